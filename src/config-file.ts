@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { modalityNames } from './canonical/operation.ts'
 import { usageTokensMax } from './core/limits/billing.ts'
 import { bodyMemoryMegabytesMin } from './core/limits/http.ts'
 import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
@@ -84,7 +85,7 @@ const modelSchema = z.strictObject({
       'The name the provider knows; by default what it lists by this id, else the part after the author',
     ),
   modality: z
-    .enum(['language', 'embedding', 'transcription', 'speech'])
+    .enum(modalityNames)
     .optional()
     .describe(
       'What the model does; by default what its server tells, at a known provider what its name does, else language',

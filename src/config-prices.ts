@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { writtenPrices, type WrittenPrice } from './canonical/usage.ts'
 import { surchargePercentMax, timeRuleSecondsMax } from './core/limits/billing.ts'
 import { serviceTierLengthMax } from './core/limits/http.ts'
 import { parseCredits } from './core/money.ts'
@@ -32,26 +33,15 @@ const surcharge = z.union(
   { error: 'must be an object with one of "percent", "per_minute" and "per_hour"' },
 )
 
+const amounts = Object.fromEntries(
+  Object.entries(writtenPrices).map(([member, { description }]) => {
+    const optional = amount.optional()
+    return [member, description === undefined ? optional : optional.describe(description)]
+  }),
+) as Record<WrittenPrice, z.ZodOptional<typeof amount>>
+
 const priceMembers = {
-  input_per_million: amount.optional(),
-  cached_input_per_million: amount.optional(),
-  cache_write_per_million: amount.optional(),
-  cache_write_hour_per_million: amount
-    .optional()
-    .describe(
-      'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
-    ),
-  output_per_million: amount.optional(),
-  input_audio_per_million: amount.optional(),
-  output_audio_per_million: amount.optional(),
-  audio_per_second: amount.optional(),
-  audio_per_minute: amount.optional(),
-  audio_per_hour: amount.optional(),
-  characters_per_million: amount.optional().describe('Text that is spoken, by Unicode code points'),
-  utf8_bytes_per_million: amount
-    .optional()
-    .describe('Text that is spoken, by its bytes in UTF-8, where the provider counts those'),
-  per_request: amount.optional(),
+  ...amounts,
   minimum_seconds: seconds
     .optional()
     .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),

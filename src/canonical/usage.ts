@@ -27,30 +27,110 @@ export interface Usage {
 /** How far a usage may be trusted: `provider` reported it; `estimated` was bounded by us because it was missing or absurd. */
 export type UsageSource = 'provider' | 'estimated'
 
-/** A unit that a price can be set for. `request` is a fixed fee per call. */
-export const priceUnits = [
-  'inputToken',
-  'cachedInputToken',
-  'cacheWriteToken',
-  'cacheWriteHourToken',
-  'inputAudioToken',
-  'outputToken',
-  'outputAudioToken',
-  'audioHour',
-  'diarizedHour',
-  'keytermHour',
-  'entityHour',
-  'editHour',
-  'roleHour',
-  'character',
-  'utf8Byte',
-  'request',
-] as const
+/** How a unit that a price can be set for is told to people. */
+export interface PriceUnitRow {
+  /** Several of it. */
+  words: string
+  /** What has the price. */
+  priced: string
+  /** The count of a usage that it is the price of, where that is neither of tokens nor of time. */
+  prices?: keyof Usage
+  /** Its price is told for one, and not for a million. */
+  isToldForOne?: true
+}
+
 /**
- * Something that is priced by the million. The hours of `diarizedHour`, `keytermHour`, `entityHour`, `editHour` and `roleHour`
- * are hours of the same audio, and cost this besides where the call asked for the feature.
+ * Every unit that a price can be set for, by the million. `request` is a fixed fee per call. The hours of `diarizedHour`,
+ * `keytermHour`, `entityHour`, `editHour` and `roleHour` are hours of the same audio, and cost this besides where the call
+ * asked for the feature.
  */
-export type PriceUnit = (typeof priceUnits)[number]
+const unitRows = {
+  inputToken: { words: 'input tokens', priced: 'input' },
+  cachedInputToken: { words: 'cached input tokens', priced: 'cached input' },
+  cacheWriteToken: { words: 'cache writes', priced: 'cache write' },
+  cacheWriteHourToken: { words: 'cache writes for an hour', priced: 'cache write for an hour' },
+  inputAudioToken: { words: 'input audio tokens', priced: 'input audio' },
+  outputToken: { words: 'output tokens', priced: 'output' },
+  outputAudioToken: { words: 'output audio tokens', priced: 'output audio' },
+  audioHour: { words: 'audio time', priced: 'an hour of audio', isToldForOne: true },
+  diarizedHour: {
+    words: 'telling speakers apart',
+    priced: 'an hour of audio with speakers, besides',
+    isToldForOne: true,
+  },
+  keytermHour: { words: 'key terms', priced: 'an hour of audio with key terms, besides', isToldForOne: true },
+  entityHour: { words: 'entities', priced: 'an hour of audio with entities, besides', isToldForOne: true },
+  editHour: {
+    words: 'editing the transcript',
+    priced: 'an hour of audio with an edited transcript, besides',
+    isToldForOne: true,
+  },
+  roleHour: {
+    words: 'speaker roles',
+    priced: 'an hour of audio with roles of speakers, besides',
+    isToldForOne: true,
+  },
+  character: { words: 'characters', priced: 'characters', prices: 'characters' },
+  utf8Byte: { words: 'bytes of text', priced: 'bytes of text', prices: 'utf8Bytes' },
+  request: { words: 'requests', priced: 'a request', isToldForOne: true },
+} as const satisfies Record<string, PriceUnitRow>
+
+/** Something that is priced by the million. */
+export type PriceUnit = keyof typeof unitRows
+
+/** The row of each unit. */
+export const priceUnitRows: Readonly<Record<PriceUnit, PriceUnitRow>> = unitRows
+
+/** The units in the order of their rows. */
+export const priceUnits = Object.keys(unitRows) as readonly PriceUnit[]
+
+/** Units of what is neither a token nor time, with the counts that they price. */
+export const countedUnits = priceUnits.flatMap((unit) => {
+  const { prices: count } = priceUnitRows[unit]
+  return count === undefined ? [] : [{ unit, count }]
+})
+
+/** A price as people write it: which unit's, what turns it into the price of a million, and what a reader must know. */
+export interface WrittenPriceRow {
+  unit: PriceUnit
+  factor: bigint
+  description?: string
+}
+
+const written = {
+  input_per_million: { unit: 'inputToken', factor: 1n },
+  cached_input_per_million: { unit: 'cachedInputToken', factor: 1n },
+  cache_write_per_million: { unit: 'cacheWriteToken', factor: 1n },
+  cache_write_hour_per_million: {
+    unit: 'cacheWriteHourToken',
+    factor: 1n,
+    description:
+      'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
+  },
+  output_per_million: { unit: 'outputToken', factor: 1n },
+  input_audio_per_million: { unit: 'inputAudioToken', factor: 1n },
+  output_audio_per_million: { unit: 'outputAudioToken', factor: 1n },
+  audio_per_second: { unit: 'audioHour', factor: 3_600n * 1_000_000n },
+  audio_per_minute: { unit: 'audioHour', factor: 60n * 1_000_000n },
+  audio_per_hour: { unit: 'audioHour', factor: 1_000_000n },
+  characters_per_million: {
+    unit: 'character',
+    factor: 1n,
+    description: 'Text that is spoken, by Unicode code points',
+  },
+  utf8_bytes_per_million: {
+    unit: 'utf8Byte',
+    factor: 1n,
+    description: 'Text that is spoken, by its bytes in UTF-8, where the provider counts those',
+  },
+  per_request: { unit: 'request', factor: 1_000_000n },
+} as const satisfies Record<string, WrittenPriceRow>
+
+/** The member of a price list, in the configuration and in a provider's `prices.ts`. */
+export type WrittenPrice = keyof typeof written
+
+/** The row of each member. */
+export const writtenPrices: Readonly<Record<WrittenPrice, WrittenPriceRow>> = written
 
 /** What a caller may ask of a transcription that some sellers charge for besides the audio. */
 export const surchargedFeatures = [
@@ -101,24 +181,7 @@ export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> &
   }
 
 /** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
-export const freePrice: Price = Object.freeze({
-  inputToken: 0n,
-  cachedInputToken: 0n,
-  cacheWriteToken: 0n,
-  cacheWriteHourToken: 0n,
-  inputAudioToken: 0n,
-  outputToken: 0n,
-  outputAudioToken: 0n,
-  audioHour: 0n,
-  diarizedHour: 0n,
-  keytermHour: 0n,
-  entityHour: 0n,
-  editHour: 0n,
-  roleHour: 0n,
-  character: 0n,
-  utf8Byte: 0n,
-  request: 0n,
-} satisfies Record<PriceUnit, bigint>)
+export const freePrice: Price = Object.freeze(Object.fromEntries(priceUnits.map((unit) => [unit, 0n])))
 
 export const noUsage: Usage = Object.freeze({
   inputTokens: 0,
@@ -134,6 +197,25 @@ export const noUsage: Usage = Object.freeze({
   characters: 0,
   utf8Bytes: 0,
 })
+
+/**
+ * The counts of a usage by their columns in the database, which are also their names in a record of what a provider
+ * reported. A count that has a price is stored, so that a charge can be computed again from its row.
+ */
+export const usageColumns = {
+  input_tokens: 'inputTokens',
+  cached_input_tokens: 'cachedInputTokens',
+  cache_write_tokens: 'cacheWriteTokens',
+  cache_write_hour_tokens: 'cacheWriteHourTokens',
+  input_audio_tokens: 'inputAudioTokens',
+  output_tokens: 'outputTokens',
+  reasoning_tokens: 'reasoningTokens',
+  output_audio_tokens: 'outputAudioTokens',
+  audio_milliseconds: 'audioMilliseconds',
+  audio_channels: 'audioChannels',
+  characters: 'characters',
+  utf8_bytes: 'utf8Bytes',
+} as const satisfies Record<string, keyof Usage>
 
 /** What a call may consume at the most, as known before it is made; the base of the hold. */
 export interface Demand {

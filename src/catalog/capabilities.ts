@@ -1,5 +1,5 @@
 import type { AudioCapabilities } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { modalities, modalityRow, type Modality } from '../canonical/operation.ts'
 
 /**
  * What is known of the models whose names fit. A member that is left out is decided by the next rule that fits, and
@@ -41,12 +41,9 @@ export interface ModelTraits {
  * for a server nobody knows. Names of makers and of their families stand in the folders of providers.
  */
 const generalRules: readonly ModelRule[] = [
-  {
-    name: /^(?!.*(?:realtime|live)).*(?:transcribe|(?:^|[-/])asr|speech-to-text)/i,
-    modality: 'transcription',
-  },
-  { name: /(^|[-/])tts|-tts\b|-tts-|text-to-speech/i, modality: 'speech' },
-  { name: /embed|retrieval/i, modality: 'embedding' },
+  ...Object.entries(modalities).flatMap(([modality, { named }]) =>
+    named === null ? [] : [{ name: named, modality: modality as Modality }],
+  ),
   { name: /moderation|image|video|rerank|realtime|(^|[-/])live-|-ocr/i, modality: null },
   { name: /vision|-vl/i, sees: true },
   { name: /reason|think/i, reasons: true },
@@ -81,16 +78,9 @@ export function modalitiesOf(
   modality: Modality,
   { sees, hears }: Pick<ModelTraits, 'sees' | 'hears'>,
 ): { input: string[]; output: string[] } {
-  switch (modality) {
-    case 'embedding':
-      return { input: ['text'], output: ['embeddings'] }
-    case 'transcription':
-      return { input: ['audio'], output: ['transcription'] }
-    case 'speech':
-      return { input: ['text'], output: ['speech'] }
-    case 'language':
-      return { input: ['text', ...(sees ? ['image'] : []), ...(hears ? ['audio'] : [])], output: ['text'] }
-  }
+  const { inputs, outputs, isConversation } = modalityRow(modality)
+  const besides = isConversation ? [...(sees ? ['image'] : []), ...(hears ? ['audio'] : [])] : []
+  return { input: [...inputs, ...besides], output: [...outputs] }
 }
 
 /** The least an audio model may be taken to offer. Addresses are fetched by the gateway unless an adapter says otherwise. */

@@ -1,5 +1,5 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { modalityRow, type Modality } from '../canonical/operation.ts'
 import { unknownSurcharges } from '../canonical/surcharges.ts'
 import { assert } from '../core/assert.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -196,7 +196,9 @@ function viewOf(
       awaitedProviders({ base: resolveIn(snapshot, modelId).base, snapshot, unread, table }),
     endpointsOf: (base, modality) =>
       snapshot.endpoints[modality].get(base) ??
-      (modality === 'speech' ? voicedEndpoints({ base, sources, speech: snapshot.endpoints.speech }) : none),
+      (modalityRow(modality).speaks
+        ? voicedEndpoints({ base, sources, speech: snapshot.endpoints.speech })
+        : none),
     placesOf: (base) => snapshot.names.get(base)?.places ?? null,
     resolve: (modelId) => resolveIn(snapshot, modelId),
     model: (base) => snapshot.models.get(base) ?? null,

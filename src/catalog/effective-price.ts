@@ -1,9 +1,6 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { modalityRow } from '../canonical/operation.ts'
 import { priceUnits } from '../canonical/usage.ts'
-
-/** Three parts of input to one of output: what chat traffic looks like, so that one number compares two price lists. */
-const inputShare = 3
-const outputShare = 1
 
 const cache = new WeakMap<Endpoint, { price: number | null }>()
 
@@ -21,17 +18,7 @@ export function effectivePrice(endpoint: Endpoint): number | null {
 
 function compute({ modality, price, isPriced }: Endpoint): number | null {
   if (!isPriced) return null
-  const input = Number(price.inputToken ?? 0n)
-  switch (modality) {
-    case 'language':
-      return (inputShare * input + outputShare * Number(price.outputToken ?? 0n)) / (inputShare + outputShare)
-    case 'embedding':
-      return input
-    case 'transcription':
-      return Number(price.audioHour ?? price.inputAudioToken ?? price.inputToken ?? 0n)
-    case 'speech':
-      return Number(price.character ?? price.utf8Byte ?? price.outputAudioToken ?? price.audioHour ?? 0n)
-  }
+  return modalityRow(modality).comparedPrice(price)
 }
 
 /** Whether every stated price of the endpoint is zero. */

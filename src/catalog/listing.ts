@@ -1,4 +1,4 @@
-import type { Modality } from '../canonical/operation.ts'
+import { modalityNames, modalityRow, type Modality } from '../canonical/operation.ts'
 import { listedInterfacesMax, listedModelsMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
 
@@ -100,22 +100,17 @@ function contextOf(entry: unknown): number | null {
   )
 }
 
-const modalityOfType: Readonly<Record<string, Modality | null>> = {
-  chat: 'language',
-  language: 'language',
-  code: 'language',
-  embedding: 'embedding',
-  transcribe: 'transcription',
-  audio: 'speech',
-  image: null,
-  video: null,
-  moderation: null,
-  rerank: null,
+/** Kinds that no operation serves. */
+const unservedTypes: ReadonlySet<string> = new Set(['image', 'video', 'moderation', 'rerank'])
+
+function modalityOfType(type: string): Modality | null | undefined {
+  if (unservedTypes.has(type)) return null
+  return modalityNames.find((modality) => modalityRow(modality).listedTypes.includes(type))
 }
 
 function modalityOf(entry: unknown): Modality | null | undefined {
   const type = member(entry, 'type') ?? member(entry, 'model_type')
-  if (typeof type === 'string') return modalityOfType[type]
+  if (typeof type === 'string') return modalityOfType(type)
   const methods = methodsOf(entry)
   if (methods !== null) return modalityOfMethods(methods)
   const capabilities = member(entry, 'capabilities')
@@ -131,13 +126,12 @@ function modalityOfMethods(methods: readonly unknown[]): Modality | null | undef
   return methods.includes('embedContent') ? 'embedding' : null
 }
 
-/** Text first: a model that writes and paints answers a chat. */
+/** In the order of the rows, text first: a model that writes and paints answers a chat. */
 function modalityOfOutputs(outputs: readonly unknown[]): Modality | null | undefined {
-  if (outputs.includes('text')) return 'language'
-  if (outputs.includes('embeddings') || outputs.includes('embedding')) return 'embedding'
-  if (outputs.includes('transcription')) return 'transcription'
-  if (outputs.includes('speech')) return 'speech'
-  return outputs.length > 0 ? null : undefined
+  const found = modalityNames.find((modality) =>
+    modalityRow(modality).listedOutputs.some((output) => outputs.includes(output)),
+  )
+  return found ?? (outputs.length > 0 ? null : undefined)
 }
 
 function inputsOf(entry: unknown): Pick<ListedModel, 'inputs'> {

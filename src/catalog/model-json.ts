@@ -1,7 +1,8 @@
 import type { Endpoint, LongPrice, Model } from '../canonical/endpoint.ts'
+import { modalityRow, type Modality } from '../canonical/operation.ts'
 import { divideHalfEven } from '../core/money.ts'
 import { effectivePrice } from './effective-price.ts'
-import { pricingRules, type PricingRulesJson } from './pricing-rules.ts'
+import { pricingRules, promptUnitOf, type PricingRulesJson } from './pricing-rules.ts'
 
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
 const unknownPrice = '-1'
@@ -156,8 +157,7 @@ function priceKey(endpoint: Endpoint): number {
 /** The prices of one endpoint in the contract's units. */
 export function renderPricing({ modality, price, longPrices, isPriced }: Endpoint): PricingJson {
   const unknown = isPriced ? '0' : unknownPrice
-  const text = price.character ?? price.utf8Byte ?? price.inputToken
-  const prompt = modality === 'speech' ? text : price.inputToken
+  const prompt = price[promptUnitOf({ modality, price }) ?? 'inputToken']
   // What is heard is billed by the second where the provider bills by time.
   const seconds = price.audioHour === undefined ? undefined : divideHalfEven(price.audioHour, secondsPerHour)
   return {
@@ -202,7 +202,6 @@ export function perUnit(amount: bigint): string {
   return `${digits.slice(0, -unitDigits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-const ofTranscription: ReadonlySet<string> = new Set(['temperature'])
 const none: ReadonlySet<string> = new Set()
 
 /** Names of parameters that the contract's clients know. What else an endpoint honours only routing asks for. */
@@ -237,11 +236,19 @@ const parameterNames = [
 
 /** The parameters an endpoint is shown with. */
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
-  if (parameters === null) return modality === 'transcription' ? ofTranscription : none
+  if (parameters === null) return shownOf(modality)
   const shown = ofContract.get(parameters) ?? new Set(parameterNames.filter((name) => parameters.has(name)))
   ofContract.set(parameters, shown)
   return shown
 }
+
+function shownOf(modality: Modality): ReadonlySet<string> {
+  const shown = ofModality.get(modality) ?? new Set(modalityRow(modality).shownParameters)
+  ofModality.set(modality, shown)
+  return shown
+}
+
+const ofModality = new Map<Modality, ReadonlySet<string>>()
 
 /** Thousands of models share a few sets. */
 const ofContract = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>()

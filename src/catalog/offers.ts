@@ -1,5 +1,5 @@
 import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { isSoundModality, modalityRow, type Modality } from '../canonical/operation.ts'
 import { withoutSurcharges } from '../canonical/surcharges.ts'
 import { freePrice, type Price } from '../canonical/usage.ts'
 import { modelsPerTurnMax } from '../core/limits/catalog.ts'
@@ -162,8 +162,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { hourWrites } = source
   const known = withHourWrites(hourWrites, withStated(isFree ? freePrice : (facts?.price ?? {}), stated))
   // What speakers and terms cost is a matter of transcripts alone.
-  const price =
-    modality === 'transcription' ? known : withoutSurcharges(modality === 'speech' ? spoken(known) : known)
+  const { hasSurcharges, speaks } = modalityRow(modality)
+  const price = hasSurcharges ? known : withoutSurcharges(speaks ? spoken(known) : known)
   const tierPrices = tierPricesOf(
     { price, known: tierPricesBy(source.tiers, upstream, price) },
     [context.prices[model] ?? {}, operator?.prices ?? {}],
@@ -189,7 +189,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     outputModalities: modalities.output,
     dataPolicy: source.dataPolicy,
     reasons: traits.reasons,
-    ...(traits.searches && modality === 'language' ? { searches: true } : {}),
+    ...(traits.searches && modalityRow(modality).isConversation ? { searches: true } : {}),
     ...(listed.interfaces ? { interfaces: listed.interfaces } : {}),
     quantization: null,
     ...(expirationDate === undefined ? {} : { expirationDate }),
@@ -213,7 +213,9 @@ function transcribing(
 ): Endpoint[] {
   const modality = 'transcription'
   const isOffered =
-    endpoint.modality === 'language' && said.traits.transcribes && source.modalities.includes(modality)
+    modalityRow(endpoint.modality).isConversation &&
+    said.traits.transcribes &&
+    source.modalities.includes(modality)
   if (!isOffered) return []
   const { input, output } = modalitiesOf(modality, said.traits)
   return [
@@ -258,7 +260,7 @@ function withListed(
   modality: Modality,
   { inputs }: ListedModel,
 ): ReturnType<typeof modalitiesOf> {
-  return modality === 'language' && inputs ? { ...told, input: ['text', ...inputs] } : told
+  return modalityRow(modality).isConversation && inputs ? { ...told, input: ['text', ...inputs] } : told
 }
 
 const noLongPrices: readonly LongPrice[] = []
@@ -280,7 +282,7 @@ function audioOf(
   modality: Modality,
   { traits, stated }: { traits: ModelTraits; stated: OperatorAudio },
 ): Endpoint['audio'] {
-  if (modality !== 'transcription' && modality !== 'speech') return null
+  if (!isSoundModality(modality)) return null
   return { ...leastAudio, ...traits.audio, ...audio?.[modality], ...statedAudio(stated) }
 }
 
@@ -301,22 +303,7 @@ function audioTraitsOf(
   return { ...traits, audio: traitsOf(slugOf(operator.id), modelRules).audio }
 }
 
-/** Whether the units that a call of the modality surely uses have a price. */
+/** Whether one of the sets of units that a call of the modality is priced by is stated. */
 function hasPrice(modality: Modality, price: Price): boolean {
-  switch (modality) {
-    case 'language':
-      return price.inputToken !== undefined && price.outputToken !== undefined
-    case 'embedding':
-      return price.inputToken !== undefined
-    case 'transcription':
-      return (
-        price.audioHour !== undefined ||
-        ((price.inputToken ?? price.inputAudioToken) !== undefined && price.outputToken !== undefined)
-      )
-    case 'speech':
-      return (
-        (price.character ?? price.utf8Byte ?? price.audioHour) !== undefined ||
-        (price.inputToken !== undefined && price.outputAudioToken !== undefined)
-      )
-  }
+  return modalityRow(modality).pricedBy.some((units) => units.every((unit) => price[unit] !== undefined))
 }

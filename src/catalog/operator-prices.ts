@@ -1,28 +1,22 @@
 import { surchargeMembers } from '../canonical/surcharges.ts'
-import { surchargedFeatures } from '../canonical/usage.ts'
-import type { Price, PriceUnit, SurchargedFeature, TimeRules } from '../canonical/usage.ts'
+import { surchargedFeatures, writtenPrices } from '../canonical/usage.ts'
+import type {
+  Price,
+  PriceUnit,
+  SurchargedFeature,
+  TimeRules,
+  WrittenPrice,
+  WrittenPriceRow,
+} from '../canonical/usage.ts'
 import { parseCredits } from '../core/money.ts'
 
 /**
  * Prices as people write them: USD, decimal; and how the time of audio is counted, in seconds. A member that is absent
  * says nothing about its unit; `"0"` says free.
  */
-export interface OperatorPrices {
-  input_per_million?: string | number | undefined
-  cached_input_per_million?: string | number | undefined
-  cache_write_per_million?: string | number | undefined
-  cache_write_hour_per_million?: string | number | undefined
-  output_per_million?: string | number | undefined
-  input_audio_per_million?: string | number | undefined
-  output_audio_per_million?: string | number | undefined
-  audio_per_second?: string | number | undefined
-  audio_per_minute?: string | number | undefined
-  audio_per_hour?: string | number | undefined
-  characters_per_million?: string | number | undefined
-  utf8_bytes_per_million?: string | number | undefined
-  per_request?: string | number | undefined
+export type OperatorPrices = { [Member in WrittenPrice]?: string | number | undefined } & {
   /** By the name of a service tier, what differs there. */
-  service_tiers?: Readonly<Record<string, Omit<OperatorPrices, 'service_tiers'>>> | undefined
+  service_tiers?: Readonly<Record<string, OperatorPrices>> | undefined
   minimum_seconds?: number | undefined
   round_to_seconds?: number | undefined
   per_channel?: boolean | 'when_asked' | undefined
@@ -40,36 +34,13 @@ export type Surcharge =
     })
   | 'unknown'
 
-type RuleMember = 'minimum_seconds' | 'round_to_seconds' | 'per_channel'
-type AmountMember = Exclude<keyof OperatorPrices, RuleMember | 'surcharges' | 'service_tiers'>
-
-/** How a written price becomes nanocredits per million units: the unit, and the factor. */
-const conversions = {
-  input_per_million: ['inputToken', 1n],
-  cached_input_per_million: ['cachedInputToken', 1n],
-  cache_write_per_million: ['cacheWriteToken', 1n],
-  cache_write_hour_per_million: ['cacheWriteHourToken', 1n],
-  output_per_million: ['outputToken', 1n],
-  input_audio_per_million: ['inputAudioToken', 1n],
-  output_audio_per_million: ['outputAudioToken', 1n],
-  audio_per_second: ['audioHour', 3_600n * 1_000_000n],
-  audio_per_minute: ['audioHour', 60n * 1_000_000n],
-  audio_per_hour: ['audioHour', 1_000_000n],
-  characters_per_million: ['character', 1n],
-  utf8_bytes_per_million: ['utf8Byte', 1n],
-  per_request: ['request', 1_000_000n],
-} as const satisfies Record<AmountMember, readonly [PriceUnit, bigint]>
-
 /**
  * Written prices as nanocredits per million units, exact to a billionth of what was written. Throws a RangeError that
  * names the member for a price that is no decimal or below zero, and for two prices of one unit.
  */
 export function parseOperatorPrices(prices: OperatorPrices): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
-  for (const [key, [unit, factor]] of Object.entries(conversions) as [
-    AmountMember,
-    readonly [PriceUnit, bigint],
-  ][]) {
+  for (const [key, { unit, factor }] of rows) {
     const written = prices[key]
     if (written === undefined) continue
     if (result[unit] !== undefined)
@@ -78,6 +49,8 @@ export function parseOperatorPrices(prices: OperatorPrices): Price {
   }
   return { ...result, ...rulesOf(prices), ...surchargesOf(prices.surcharges ?? {}) }
 }
+
+const rows = Object.entries(writtenPrices) as readonly [WrittenPrice, WrittenPriceRow][]
 
 /** Parts of a credit below its billionth count, so that a price of a second is as exact as one of an hour. */
 function amountOf(key: string, written: string | number, factor: bigint): bigint {

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { modalityRow } from '../canonical/operation.ts'
 import { surchargeMembers } from '../canonical/surcharges.ts'
 import { surchargedFeatures } from '../canonical/usage.ts'
-import type { Price, SurchargedFeature } from '../canonical/usage.ts'
+import type { Price, PriceUnit, SurchargedFeature } from '../canonical/usage.ts'
 import { divideHalfEven } from '../core/money.ts'
 
 /** What of a price the contract's `pricing` has no member for; only what differs from one price for every unit. */
@@ -27,9 +28,9 @@ export function pricingRules(
   { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
   shownAmount: (amount: bigint) => string,
 ): PricingRulesJson | null {
-  if (modality !== 'transcription' && modality !== 'speech') return null
+  if (!modalityRow(modality).hasSound) return null
   const { minimumMilliseconds = 0, roundToMilliseconds = 0, isPerChannel = false } = price
-  const isByBytes = modality === 'speech' && price.utf8Byte !== undefined && price.character === undefined
+  const isByBytes = promptUnitOf({ modality, price }) === 'utf8Byte'
   const surcharges = surchargesOf(price, shownAmount)
   const shown: PricingRulesJson = {
     ...(isByBytes ? { prompt_unit: 'utf8_byte' } : {}),
@@ -39,6 +40,14 @@ export function pricingRules(
     ...(Object.keys(surcharges).length > 0 ? { surcharges } : {}),
   }
   return Object.keys(shown).length > 0 ? shown : null
+}
+
+/** Which unit `pricing.prompt` is the price of; undefined where none of the kind's has one. */
+export function promptUnitOf({
+  modality,
+  price,
+}: Pick<Endpoint, 'modality' | 'price'>): PriceUnit | undefined {
+  return modalityRow(modality).promptUnits.find((unit) => price[unit] !== undefined)
 }
 
 const secondsPerHour = 3_600n

@@ -1,5 +1,5 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { modalityNames, type Modality } from '../canonical/operation.ts'
 import { offersPerTurnMax } from '../core/limits/catalog.ts'
 import { slugOf, withoutDate, type ModelIndex, type ResolvedModel } from './model-ids.ts'
 import {
@@ -89,6 +89,11 @@ function listWith(list: readonly Model[], names: Snapshot['names']): readonly Mo
   return [...others, ...[...names.values()].map(({ model }) => model)].toSorted(byId)
 }
 
+/** A value for each kind of model. */
+function byModality<Value>(valueOf: (modality: Modality) => Value): Record<Modality, Value> {
+  return Object.fromEntries(modalityNames.map((name) => [name, valueOf(name)])) as Record<Modality, Value>
+}
+
 function withNames(
   endpoints: Snapshot['endpoints'],
   names: ReadonlyMap<string, ServedName>,
@@ -99,12 +104,7 @@ function withNames(
       ...endpoints[modality],
       ...[...names].map(([id, name]) => [id, ofModality(name.endpoints, modality)] as const),
     ])
-  return {
-    language: withOwn('language'),
-    embedding: withOwn('embedding'),
-    transcription: withOwn('transcription'),
-    speech: withOwn('speech'),
-  }
+  return byModality(withOwn)
 }
 
 function indexOf(list: readonly Model[]): ModelIndex & Pick<Snapshot, 'list' | 'models'> {
@@ -132,12 +132,7 @@ const byId = (left: Model, right: Model): number => (left.id < right.id ? -1 : 1
 
 /** A model has the modality of its first offer; endpoints of another are still routable. */
 function* groupOffers(offers: readonly Offer[]): Generator<void, Offered> {
-  const endpoints = {
-    language: new Map<string, Endpoint[]>(),
-    embedding: new Map<string, Endpoint[]>(),
-    transcription: new Map<string, Endpoint[]>(),
-    speech: new Map<string, Endpoint[]>(),
-  }
+  const endpoints = byModality(() => new Map<string, Endpoint[]>())
   const firsts = new Map<string, Offer>()
   let worked = 0
   for (const offer of offers) {

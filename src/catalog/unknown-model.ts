@@ -1,5 +1,5 @@
 import type { Model } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { modalityRow, type Modality } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { nearestShownMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
@@ -11,14 +11,6 @@ import { packageFacts, packageNames } from './package-prices.ts'
 import type { PricePackage } from './price-package.ts'
 import type { Snapshot } from './snapshot.ts'
 import { variantsOf } from './variants.ts'
-
-/** Where each kind of model is asked. */
-const pathOf: Readonly<Record<Modality, string>> = {
-  language: '/chat/completions',
-  embedding: '/embeddings',
-  transcription: '/audio/transcriptions',
-  speech: '/audio/speech',
-}
 
 interface Question {
   modelId: string
@@ -49,8 +41,8 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   const { base } = splitVariant(modelId)
   const otherwise = find(modelId)
   if (otherwise && otherwise.modality !== modality) {
-    const article = otherwise.modality === 'embedding' ? 'an' : 'a'
-    const path = pathOf[otherwise.modality]
+    const article = /^[aeiou]/.test(otherwise.modality) ? 'an' : 'a'
+    const path = modalityRow(otherwise.modality).path
     return `is ${article} ${otherwise.modality} model; ask it at POST ${path}.${remedyOf(otherwise.id, snapshot)}`
   }
   const own = ownNameReason(question)

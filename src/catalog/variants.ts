@@ -1,4 +1,5 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import { modalityRow } from '../canonical/operation.ts'
 import { isFree } from './effective-price.ts'
 import { splitVariant, type Variant } from './model-ids.ts'
 
@@ -15,7 +16,7 @@ export const unservedVariants: ReadonlySet<Variant> = new Set<Variant>(['online'
 export function variantsOf({ id, modality, endpoints }: Model): Variant[] {
   const variants: Variant[] = ['floor', 'nitro', 'exacto']
   if (endpoints.some(isFree)) variants.unshift('free')
-  const runsInBatches = modality === 'language' || modality === 'embedding'
+  const runsInBatches = modalityRow(modality).isBatchable
   const isVariant = splitVariant(id).variant !== null
   if (runsInBatches && !isVariant && batchableOf(endpoints).length > 0) variants.unshift('batch')
   return variants

@@ -1,7 +1,6 @@
 import { budgetsOf, type BudgetRef } from '../billing/budgets/budget-ids.ts'
-import { holdAmountOf, largestOutput } from '../billing/metering/hold-amount.ts'
+import { holdAmountOf, largestOutput, missingPrices } from '../billing/metering/hold-amount.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
-import { missingPrices } from '../billing/metering/price.ts'
 import type { AudioRequirement } from '../canonical/audio.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'

@@ -92,7 +92,7 @@ const takesAll: AddressSupport = { image: 'any', file: 'any' }
 
 function supportOf(endpoint: Endpoint, call: TextCall, serving: Serving): AddressSupport {
   const { format, parameters } = call
-  const interfaces = textInterfacesOf(serving.adaptersOf(endpoint.deployment), format)
+  const interfaces = textInterfacesOf(serving.adaptersOf(endpoint.deployment), endpoint.modality)
   const asked = chooseInterface(interfaces, { ...endpoint, format, parameters })
   return asked?.quirks.addresses ?? takesAll
 }

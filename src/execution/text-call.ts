@@ -192,8 +192,8 @@ function interfaceAt(
   { endpoint }: Candidate,
   { serving }: CallState,
 ): TextInterface {
-  const { deployment } = endpoint
-  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), format)
+  const { deployment, modality } = endpoint
+  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), modality)
   const found = chooseInterface(interfaces, { ...endpoint, format, parameters })
   if (found) return found
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)

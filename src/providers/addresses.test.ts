@@ -34,7 +34,12 @@ function sentBy(
   const { upstream, model = 'a/b', interfaces = [] } = names
   const endpoint = { ...testEndpoint(upstream), model, interfaces, deployment: source.deployment }
   const { adapters } = presetOf(settings.preset)
-  const chosen = chooseInterface(textInterfacesOf(adapters, format), { ...endpoint, format, parameters: [] })
+  const modality = format === 'embeddings' ? 'embedding' : 'language'
+  const chosen = chooseInterface(textInterfacesOf(adapters, modality), {
+    ...endpoint,
+    format,
+    parameters: [],
+  })
   if (chosen === null) throw new Error('nothing takes the format')
   const bytes = new TextEncoder().encode(JSON.stringify({ model, ...bodies[format] }))
   const call = decoders[format](bytes, { sessionIdHeader: null })
@@ -193,7 +198,7 @@ test('models of xAI and Moonshot that sample for themselves are not sent what th
   const interfaceOf = (preset: string, upstreamModel: string) => {
     const { adapters } = presetOf(preset)
     const asked = { model: 'a/b', upstreamModel, format: 'chat', parameters: [] } as const
-    const found = chooseInterface(textInterfacesOf(adapters, 'chat'), asked)
+    const found = chooseInterface(textInterfacesOf(adapters, 'language'), asked)
     if (found?.quirks.format !== 'chat') throw new Error('it has chat')
     return found.quirks.rules
   }

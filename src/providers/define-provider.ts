@@ -1,6 +1,6 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
-import type { TextFormat } from '../canonical/operation.ts'
+import { isSoundModality, type Modality, type TextModality } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
@@ -12,21 +12,18 @@ import { messagesQuirks, type MessagesQuirkOptions } from '../formats/text/messa
 import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/text/responses/quirks.ts'
 import type { TextInterface, TextPath } from '../formats/text/adapter.ts'
 
-/** What a provider can do. A modality is supported when its adapter is here. */
-export interface Adapters {
-  /** Several where its models can be asked in several formats; the first is asked where a translation is needed. */
-  language?: readonly TextInterface[]
-  embedding?: readonly TextInterface[]
+/**
+ * What a provider can do. A modality is supported when its adapter is here. A modality of text has interfaces, several
+ * where its models can be asked in several formats; the first is asked where a translation is needed.
+ */
+export type Adapters = { [Name in TextModality]?: readonly TextInterface[] } & {
   transcription?: TranscriptionAdapter
   speech?: SpeechAdapter
 }
 
-/** The interfaces that take a call in this format. */
-export function textInterfacesOf(
-  { language, embedding }: Adapters,
-  callerFormat: TextFormat,
-): readonly TextInterface[] {
-  return (callerFormat === 'embeddings' ? embedding : language) ?? []
+/** The interfaces through which models of a kind are asked with text; none for kinds of sound. */
+export function textInterfacesOf(adapters: Adapters, modality: Modality): readonly TextInterface[] {
+  return (isSoundModality(modality) ? undefined : adapters[modality]) ?? []
 }
 
 /** Models, by the provider's own names, that it shuts down on a day (`YYYY-MM-DD`), with where and when (`YYYY-MM`) that was read. */

@@ -1,6 +1,6 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
-import type { Modality } from '../canonical/operation.ts'
+import { modalityNames, type Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { createPriceOverlay } from '../catalog/price-overlay.ts'
@@ -190,8 +190,6 @@ function withStated(policy: DataPolicy, stated: NonNullable<ProviderSettings['da
   }
 }
 
-const allModalities: readonly Modality[] = ['language', 'embedding', 'transcription', 'speech']
-
 function modalitiesOf({ adapters }: Preset): Modality[] {
-  return allModalities.filter((modality) => adapters[modality] !== undefined)
+  return modalityNames.filter((modality) => adapters[modality] !== undefined)
 }

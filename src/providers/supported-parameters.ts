@@ -1,6 +1,6 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { TextFormat } from '../canonical/operation.ts'
+import { modalityRow, type TextFormat } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { parameterSetsMax } from '../core/limits/catalog.ts'
 import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
@@ -120,9 +120,9 @@ const known = new WeakMap<Adapters, Map<string, ReadonlySet<string>>>()
  * `require_parameters` lets pass; once for all models that are asked in the same way.
  */
 export function supportedParameters(adapters: Adapters, endpoint: Endpoint): ReadonlySet<string> | null {
-  if (endpoint.modality !== 'language' && endpoint.modality !== 'embedding') return null
-  const format = endpoint.modality === 'language' ? 'chat' : 'embeddings'
-  const interfaces = textInterfacesOf(adapters, format)
+  const format = modalityRow(endpoint.modality).toldParameters
+  if (format === null) return null
+  const interfaces = textInterfacesOf(adapters, endpoint.modality)
   const trialsHere = trialsOf(format)
   const { model, upstreamModel, interfaces: listed } = endpoint
   const named = { model, upstreamModel, ...(listed ? { interfaces: listed } : {}), format } as const

@@ -4,11 +4,12 @@ import type { Database } from '../../storage/database.ts'
 import type { ModelStats } from '../metering/learning.ts'
 import { refundTransactionIdsOf } from './capture-repository.ts'
 import { usageIncomeAccount } from './ledger-statement.ts'
-import type { AudioFeature } from '../../canonical/usage.ts'
+import { noUsage, usageColumns } from '../../canonical/usage.ts'
+import type { AudioFeature, Usage } from '../../canonical/usage.ts'
 import { keySubject, organizationSubject, spendingByDay } from './rollup-repository.ts'
 
 /** One usage row, as it is shown. Amounts in nanocredits; the cost is what is left of it after refunds. */
-export interface UsageRecord {
+export interface UsageRecord extends Usage {
   generationId: string
   organizationId: string
   keyId: string
@@ -20,16 +21,8 @@ export interface UsageRecord {
   status: string
   isEstimated: boolean
   isUnpriced: boolean
-  inputTokens: number
-  cachedInputTokens: number
-  outputTokens: number
-  reasoningTokens: number
-  audioMilliseconds: number
-  audioChannels: number
   /** What a transcription was asked for that may cost something besides. */
   audioFeatures: readonly AudioFeature[]
-  characters: number
-  utf8Bytes: number
   costNanocredits: bigint
   upstreamId: string | null
   finishReason: string | null
@@ -249,7 +242,7 @@ interface TotalsRow {
   monthly_nanocredits: bigint
 }
 
-interface UsageRow {
+interface UsageRow extends Readonly<Record<keyof typeof usageColumns, number | null>> {
   generation_id: string
   organization_id: string
   workspace_id: string
@@ -262,14 +255,6 @@ interface UsageRow {
   status: string
   is_estimated: number
   is_unpriced: number
-  input_tokens: number | null
-  cached_input_tokens: number | null
-  output_tokens: number | null
-  reasoning_tokens: number | null
-  audio_milliseconds: number | null
-  audio_channels: number
-  utf8_bytes: number
-  characters: number | null
   cost_nanocredits: bigint
   upstream_id: string | null
   finish_reason: string | null
@@ -297,8 +282,7 @@ async function selectUsages(
 ): Promise<UsageRecord[]> {
   const rows = await database.query<UsageRow>(
     `select generation_id, organization_id, workspace_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
-       is_estimated, is_unpriced, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
-       audio_milliseconds, audio_channels, characters, utf8_bytes, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
+       is_estimated, is_unpriced, ${Object.keys(usageColumns).join(', ')}, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
        cancelled, latency_ms, generation_ms, session_id, user_id, request_id, created_at_ms
      from usages where ${condition}`,
     params,
@@ -320,15 +304,8 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     status: row.status,
     isEstimated: row.is_estimated === 1,
     isUnpriced: row.is_unpriced === 1,
-    inputTokens: row.input_tokens ?? 0,
-    cachedInputTokens: row.cached_input_tokens ?? 0,
-    outputTokens: row.output_tokens ?? 0,
-    reasoningTokens: row.reasoning_tokens ?? 0,
-    audioMilliseconds: row.audio_milliseconds ?? 0,
-    audioChannels: row.audio_channels,
+    ...countsOf(row),
     audioFeatures: details.audio_features ?? [],
-    characters: row.characters ?? 0,
-    utf8Bytes: row.utf8_bytes,
     costNanocredits: row.cost_nanocredits,
     upstreamId: row.upstream_id,
     finishReason: row.finish_reason,
@@ -349,6 +326,11 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     requestId: row.request_id,
     createdAtMs: row.created_at_ms,
   }
+}
+
+function countsOf(row: UsageRow): Usage {
+  const counts = Object.entries(usageColumns) as [keyof typeof usageColumns, keyof Usage][]
+  return { ...noUsage, ...Object.fromEntries(counts.map(([column, count]) => [count, row[column] ?? 0])) }
 }
 
 async function loadModelStats(database: Database, limit: number): Promise<ModelStats[]> {

@@ -1,3 +1,4 @@
+import { usageColumns } from '../../canonical/usage.ts'
 import { dayOfTransaction } from '../../core/ids.ts'
 import { refundsMax } from '../../core/limits/billing.ts'
 import {
@@ -127,7 +128,10 @@ export function insertPrices(rows: readonly CaptureRow[]): LedgerStatement {
   }
 }
 
-const usageColumns = [
+const countColumns = Object.keys(usageColumns)
+const counts = Object.values(usageColumns)
+
+const columns = [
   'day',
   'generation_id',
   'organization_id',
@@ -141,13 +145,6 @@ const usageColumns = [
   'status',
   'is_estimated',
   'is_unpriced',
-  'input_tokens',
-  'cached_input_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'audio_milliseconds',
-  'characters',
   'cost_nanocredits',
   'held_nanocredits',
   'price_id',
@@ -166,14 +163,10 @@ const usageColumns = [
   'workspace_id',
   'member_id',
   'credential_id',
-  'input_audio_tokens',
-  'output_audio_tokens',
-  'cache_write_hour_tokens',
-  'audio_channels',
-  'utf8_bytes',
+  ...countColumns,
 ]
 
-const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
+const insertUsagesSql = `insert into usages (${columns.join(', ')}) values (${columns
   .map((_, index) => `$${index + 1}`)
   .join(', ')})`
 
@@ -185,8 +178,7 @@ export function insertUsages(captures: readonly { row: CaptureRow; held: bigint 
 const noDetails = '{}'
 
 function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
-  const { usage } = row
-  return [
+  const values: LedgerValue[] = [
     dayOfTransaction(row.generationId),
     row.generationId,
     row.organizationId,
@@ -200,13 +192,6 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
     row.status,
     row.source === 'estimated' ? 1 : 0,
     row.isUnpriced ? 1 : 0,
-    usage.inputTokens,
-    usage.cachedInputTokens,
-    usage.cacheWriteTokens,
-    usage.outputTokens,
-    usage.reasoningTokens,
-    usage.audioMilliseconds,
-    usage.characters,
     toWhole(row.costNanocredits),
     toWhole(held),
     toStoredPrice(row.price).priceId,
@@ -225,12 +210,9 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
     row.workspaceId,
     row.memberId,
     row.credentialId,
-    usage.inputAudioTokens,
-    usage.outputAudioTokens,
-    usage.cacheWriteHourTokens,
-    usage.audioChannels,
-    usage.utf8Bytes,
   ]
+  for (const count of counts) values.push(row.usage[count])
+  return values
 }
 
 function detailsToJson(details: CaptureDetails): string {

@@ -5,6 +5,7 @@ import {
   freePrice,
   type Price,
   type Usage,
+  usageColumns,
   type UsageSource,
 } from '../../canonical/usage.ts'
 import { formatCredits } from '../../core/money.ts'
@@ -88,21 +89,14 @@ export interface ReportedCounts {
 
 /** The provider's figures as they are kept beside the charge. */
 export function toReportedCounts(usage: Usage): ReportedCounts {
-  const parts = {
-    cached_input_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    cache_write_hour_tokens: usage.cacheWriteHourTokens,
-    input_audio_tokens: usage.inputAudioTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    output_audio_tokens: usage.outputAudioTokens,
-    audio_milliseconds: usage.audioMilliseconds,
-    characters: usage.characters,
-    utf8_bytes: usage.utf8Bytes,
-  }
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
-    ...Object.fromEntries(Object.entries(parts).filter(([, count]) => count !== 0)),
+    ...Object.fromEntries(
+      Object.entries(usageColumns)
+        .map(([column, count]) => [column, usage[count]] as const)
+        .filter(([, count]) => count !== 0),
+    ),
   }
 }
 

@@ -1,3 +1,4 @@
+import { countedUnits } from '../../canonical/usage.ts'
 import type { Price, Usage } from '../../canonical/usage.ts'
 import { withinTotals } from './meter.ts'
 import { chargeOf } from './price.ts'
@@ -28,13 +29,13 @@ const sound: Cut = {
   countOf: ({ audioMilliseconds }) => audioMilliseconds,
   to: (usage, audioMilliseconds) => ({ ...usage, audioMilliseconds }),
 }
-const text: Cut = {
-  countOf: ({ characters, utf8Bytes }) => Math.max(characters, utf8Bytes),
-  to: (usage, count) => ({
-    ...usage,
-    characters: Math.min(usage.characters, count),
-    utf8Bytes: Math.min(usage.utf8Bytes, count),
-  }),
+/** What is counted otherwise: the characters of a text with its bytes, and whatever else has a unit of its own. */
+const counted: Cut = {
+  countOf: (usage) => Math.max(...countedUnits.map(({ count }) => usage[count])),
+  to: (usage, most) => {
+    const cut = countedUnits.map(({ count }) => [count, Math.min(usage[count], most)])
+    return { ...usage, ...Object.fromEntries(cut) }
+  },
 }
 
 /**
@@ -47,8 +48,8 @@ export function coveredUsage(
   covered: { nanocredits: bigint; isThinkingBeyond: boolean },
 ): Usage {
   const cuts = covered.isThinkingBeyond
-    ? [thinking, input, output, sound, text]
-    : [input, thinking, output, sound, text]
+    ? [thinking, input, output, sound, counted]
+    : [input, thinking, output, sound, counted]
   const isCovered = (some: Usage) => chargeOf(some, price).costNanocredits <= covered.nanocredits
   let left = usage
   for (const cut of cuts) {

@@ -1,20 +1,14 @@
 import { priceAt, type Endpoint } from '../../canonical/endpoint.ts'
-import { priceWith } from '../../canonical/surcharges.ts'
+import { modalityRow } from '../../canonical/operation.ts'
+import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
+import { priceUnitRows } from '../../canonical/usage.ts'
 import type { Demand, Price } from '../../canonical/usage.ts'
-import {
-  audioChannelsUnknownHold,
-  audioMillisecondsUnknownHold,
-  audioTokensPerSecondMax,
-  outputTokensUnknown,
-  transcriptTokensPerSecondMax,
-  uncountedInputTokens,
-  usageTokensMax,
-} from '../../core/limits/billing.ts'
+import { uncountedInputTokens } from '../../core/limits/billing.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
-import { isUncounted, speechTokensMax } from './meter.ts'
-import { billedMilliseconds } from './price.ts'
-import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
+import { isUncounted } from './meter.ts'
+import { dearest, heardMilliseconds, meteredModalities, outputBound } from './modalities.ts'
+import { featuresOf, hourlySurcharges, withShares } from './surcharge-cost.ts'
 
 /**
  * The most a call of this demand can cost on an endpoint, in nanocredits, as far as it can be told: estimated prompt,
@@ -61,9 +55,12 @@ const none: Readonly<Record<string, Price>> = {}
 
 function amountAt(demand: Demand, endpoint: Endpoint, prompt: Prompt): bigint {
   const price = priceOf(demand, endpoint, prompt)
-  const terms = [...inputTerms(demand, endpoint, prompt), ...outputTerms(demand, endpoint, prompt)]
+  const terms = [
+    ...inputTerms(demand, endpoint, price, prompt),
+    ...outputTerms(demand, endpoint, price, prompt),
+  ]
   const fee = { quantity: 1, price: price.request ?? 0n }
-  if (endpoint.modality !== 'transcription') return costOf([...terms, fee])
+  if (!modalityRow(endpoint.modality).hasSurcharges) return costOf([...terms, fee])
   const besides = hourlySurcharges(heardMilliseconds(demand, price), price)
   return costOf([...withShares(terms, price), ...besides, fee])
 }
@@ -78,112 +75,60 @@ export function largestOutput(
   const prompt = promptOf(demand, endpoint, { ratio, uncountedTokens })
   const reached = priceOf(demand, endpoint, prompt)
   const fee = { quantity: 1, price: reached.request ?? 0n }
-  const left = given.available - costOf([...inputTerms(demand, endpoint, prompt), fee])
+  const left = given.available - costOf([...inputTerms(demand, endpoint, reached, prompt), fee])
   const price = dearestOutput(reached)
   if (left <= 0n) return 0
-  const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, prompt)
+  const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, prompt.tokens)
   if (price === 0n) return bound
   const tokens = (left * 1_000_000n) / (price * BigInt(demand.choices))
   return tokens < BigInt(bound) ? Number(tokens) : bound
 }
 
-function inputTerms(demand: Demand, endpoint: Endpoint, prompt: Prompt): PricedQuantity[] {
-  const price = priceOf(demand, endpoint, prompt)
+function inputTerms(demand: Demand, endpoint: Endpoint, price: Price, prompt: Prompt): PricedQuantity[] {
   const terms: PricedQuantity[] = []
   const { inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken } = price
   const inputPrice = dearest(inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken)
   const { audioTokens } = prompt
   terms.push({ quantity: prompt.tokens - audioTokens, price: inputPrice })
   terms.push({ quantity: audioTokens, price: dearest(inputPrice, price.inputAudioToken) })
-  if (endpoint.modality === 'transcription') {
-    terms.push(timeTerm(heardMilliseconds(demand, price), price.audioHour ?? 0n))
-    if (price.audioHour === undefined) {
-      const tokens = Math.ceil((longestOf(demand) / 1_000) * audioTokensPerSecondMax)
-      terms.push({ quantity: tokens, price: dearest(inputPrice, price.inputAudioToken) })
-    }
-  }
-  if (endpoint.modality === 'speech') terms.push(...speechTerms(demand, price, inputPrice))
+  terms.push(...meteredModalities[endpoint.modality].heldInput(demand, price, inputPrice))
   return terms
 }
 
-/** Providers that bill time round it up to whole seconds, some from a length a little longer than the container's. */
-function longestOf({ audioMilliseconds }: Demand): number {
-  return wholeSeconds(audioMilliseconds ?? audioMillisecondsUnknownHold)
-}
-
-/** What a transcription is billed for at the most. */
-function heardMilliseconds(demand: Demand, price: Price): number {
-  const audioChannels = demand.audioChannels ?? audioChannelsUnknownHold
-  return billedMilliseconds({ audioMilliseconds: longestOf(demand), audioChannels }, price)
-}
-
-function speechTerms(
-  { characters, utf8Bytes = 0 }: Demand,
+function outputTerms(
+  demand: Demand,
+  endpoint: Endpoint,
   price: Price,
-  inputPrice: bigint,
-): PricedQuantity[] {
-  if (price.character !== undefined || price.utf8Byte !== undefined) {
-    return [
-      { quantity: characters, price: price.character ?? 0n },
-      { quantity: utf8Bytes, price: price.utf8Byte ?? 0n },
-    ]
-  }
-  // Slow speech: a tenth of a second per character, doubled.
-  const billed = billedMilliseconds({ audioMilliseconds: characters * 200, audioChannels: 1 }, price)
-  return [{ quantity: characters, price: inputPrice }, timeTerm(billed, price.audioHour ?? 0n)]
-}
-
-function outputTerms(demand: Demand, endpoint: Endpoint, prompt: Prompt): PricedQuantity[] {
-  const price = priceOf(demand, endpoint, prompt)
-  const outputPrice = dearestOutput(price)
-  switch (endpoint.modality) {
-    case 'embedding':
-      return []
-    case 'language':
-      return [{ quantity: outputBound(demand, endpoint, prompt) * demand.choices, price: outputPrice }]
-    case 'transcription': {
-      if (price.audioHour !== undefined) return []
-      const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownHold) / 1_000
-      return [{ quantity: Math.ceil(seconds * transcriptTokensPerSecondMax), price: outputPrice }]
-    }
-    case 'speech': {
-      if ((price.character ?? price.utf8Byte ?? price.audioHour) !== undefined) return []
-      return [{ quantity: speechTokensMax(demand), price: outputPrice }]
-    }
-  }
-}
-
-/**
- * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit of
- * quadrillions is no reason to hold more than a report of usage could ever be believed to say.
- */
-function outputBound(demand: Demand, endpoint: Endpoint, { tokens }: Prompt): number {
-  const asked = demand.outputTokensMax
-  const own = endpoint.outputTokensMax
-  if (asked !== null) return Math.min(asked, own ?? endpoint.contextLength ?? usageTokensMax)
-  if (own !== null) return own
-  if (endpoint.contextLength !== null) {
-    return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - tokens))
-  }
-  return outputTokensUnknown
+  prompt: Prompt,
+): readonly PricedQuantity[] {
+  const held = { price, promptTokens: prompt.tokens, tokenPrice: dearestOutput(price) }
+  return meteredModalities[endpoint.modality].heldOutput(demand, endpoint, held)
 }
 
 /** The price that the estimated prompt reaches, and of a transcription with what its features cost. */
 function priceOf(demand: Demand, endpoint: Endpoint, { tokens }: Prompt): Price {
   const price = priceAt(endpoint, tokens)
-  return endpoint.modality === 'transcription' ? priceWith(price, featuresOf(demand, endpoint)) : price
+  return modalityRow(endpoint.modality).hasSurcharges ? priceWith(price, featuresOf(demand, endpoint)) : price
 }
 
 function dearestOutput({ outputToken, outputAudioToken }: Price): bigint {
   return dearest(outputToken, outputAudioToken)
 }
 
-function dearest(...prices: readonly (bigint | undefined)[]): bigint {
-  let most = 0n
-  for (const price of prices) if (price !== undefined && price > most) most = price
-  return most
-}
-
-function wholeSeconds(milliseconds: number): number {
-  return milliseconds <= 0 ? 0 : (Math.ceil(milliseconds / 1_000) + 1) * 1_000
+/**
+ * What a call of this demand would use on an endpoint that has no price for it, in words; empty when the worst case can
+ * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent. A surcharge of unknown
+ * amount counts only where the operator refuses what has no known price: it must not close a feature by itself.
+ */
+export function missingPrices(
+  demand: Demand,
+  endpoint: Endpoint,
+  refusesUnknownPrices = false,
+): readonly string[] {
+  const missing = meteredModalities[endpoint.modality]
+    .units(demand, endpoint.price)
+    .filter((unit) => endpoint.price[unit] === undefined)
+  if (refusesUnknownPrices && modalityRow(endpoint.modality).hasSurcharges)
+    missing.push(...unknownSurcharges(priceWith(endpoint.price, featuresOf(demand, endpoint))))
+  return missing.map((unit) => priceUnitRows[unit].words)
 }

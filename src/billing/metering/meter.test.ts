@@ -4,7 +4,7 @@ import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage } from '../../canonical/usage.ts'
 import { meter } from './meter.ts'
-import type { MeterContext } from './meter.ts'
+import type { MeterContext } from './modalities.ts'
 
 const chat = endpointOf('language', { inputToken: 1n, outputToken: 2n })
 const usual: Usage = { ...noUsage, inputTokens: 100, outputTokens: 20 }

@@ -1,23 +1,20 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { modalityRow } from '../../canonical/operation.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
 import {
   audioChannelsMax,
-  audioMillisecondsUnknownCharge,
-  charactersBilledBeyond,
-  charactersBilledFactor,
   imageTokensMax,
   inputTokensOfProviderMax,
   inputTokensPerByteMax,
   outputBeyondLimitFactor,
   outputTokensUnknown,
   providerRoundsMax,
-  speechTokensOfSilenceMax,
-  speechTokensPerCharacterMax,
   usageAudioMillisecondsMax,
   usageTokensMax,
 } from '../../core/limits/billing.ts'
+import { audioOfPrompt, meteredModalities, promptOf, type MeterContext } from './modalities.ts'
 
 /** What a call consumed, and how far that may be trusted. */
 export interface Metered {
@@ -26,19 +23,6 @@ export interface Metered {
   /** What the provider reported where something else is charged; null where it reported nothing, or is believed. */
   disbelieved: Usage | null
 }
-
-/** What the meter needs to know besides the reading. */
-export interface MeterContext {
-  demand: Demand
-  endpoint: Endpoint
-  /** `cancelled`: the caller left; what was streamed so far is paid. `failed`: nothing useful came, or it broke off. */
-  ending: 'completed' | 'cancelled' | 'failed'
-  /** Actual to estimated prompt tokens, learned; 1 by default. */
-  promptRatio?: number
-}
-
-/** Bytes of answer text per token: fewer than real text has, so that an estimate is rather high than low. */
-const bytesPerToken = 3
 
 /**
  * Usage for billing. What the provider reported counts when it can be true; what is missing or absurd is estimated from
@@ -73,31 +57,6 @@ function withBelievedSides(usage: Usage, reading: MeterReading, context: MeterCo
   const { outputTokens, reasoningTokens, outputAudioTokens } = isOutput ? usage : estimated
   return { ...read, outputTokens, reasoningTokens, outputAudioTokens }
 }
-
-/** The most tokens that the speech of a text can have. */
-export function speechTokensMax({ characters }: Demand): number {
-  return characters * speechTokensPerCharacterMax + speechTokensOfSilenceMax
-}
-
-/** Whether the speech of a text can have been so many characters, tokens and seconds. Slow speech has four times as many. */
-function isSpokenWithin(
-  { characters, inputTokens, outputTokens, audioMilliseconds }: Usage,
-  { demand }: MeterContext,
-): boolean {
-  const tokensMax = speechTokensMax(demand) * speechSlownessMax
-  return (
-    characters > 0 &&
-    characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond &&
-    outputTokens <= tokensMax &&
-    // Where tokens are counted, speech that was heard has some.
-    inputTokens > 0 === outputTokens > 0 &&
-    // No model of speech has fewer than ten tokens in a second.
-    audioMilliseconds <= tokensMax * 100
-  )
-}
-
-/** Callers may ask for a quarter of the usual speed. */
-const speechSlownessMax = 4
 
 /** Whether a prompt has what only its provider can count, on its way to this endpoint. */
 export function isUncounted(demand: Demand, { searches }: Pick<Endpoint, 'searches'>): boolean {
@@ -141,7 +100,7 @@ export function isBeyondLimit(
   { outputTokens }: Pick<Usage, 'outputTokens'>,
   { demand, endpoint }: Pick<MeterContext, 'demand' | 'endpoint'>,
 ): boolean {
-  if (endpoint.modality !== 'language') return false
+  if (!modalityRow(endpoint.modality).isConversation) return false
   const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
   const limit = Math.min(demand.outputTokensMax ?? own, own)
   return outputTokens > Math.ceil(limit * demand.choices * outputBeyondLimitFactor)
@@ -150,7 +109,7 @@ export function isBeyondLimit(
 /** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */
 function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): Usage {
   const mayHaveHeard = demand.hasUncountedInput === true || (demand.audioInputTokens ?? 0) > 0
-  const isDear = endpoint.modality === 'language' && endpoint.price.inputAudioToken !== undefined
+  const isDear = modalityRow(endpoint.modality).isConversation && endpoint.price.inputAudioToken !== undefined
   if (usage.inputAudioTokens === 0 || mayHaveHeard || !isDear) return usage
   return { ...usage, inputAudioTokens: 0 }
 }
@@ -158,7 +117,7 @@ function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): U
 /** A prompt of no tokens beside an output is one that the provider did not count. */
 function withPrompt(usage: Usage, context: MeterContext): Usage {
   const isMissing = usage.inputTokens === 0 && usage.outputTokens > 0 && context.demand.inputTokens > 0
-  if (!isMissing || context.endpoint.modality !== 'language') return usage
+  if (!isMissing || !modalityRow(context.endpoint.modality).isConversation) return usage
   return { ...usage, inputTokens: promptOf(context), inputAudioTokens: audioOfPrompt(context) }
 }
 
@@ -172,7 +131,7 @@ function isNothing(reading: MeterReading, context: MeterContext): boolean {
   if (context.ending === 'failed') return true
   // What the provider charges a caller who left is charged, whether or not a piece had come.
   if (context.ending === 'cancelled') return (reading.usage?.outputTokens ?? 0) === 0
-  if (context.endpoint.modality !== 'language') return false
+  if (!modalityRow(context.endpoint.modality).isConversation) return false
   const hasOutput = (reading.usage?.outputTokens ?? 0) > 0
   if (hasOutput) return false
   return reading.finishReason === null || reading.finishReason === 'error'
@@ -222,15 +181,7 @@ function isCount(value: number, max: number): boolean {
  * of more characters than a text can have been billed for.
  */
 function contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
-  const { modality } = context.endpoint
-  const hasAnything =
-    usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters > 0 ||
-    context.demand.inputTokens === 0
-  const hasOutput = reading.outputBytes > 0 || reading.outputPieces > 0
-  if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && hasOutput)
-  if (modality === 'embedding') return !hasAnything
-  if (modality === 'speech') return !isSpokenWithin(usage, context)
-  return usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
+  return meteredModalities[context.endpoint.modality].contradicts(usage, reading, context)
 }
 
 /** Parts never exceed their totals; a report where they do is cut to them. */
@@ -260,75 +211,6 @@ export function withinTotals(usage: Usage): Usage {
   }
 }
 
-/** What must have been used, from what was asked and what was seen, bounded by what was asked for at most. */
 function estimate(reading: MeterReading, context: MeterContext): Usage {
-  const { demand, endpoint } = context
-  switch (endpoint.modality) {
-    case 'language':
-      return {
-        ...noUsage,
-        inputTokens: promptOf(context),
-        inputAudioTokens: audioOfPrompt(context),
-        outputTokens: estimateOutput(reading, demand, endpoint),
-      }
-    case 'embedding':
-      return { ...noUsage, inputTokens: promptOf(context) }
-    case 'transcription':
-      return {
-        ...noUsage,
-        audioMilliseconds: Math.min(
-          usageAudioMillisecondsMax,
-          Math.max(0, Math.ceil(demand.audioMilliseconds ?? audioMillisecondsUnknownCharge)),
-        ),
-        audioChannels: demand.audioChannels ?? 0,
-        ...tokensOfAudio(reading, demand, endpoint),
-      }
-    case 'speech':
-      return {
-        ...noUsage,
-        characters: demand.characters,
-        utf8Bytes: demand.utf8Bytes ?? 0,
-        ...tokensOfSpeech(demand, endpoint),
-      }
-  }
-}
-
-function promptOf({ demand, promptRatio = 1 }: MeterContext): number {
-  return Math.ceil(demand.inputTokens * promptRatio)
-}
-
-/** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */
-function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContext): number {
-  const tokens = endpoint.price.inputAudioToken === undefined ? 0 : (demand.audioInputTokens ?? 0)
-  return Math.ceil(Math.min(tokens, demand.inputTokens) * promptRatio)
-}
-
-function estimateOutput(reading: MeterReading, demand: Demand, endpoint: Endpoint): number {
-  const seen = Math.max(reading.outputPieces, Math.ceil(reading.outputBytes / bytesPerToken))
-  const limit = demand.outputTokensMax ?? endpoint.outputTokensMax ?? outputTokensUnknown
-  return Math.min(seen, limit * demand.choices)
-}
-
-// Ten tokens per second of audio is what the token-priced transcription models count.
-function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint): Partial<Usage> {
-  if (endpoint.price.audioHour !== undefined) return {}
-  const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownCharge) / 1_000
-  const inputTokens = Math.ceil(seconds * 10)
-  const inputAudioTokens = endpoint.price.inputAudioToken === undefined ? 0 : inputTokens
-  return { inputTokens, inputAudioTokens, outputTokens: Math.ceil(reading.outputBytes / bytesPerToken) }
-}
-
-function tokensOfSpeech(demand: Demand, endpoint: Endpoint): Partial<Usage> {
-  const { price } = endpoint
-  if ((price.character ?? price.utf8Byte) !== undefined) return {}
-  const inputTokens = Math.ceil(demand.characters / bytesPerToken)
-  const outputTokens = Math.ceil(demand.characters * 1.5)
-  const outputAudioTokens = price.outputAudioToken === undefined ? 0 : outputTokens
-  // A quick speaker says 15 characters a second; an estimate assumes 12.
-  return {
-    inputTokens,
-    outputTokens,
-    outputAudioTokens,
-    audioMilliseconds: Math.ceil((demand.characters / 12) * 1_000),
-  }
+  return meteredModalities[context.endpoint.modality].estimate(reading, context)
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { demandOf, endpointOf } from '../../../test/simulation/billing-fixtures.ts'
 import { noUsage, type TimeRules } from '../../canonical/usage.ts'
-import { chargeOf, missingPrices } from './price.ts'
+import { chargeOf } from './price.ts'
+import { missingPrices } from './hold-amount.ts'
 
 const million = 1_000_000n
 

@@ -1,9 +1,9 @@
-import type { Endpoint } from '../../canonical/endpoint.ts'
-import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
-import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
+import { unknownSurcharges } from '../../canonical/surcharges.ts'
+import { countedUnits } from '../../canonical/usage.ts'
+import type { Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
-import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
+import { hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
 export interface Charge {
@@ -28,7 +28,7 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   const unpriced: PriceUnit[] = []
   const prompt: PricedQuantity[] = []
   const completion: PricedQuantity[] = []
-  const isPricedOtherwise = pricesTime(price)
+  const isPricedOtherwise = pricesCounts(price)
   const add = (
     terms: PricedQuantity[],
     quantity: number,
@@ -53,10 +53,11 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   add(completion, parts.plainOutput, 'outputToken', price.outputToken)
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
   const seconds = billedMilliseconds(usage, price)
-  prompt.push(...soundTerms(usage, price))
-  if (!isPricedBySound(usage, price)) {
+  prompt.push(...countedTerms(usage, price))
+  if (!isPricedOnce(usage, price)) {
     if (usage.audioMilliseconds > 0) unpriced.push('audioHour')
-    if (usage.characters > 0) unpriced.push('character')
+    const counted = countedUnits.find(({ count }) => usage[count] > 0)
+    if (counted) unpriced.push(counted.unit)
   }
   const fees = price.request === undefined ? [] : [{ quantity: 1, price: price.request }]
   const paid = [...withShares(prompt, price), ...hourlySurcharges(seconds, price), ...fees]
@@ -71,22 +72,23 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   }
 }
 
-/** The audio that was heard and the text that was spoken, by every unit of them that has a price. */
-function soundTerms(usage: Usage, price: Price): PricedQuantity[] {
+/** What was used besides tokens, by every unit of it that has a price. */
+function countedTerms(usage: Usage, price: Price): PricedQuantity[] {
   const terms: PricedQuantity[] = []
   if (price.audioHour !== undefined) terms.push(timeTerm(billedMilliseconds(usage, price), price.audioHour))
-  if (price.character !== undefined) terms.push({ quantity: usage.characters, price: price.character })
-  if (price.utf8Byte !== undefined) terms.push({ quantity: usage.utf8Bytes, price: price.utf8Byte })
+  for (const { unit, count } of countedUnits) {
+    const stated = price[unit]
+    if (stated !== undefined) terms.push({ quantity: usage[count], price: stated })
+  }
   return terms
 }
 
-/** Whether audio and characters have their price, be it by tokens or by another unit of the same sound. */
-function isPricedBySound(usage: Usage, price: Price): boolean {
+/** Whether what was used besides tokens has its price, be it by tokens or by another unit of the same. */
+function isPricedOnce(usage: Usage, price: Price): boolean {
   return (
     (usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)) ||
     (usage.audioMilliseconds > 0 && price.audioHour !== undefined) ||
-    (usage.characters > 0 && price.character !== undefined) ||
-    (usage.utf8Bytes > 0 && price.utf8Byte !== undefined)
+    countedUnits.some(({ unit, count }) => usage[count] > 0 && price[unit] !== undefined)
   )
 }
 
@@ -131,71 +133,17 @@ function partsOf(usage: Usage): TokenParts {
   }
 }
 
-function pricesTime(price: Price): boolean {
-  return price.audioHour !== undefined || price.character !== undefined || price.utf8Byte !== undefined
+/** Whether time, or what is counted otherwise than in tokens, has a price. */
+export function pricesCounts(price: Price): boolean {
+  return price.audioHour !== undefined || countedUnits.some(({ unit }) => price[unit] !== undefined)
 }
 
-function pricesTokens(price: Price): boolean {
+/** Whether tokens of any kind have a price. */
+export function pricesTokens(price: Price): boolean {
   return (
     price.inputToken !== undefined ||
     price.inputAudioToken !== undefined ||
     price.outputToken !== undefined ||
     price.outputAudioToken !== undefined
   )
-}
-
-/** Price units in words, for messages. */
-const unitNames: Record<PriceUnit, string> = {
-  inputToken: 'input tokens',
-  cachedInputToken: 'cached input tokens',
-  cacheWriteToken: 'cache writes',
-  cacheWriteHourToken: 'cache writes for an hour',
-  inputAudioToken: 'input audio tokens',
-  outputToken: 'output tokens',
-  outputAudioToken: 'output audio tokens',
-  audioHour: 'audio time',
-  diarizedHour: 'telling speakers apart',
-  keytermHour: 'key terms',
-  entityHour: 'entities',
-  editHour: 'editing the transcript',
-  roleHour: 'speaker roles',
-  character: 'characters',
-  utf8Byte: 'bytes of text',
-  request: 'requests',
-}
-
-/**
- * What a call of this demand would use on an endpoint that has no price for it, in words; empty when the worst case can
- * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent. A surcharge of unknown
- * amount counts only where the operator refuses what has no known price: it must not close a feature by itself.
- */
-export function missingPrices(
-  demand: Demand,
-  endpoint: Endpoint,
-  refusesUnknownPrices = false,
-): readonly string[] {
-  const missing = unitsOf(endpoint, demand).filter((unit) => endpoint.price[unit] === undefined)
-  if (refusesUnknownPrices && endpoint.modality === 'transcription')
-    missing.push(...unknownSurcharges(priceWith(endpoint.price, featuresOf(demand, endpoint))))
-  return missing.map((unit) => unitNames[unit])
-}
-
-function unitsOf(endpoint: Endpoint, demand: Demand): readonly PriceUnit[] {
-  const { price } = endpoint
-  switch (endpoint.modality) {
-    case 'language': {
-      const hears = (demand.audioInputTokens ?? 0) > 0
-      const input: PriceUnit[] = hears ? ['inputToken', 'inputAudioToken'] : ['inputToken']
-      return demand.outputTokensMax === 0 ? input : [...input, 'outputToken']
-    }
-    case 'embedding':
-      return ['inputToken']
-    case 'transcription':
-      if (price.audioHour !== undefined || !pricesTokens(price)) return ['audioHour']
-      return [price.inputAudioToken === undefined ? 'inputToken' : 'inputAudioToken', 'outputToken']
-    case 'speech':
-      if (pricesTime(price)) return []
-      if (!pricesTokens(price)) return ['character']
-      return ['inputToken', price.outputAudioToken === undefined ? 'outputToken' : 'outputAudioToken']
-  }
 }

@@ -6,7 +6,8 @@ import { audioFeatures, noUsage, type AudioFeature, type Price, type Usage } fro
 import { leastAudio } from '../../catalog/capabilities.ts'
 import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
 import { holdAmountOf } from './hold-amount.ts'
-import { chargeOf, missingPrices } from './price.ts'
+import { chargeOf } from './price.ts'
+import { missingPrices } from './hold-amount.ts'
 import { featuresOf } from './surcharge-cost.ts'
 
 const keyterms = { countMax: 100, charactersMax: 100, wordsMax: null, tokensMax: null, forbidden: '' }

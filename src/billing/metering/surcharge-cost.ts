@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { modalityRow } from '../../canonical/operation.ts'
 import { surchargeMembers } from '../../canonical/surcharges.ts'
 import { audioFeatures, surchargedFeatures } from '../../canonical/usage.ts'
 import type { AudioFeature, Demand, Price } from '../../canonical/usage.ts'
@@ -13,7 +14,7 @@ export function featuresOf(
   { audioFeatures: asked = [], askedAt }: Demand,
   { modality, audio, deployment }: Pick<Endpoint, 'modality' | 'audio' | 'deployment'>,
 ): readonly AudioFeature[] {
-  if (modality !== 'transcription') return noFeatures
+  if (!modalityRow(modality).hasSurcharges) return noFeatures
   if (asked.length === 0 && askedAt === undefined) return noFeatures
   const isAskedAt = (feature: AudioFeature): boolean =>
     [deployment.provider, deployment.preset].some((slug) => askedAt?.[feature]?.includes(slug))

@@ -1,4 +1,4 @@
-import type { PriceUnit } from '../../canonical/usage.ts'
+import { priceUnitRows, type PriceUnit } from '../../canonical/usage.ts'
 import { priceJumpMax } from '../../core/limits/catalog.ts'
 import { modelNamed } from '../package-prices.ts'
 import type { NameRule, PackageModel, PricePackage } from '../price-package.ts'
@@ -133,44 +133,14 @@ function describeJump(change: PriceChange): string {
   return `${change.model}: ${unitName(change)} goes from ${shownAmount(change.unit, change.before)} to ${shownAmount(change.unit, change.after)} USD`
 }
 
-const unitNames: Readonly<Record<PriceUnit, string>> = {
-  inputToken: 'input',
-  cachedInputToken: 'cached input',
-  cacheWriteToken: 'cache write',
-  cacheWriteHourToken: 'cache write for an hour',
-  inputAudioToken: 'input audio',
-  outputToken: 'output',
-  outputAudioToken: 'output audio',
-  audioHour: 'an hour of audio',
-  diarizedHour: 'an hour of audio with speakers, besides',
-  keytermHour: 'an hour of audio with key terms, besides',
-  editHour: 'an hour of audio with an edited transcript, besides',
-  roleHour: 'an hour of audio with roles of speakers, besides',
-  entityHour: 'an hour of audio with entities, besides',
-  character: 'characters',
-  utf8Byte: 'bytes of text',
-  request: 'a request',
-}
-
 /** What is priced, in words. */
 export function unitName({ unit, condition }: Pick<PriceChange, 'unit' | 'condition'>): string {
-  return `${unitNames[unit]}${condition}`
-}
-
-/** What is told for one and not for a million. */
-const scales: Readonly<Partial<Record<PriceUnit, number>>> = {
-  audioHour: 1e-6,
-  diarizedHour: 1e-6,
-  keytermHour: 1e-6,
-  editHour: 1e-6,
-  roleHour: 1e-6,
-  entityHour: 1e-6,
-  request: 1e-6,
+  return `${priceUnitRows[unit].priced}${condition}`
 }
 
 /** USD for a million units, for an hour of audio, for one request; `none` where there is no price. */
 export function shownAmount(unit: PriceUnit, amount: bigint | null): string {
   if (amount === null) return 'none'
   const usd = Number(amount) / 1e9
-  return String(Number((usd * (scales[unit] ?? 1)).toPrecision(6)))
+  return String(Number((usd * (priceUnitRows[unit].isToldForOne ? 1e-6 : 1)).toPrecision(6)))
 }

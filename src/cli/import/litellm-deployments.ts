@@ -1,3 +1,4 @@
+import { modalityNames, modalityRow } from '../../canonical/operation.ts'
 import { traitsOf } from '../../catalog/capabilities.ts'
 import { toPublicId } from '../../catalog/model-ids.ts'
 import { concurrencyMax } from '../../core/limits/cli.ts'
@@ -212,20 +213,11 @@ function unsendable(parameter: Parameter, sources: Sources): string | null {
   return isSent ? null : 'extra_headers'
 }
 
-const modes: Readonly<Record<string, ImportedModel['modality'] | undefined>> = {
-  chat: 'language',
-  completion: 'language',
-  responses: 'language',
-  embedding: 'embedding',
-  audio_transcription: 'transcription',
-  audio_speech: 'speech',
-}
-
 /** Undefined where it is not said; null for one that no operation serves. */
 function readMode(entry: YamlValue): ImportedModel['modality'] | undefined | null {
   const mode = entry.member('model_info')?.member('mode')?.text()
   if (mode == null) return undefined
-  return modes[mode] ?? null
+  return modalityNames.find((name) => modalityRow(name).importedModes.includes(mode)) ?? null
 }
 
 function readAddress(
@@ -367,7 +359,7 @@ function modelOf(entry: YamlValue, named: Named): string {
 function kindOf(name: string, preset: Preset): ImportedModel['modality'] | undefined {
   if (preset.pricesProviderId !== null) return undefined
   const { modality } = traitsOf(name, modelRulesOf(preset))
-  return modality === null || modality === 'language' ? undefined : modality
+  return modality === null || modalityRow(modality).isConversation ? undefined : modality
 }
 
 /** Whether a pattern is written as the ids of the provider's models begin. */

@@ -1,3 +1,4 @@
+import type { Modality } from '../../canonical/operation.ts'
 import type { Remarks } from './remarks.ts'
 import { findPrices, readPrices, type CarriedPrices, type PriceMap, type Unpriced } from './litellm-prices.ts'
 import type { YamlValue } from './yaml-tree.ts'
@@ -6,7 +7,7 @@ import type { YamlValue } from './yaml-tree.ts'
 export interface ImportedModel {
   id: string
   upstream: string
-  modality?: 'language' | 'embedding' | 'transcription' | 'speech'
+  modality?: Modality
   prices?: Record<string, string>
   context_length?: number
   output_tokens_max?: number

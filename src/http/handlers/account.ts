@@ -1,3 +1,4 @@
+import { usageColumns } from '../../canonical/usage.ts'
 import type { UsageRecord } from '../../billing/ledger/accounts.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -137,13 +138,17 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
       is_unpriced: usage.isUnpriced,
       reported: usage.reported,
       audio_seconds: usage.audioMilliseconds / 1000,
-      audio_channels: usage.audioChannels,
       audio_features: usage.audioFeatures,
-      characters: usage.characters,
-      utf8_bytes: usage.utf8Bytes,
+      ...countsBesides(usage),
       cost_nanocredits: usage.costNanocredits.toString(),
     },
   }
+}
+
+/** What is counted besides tokens and time, by its name in the ledger. */
+function countsBesides(usage: UsageRecord): Record<string, number> {
+  const besides = Object.entries(usageColumns).filter(([column]) => !/_(?:tokens|milliseconds)$/.test(column))
+  return Object.fromEntries(besides.map(([column, count]) => [column, usage[count]]))
 }
 
 /** The site that the application names as its own; empty where it names none, because clients want a text. */

@@ -1,0 +1,258 @@
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { Modality } from '../../canonical/operation.ts'
+import type { MeterReading } from '../../canonical/upstream.ts'
+import { noUsage } from '../../canonical/usage.ts'
+import type { Demand, Price, PriceUnit, Usage } from '../../canonical/usage.ts'
+import {
+  audioChannelsUnknownHold,
+  audioMillisecondsUnknownCharge,
+  audioMillisecondsUnknownHold,
+  audioTokensPerSecondMax,
+  charactersBilledBeyond,
+  charactersBilledFactor,
+  outputTokensUnknown,
+  speechTokensOfSilenceMax,
+  speechTokensPerCharacterMax,
+  transcriptTokensPerSecondMax,
+  usageAudioMillisecondsMax,
+  usageTokensMax,
+} from '../../core/limits/billing.ts'
+import type { PricedQuantity } from '../../core/money.ts'
+import { billedMilliseconds, pricesCounts, pricesTokens } from './price.ts'
+import { timeTerm } from './surcharge-cost.ts'
+
+/** What the meter needs to know besides the reading. */
+export interface MeterContext {
+  demand: Demand
+  endpoint: Endpoint
+  /** `cancelled`: the caller left; what was streamed so far is paid. `failed`: nothing useful came, or it broke off. */
+  ending: 'completed' | 'cancelled' | 'failed'
+  /** Actual to estimated prompt tokens, learned; 1 by default. */
+  promptRatio?: number
+}
+
+/**
+ * How calls of a kind of model are held, metered and estimated. What all kinds share (the prompt's tokens, the fee, the
+ * bounds of a believable count) stands in `hold-amount.ts` and `meter.ts`.
+ */
+export interface MeteredModality {
+  /** Units of which a call of this demand surely uses some: each needs a price before a prepaid account may call. */
+  units(demand: Demand, price: Price): readonly PriceUnit[]
+  /** What is held besides the prompt's tokens. `tokenPrice` is the dearest price of a token of input. */
+  heldInput(demand: Demand, price: Price, tokenPrice: bigint): readonly PricedQuantity[]
+  /** What is held for the output; `promptTokens` share the context with it. `tokenPrice` is the dearest of output. */
+  heldOutput(
+    demand: Demand,
+    endpoint: Endpoint,
+    held: { price: Price; promptTokens: number; tokenPrice: bigint },
+  ): readonly PricedQuantity[]
+  /** What must have been used, from what was asked and seen, bounded by what was asked for at most. */
+  estimate(reading: MeterReading, context: MeterContext): Usage
+  /** Whether a report cannot be true of an answer that came. */
+  contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean
+}
+
+/** By the kind of model. */
+export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
+  language: {
+    units(demand) {
+      const hears = (demand.audioInputTokens ?? 0) > 0
+      const input: PriceUnit[] = hears ? ['inputToken', 'inputAudioToken'] : ['inputToken']
+      return demand.outputTokensMax === 0 ? input : [...input, 'outputToken']
+    },
+    heldInput: () => nothing,
+    heldOutput: (demand, endpoint, { promptTokens, tokenPrice }) => [
+      { quantity: outputBound(demand, endpoint, promptTokens) * demand.choices, price: tokenPrice },
+    ],
+    estimate: (reading, context) => ({
+      ...noUsage,
+      inputTokens: promptOf(context),
+      inputAudioTokens: audioOfPrompt(context),
+      outputTokens: outputOf(reading, context),
+    }),
+    contradicts: (usage, reading, { demand }) =>
+      !hasCounts(usage, demand) || (usage.outputTokens === 0 && hasOutput(reading)),
+  },
+  embedding: {
+    units: () => ['inputToken'],
+    heldInput: () => nothing,
+    heldOutput: () => nothing,
+    estimate: (_, context) => ({ ...noUsage, inputTokens: promptOf(context) }),
+    contradicts: (usage, _, { demand }) => !hasCounts(usage, demand),
+  },
+  transcription: {
+    units(_, price) {
+      if (price.audioHour !== undefined || !pricesTokens(price)) return ['audioHour']
+      return [price.inputAudioToken === undefined ? 'inputToken' : 'inputAudioToken', 'outputToken']
+    },
+    heldInput(demand, price, tokenPrice) {
+      if (price.audioHour !== undefined) return [timeTerm(heardMilliseconds(demand, price), price.audioHour)]
+      const tokens = Math.ceil((longestOf(demand) / 1_000) * audioTokensPerSecondMax)
+      return [{ quantity: tokens, price: dearest(tokenPrice, price.inputAudioToken) }]
+    },
+    heldOutput(demand, _, { price, tokenPrice }) {
+      if (price.audioHour !== undefined) return nothing
+      const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownHold) / 1_000
+      return [{ quantity: Math.ceil(seconds * transcriptTokensPerSecondMax), price: tokenPrice }]
+    },
+    estimate: (reading, { demand, endpoint }) => ({
+      ...noUsage,
+      audioMilliseconds: Math.min(
+        usageAudioMillisecondsMax,
+        Math.max(0, Math.ceil(demand.audioMilliseconds ?? audioMillisecondsUnknownCharge)),
+      ),
+      audioChannels: demand.audioChannels ?? 0,
+      ...tokensOfAudio(reading, demand, endpoint),
+    }),
+    contradicts: (usage) => isEmpty(usage),
+  },
+  speech: {
+    units(_, price) {
+      if (pricesCounts(price)) return []
+      if (!pricesTokens(price)) return ['character']
+      return ['inputToken', price.outputAudioToken === undefined ? 'outputToken' : 'outputAudioToken']
+    },
+    heldInput({ characters, utf8Bytes = 0 }, price, tokenPrice) {
+      if (price.character !== undefined || price.utf8Byte !== undefined) {
+        return [
+          { quantity: characters, price: price.character ?? 0n },
+          { quantity: utf8Bytes, price: price.utf8Byte ?? 0n },
+        ]
+      }
+      // Slow speech: a tenth of a second per character, doubled.
+      const billed = billedMilliseconds({ audioMilliseconds: characters * 200, audioChannels: 1 }, price)
+      return [{ quantity: characters, price: tokenPrice }, timeTerm(billed, price.audioHour ?? 0n)]
+    },
+    heldOutput(demand, _, { price, tokenPrice }) {
+      if (pricesCounts(price)) return nothing
+      return [{ quantity: speechTokensMax(demand), price: tokenPrice }]
+    },
+    estimate: (_, { demand, endpoint }) => ({
+      ...noUsage,
+      characters: demand.characters,
+      utf8Bytes: demand.utf8Bytes ?? 0,
+      ...tokensOfSpeech(demand, endpoint),
+    }),
+    contradicts: (usage, _, context) => !isSpokenWithin(usage, context),
+  },
+}
+
+const nothing: readonly PricedQuantity[] = []
+
+/** Whether a report counts anything at all, where something was sent. */
+function hasCounts(usage: Usage, demand: Demand): boolean {
+  return !isEmpty(usage) || demand.inputTokens === 0
+}
+
+function isEmpty({ inputTokens, outputTokens, audioMilliseconds, characters }: Usage): boolean {
+  return inputTokens + outputTokens + audioMilliseconds + characters === 0
+}
+
+function hasOutput({ outputBytes, outputPieces }: MeterReading): boolean {
+  return outputBytes > 0 || outputPieces > 0
+}
+
+/** The estimated prompt, corrected by what prompts of the model were found to have. */
+export function promptOf({ demand, promptRatio = 1 }: MeterContext): number {
+  return Math.ceil(demand.inputTokens * promptRatio)
+}
+
+/** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */
+export function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContext): number {
+  const tokens = endpoint.price.inputAudioToken === undefined ? 0 : (demand.audioInputTokens ?? 0)
+  return Math.ceil(Math.min(tokens, demand.inputTokens) * promptRatio)
+}
+
+/**
+ * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit of
+ * quadrillions is no reason to hold more than a report of usage could ever be believed to say.
+ */
+export function outputBound(demand: Demand, endpoint: Endpoint, promptTokens: number): number {
+  const asked = demand.outputTokensMax
+  const own = endpoint.outputTokensMax
+  if (asked !== null) return Math.min(asked, own ?? endpoint.contextLength ?? usageTokensMax)
+  if (own !== null) return own
+  if (endpoint.contextLength !== null)
+    return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - promptTokens))
+  return outputTokensUnknown
+}
+
+/** Bytes of answer text per token: fewer than real text has, so that an estimate is rather high than low. */
+const bytesPerToken = 3
+
+function outputOf(reading: MeterReading, { demand, endpoint }: MeterContext): number {
+  const seen = Math.max(reading.outputPieces, Math.ceil(reading.outputBytes / bytesPerToken))
+  const limit = demand.outputTokensMax ?? endpoint.outputTokensMax ?? outputTokensUnknown
+  return Math.min(seen, limit * demand.choices)
+}
+
+/** Providers that bill time round it up to whole seconds, some from a length a little longer than the container's. */
+function longestOf({ audioMilliseconds }: Demand): number {
+  return wholeSeconds(audioMilliseconds ?? audioMillisecondsUnknownHold)
+}
+
+function wholeSeconds(milliseconds: number): number {
+  return milliseconds <= 0 ? 0 : (Math.ceil(milliseconds / 1_000) + 1) * 1_000
+}
+
+/** What a transcription is billed for at the most. */
+export function heardMilliseconds(demand: Demand, price: Price): number {
+  const audioChannels = demand.audioChannels ?? audioChannelsUnknownHold
+  return billedMilliseconds({ audioMilliseconds: longestOf(demand), audioChannels }, price)
+}
+
+// Ten tokens per second of audio is what the token-priced transcription models count.
+function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint): Partial<Usage> {
+  if (endpoint.price.audioHour !== undefined) return {}
+  const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownCharge) / 1_000
+  const inputTokens = Math.ceil(seconds * 10)
+  const inputAudioTokens = endpoint.price.inputAudioToken === undefined ? 0 : inputTokens
+  return { inputTokens, inputAudioTokens, outputTokens: Math.ceil(reading.outputBytes / bytesPerToken) }
+}
+
+/** The most tokens that the speech of a text can have. */
+function speechTokensMax({ characters }: Demand): number {
+  return characters * speechTokensPerCharacterMax + speechTokensOfSilenceMax
+}
+
+/** Whether the speech of a text can have been so many characters, tokens and seconds. Slow speech has four times as many. */
+function isSpokenWithin(
+  { characters, inputTokens, outputTokens, audioMilliseconds }: Usage,
+  { demand }: MeterContext,
+): boolean {
+  const tokensMax = speechTokensMax(demand) * speechSlownessMax
+  return (
+    characters > 0 &&
+    characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond &&
+    outputTokens <= tokensMax &&
+    // Where tokens are counted, speech that was heard has some.
+    inputTokens > 0 === outputTokens > 0 &&
+    // No model of speech has fewer than ten tokens in a second.
+    audioMilliseconds <= tokensMax * 100
+  )
+}
+
+/** Callers may ask for a quarter of the usual speed. */
+const speechSlownessMax = 4
+
+function tokensOfSpeech(demand: Demand, endpoint: Endpoint): Partial<Usage> {
+  const { price } = endpoint
+  if ((price.character ?? price.utf8Byte) !== undefined) return {}
+  const inputTokens = Math.ceil(demand.characters / bytesPerToken)
+  const outputTokens = Math.ceil(demand.characters * 1.5)
+  const outputAudioTokens = price.outputAudioToken === undefined ? 0 : outputTokens
+  // A quick speaker says 15 characters a second; an estimate assumes 12.
+  return {
+    inputTokens,
+    outputTokens,
+    outputAudioTokens,
+    audioMilliseconds: Math.ceil((demand.characters / 12) * 1_000),
+  }
+}
+
+/** The highest of prices, of which some may not be stated. */
+export function dearest(...prices: readonly (bigint | undefined)[]): bigint {
+  let most = 0n
+  for (const price of prices) if (price !== undefined && price > most) most = price
+  return most
+}
