@@ -65,6 +65,8 @@ export const childTimeoutMs = 60_000
 export const childOutputBytesMax = 4 * 1024 * 1024
 /** Audio longer than this is answered with the script: recognising it would take about as long as it plays. */
 export const recognisedSecondsMax = 120
+/** Sounds whose words are kept. */
+export const heardSoundsMax = 100
 /** Depth to which an example is made from a JSON schema; a schema that refers to itself ends here. */
 export const schemaDepthMax = 16
 /** Embedding inputs, tokens of one input, and tokens of one call, as OpenAI documents them. */

@@ -10,6 +10,8 @@ export interface Programs {
   /** What the recogniser is told beside its file, such as the words that it knows. */
   recogniserOptions: readonly string[]
   slots: Slots
+  /** What the recogniser printed for samples that it has heard before, by their hash. */
+  heard: Map<string, string>
 }
 
 /** Looks for the programs on the PATH. */
@@ -22,6 +24,7 @@ export function findPrograms(recogniserOptions: readonly string[] = []): Program
     recogniser: Bun.which('pocketsphinx_continuous'),
     recogniserOptions,
     slots: createSlots(childProcessesMax, childQueueMax),
+    heard: new Map(),
   }
 }
 

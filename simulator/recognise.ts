@@ -1,5 +1,6 @@
-import type { UploadedFile } from './uploaded-file.ts'
+import { heardSoundsMax } from './limits.ts'
 import { outputOf, type Programs } from './programs.ts'
+import type { UploadedFile } from './uploaded-file.ts'
 
 /** One recognised word, in seconds from the beginning of the audio. */
 export interface SpokenWord {
@@ -58,7 +59,7 @@ export async function recognise(
   file: UploadedFile,
   { programs, signal, samples }: RecognitionOptions,
 ): Promise<Recognition | null> {
-  const { recogniser, recogniserOptions, ffmpeg, sox } = programs
+  const { recogniser, ffmpeg, sox } = programs
   if (recogniser === null || (ffmpeg === null && sox === null)) return null
   if (!(await programs.slots.enter(signal))) return null
   try {
@@ -67,12 +68,27 @@ export async function recognise(
     const wave = `${path}.16k.wav`
     const convert = converter({ ffmpeg, sox, path, wave, samples })
     if ((await outputOf(convert, signal)) === null) return null
-    const listen = [recogniser, '-infile', wave, '-time', 'yes', ...recogniserOptions]
-    const output = await outputOf(listen, signal)
+    const output = await listenTo(wave, { recogniser, programs, signal })
     return output === null ? null : { engine: 'pocketsphinx', utterances: parseWords(output) }
   } finally {
     programs.slots.leave()
   }
+}
+
+/** What the recogniser prints for a file of samples; it takes seconds, so it hears the same samples once. */
+async function listenTo(
+  wave: string,
+  { recogniser, programs, signal }: { recogniser: string; programs: Programs; signal: AbortSignal },
+): Promise<string | null> {
+  const { heard, recogniserOptions } = programs
+  const hash = new Bun.CryptoHasher('sha256').update(await Bun.file(wave).bytes()).digest('base64')
+  const known = heard.get(hash)
+  if (known !== undefined) return known
+  const output = await outputOf([recogniser, '-infile', wave, '-time', 'yes', ...recogniserOptions], signal)
+  if (output === null) return null
+  if (heard.size >= heardSoundsMax) heard.clear()
+  heard.set(hash, output)
+  return output
 }
 
 interface Conversion {

@@ -19,6 +19,8 @@ export interface SimulatorOptions {
   quiet?: boolean
   /** Further arguments of pocketsphinx, such as a small language of its own. */
   recogniserOptions?: readonly string[]
+  /** False: no program of this machine hears or speaks; a script and a tone stand for them. */
+  hasRealSound?: boolean
   /** The recogniser knows the ten sentences of the small language alone, and hears them right. */
   knowsFewSentences?: boolean
 }
@@ -43,7 +45,8 @@ const mountedPath = new RegExp(
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1'
   const mounts = createMounts(options.seed ?? 1)
-  const programs = findPrograms(options.knowsFewSentences ? smallLanguageOptions : options.recogniserOptions)
+  const found = findPrograms(options.knowsFewSentences ? smallLanguageOptions : options.recogniserOptions)
+  const programs = options.hasRealSound === false ? { ...found, espeak: null, recogniser: null } : found
   const server = createServer((request, response) => {
     route({ request, response, mounts, programs }).catch((error: unknown) => {
       if (options.quiet !== true) process.stderr.write(`simulator: ${Bun.inspect(error)}\n`)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { containers, createSoundLab, type RecognisedWord, whyNoSpokenSound } from '../support/spoken-sound.ts'
+import { isThorough } from '../support/thorough.ts'
 import { type Transcriber, transcribers } from '../support/transcribers.ts'
 
 // Section 4.3 on real sound: what is spoken, stored in each container and recognised behind each provider's API arrives as it was heard.
@@ -13,8 +14,7 @@ const oneMinute = 60_000
 /** Of 16-bit samples, 16,000 a second. */
 const bytesPerSecond = 32_000
 const waveHeaderBytes = 44
-/** `npm run prove 6.2` hears everything everywhere, which takes minutes of recognition; a usual run hears a part of it. */
-const isThorough = process.env['HEADRACE_SOUND'] === 'thorough'
+/** `npm run prove -- real-sound` hears everything everywhere, which takes minutes of recognition; a usual run hears a part of it. */
 const usual = <Item>(all: readonly Item[], some: (item: Item) => boolean) =>
   isThorough ? all : all.filter(some)
 /** What one voice says, with silence between; pocketsphinx knows these sentences and others, and nothing else. */
@@ -59,6 +59,7 @@ const sounds = new Map<string, { sound: Uint8Array<ArrayBuffer>; heard: Recognis
 beforeAll(async () => {
   gateway = await startTestGateway({
     providers: (url) => transcribers.map((row) => providerOf(url, row)),
+    hasRealSound: true,
     recogniserOptions: lab.recogniserOptions,
   })
   if (reason !== null) return

@@ -20,7 +20,7 @@ if (missing.length > 0) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-audio-'))
-const gateway = await startTestGateway()
+const gateway = await startTestGateway({ hasRealSound: true })
 afterAll(async () => {
   await gateway.stop()
   rmSync(folder, { recursive: true, force: true })

@@ -7,11 +7,13 @@ import {
   creditsBudget,
 } from '../../src/billing/budgets/budget-ids.ts'
 import { budgetSettleMs, captureWaitMs, leaseHeldMs, leaseMs } from '../../src/core/limits/billing.ts'
+import { isThorough } from '../support/thorough.ts'
 import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'
 import { BillingWorld, type SimulatedProcess } from './billing-world.ts'
 
-const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? 12)
+/** Stories of an ordinary run; `npm run prove -- simulation` tells many more. */
+const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? (isThorough ? 60 : 4))
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)
 const steps = 250
 const processesAtOnce = 3

@@ -48,6 +48,8 @@ export interface TestGatewayOptions {
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
   folder?: string
+  /** Programs of this machine hear and speak behind the simulator, at seconds a clip; left out, a script and a tone do. */
+  hasRealSound?: boolean
   /** What the simulator's recogniser is told beside its file. */
   recogniserOptions?: readonly string[]
 }
@@ -116,8 +118,8 @@ const origin = 'http://gateway.test'
 /** Starts simulator and gateway; both end with `stop`. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'headrace-contract-'))
-  const { recogniserOptions = [] } = options
-  const simulator = await startSimulator({ port: 0, quiet: true, seed: 7, recogniserOptions })
+  const { recogniserOptions = [], hasRealSound = false } = options
+  const simulator = await startSimulator({ port: 0, quiet: true, seed: 7, recogniserOptions, hasRealSound })
   const config = configOf(folder, simulator.url, options)
   const publicFetch = createPublicFetch({ allowedHosts: config.fetchHosts, resolve: resolveInTests })
   const gateway = await createGateway(config, {

@@ -23,6 +23,10 @@ export interface TestPostgresOptions {
 
 const serverUser = 'postgres'
 
+/** Nothing of these servers has to outlive the machine, or be copied to another. */
+const forgetful =
+  '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=4GB -c checkpoint_timeout=1h'
+
 /** Why PostgreSQL cannot be tested here, or null when it can. */
 export function whyNoPostgres(): string | null {
   if (findPrograms() === null) return 'PostgreSQL is not installed'
@@ -58,7 +62,8 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const data = join(folder, 'data')
   const port = await sparePort()
   // No socket in a folder: the path of one that lies deep is longer than the system takes.
-  const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync=${options.fsync ? 'on' : 'off'}`
+  const durability = options.fsync ? '-c fsync=on' : forgetful
+  const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200 ${durability}`
   const control = (...words: string[]): void =>
     run([join(programs, 'pg_ctl'), '-D', data, '-w', ...words], folder)
   const start = (): void => control('-l', join(folder, 'log'), '-o', settings, 'start')

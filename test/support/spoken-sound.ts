@@ -79,10 +79,12 @@ export function createSoundLab() {
       await run(['ffmpeg', '-v', 'error', '-y', ...raw, '-i', from, '-ac', '1', to])
       return read(to)
     },
-    /** Silence of so many seconds as a FLAC file: hours are some megabytes. */
+    /** Silence of so many seconds as a FLAC file, in large frames and few samples: hours are made in a second. */
     async silence(seconds: number): Promise<Uint8Array<ArrayBuffer>> {
       const path = next('flac')
-      await run(['sox', '-n', '-r', '16000', '-c', '1', '-b', '16', path, 'trim', '0', String(seconds)])
+      const source = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', String(seconds)]
+      const written = ['-c:a', 'flac', '-compression_level', '0', '-frame_size', '16384']
+      await run(['ffmpeg', '-v', 'error', ...source, ...written, path])
       return read(path)
     },
     /** What a recogniser hears in a file, asked without any server between. */

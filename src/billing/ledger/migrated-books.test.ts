@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { createEarlierSchema } from '../../../test/support/earlier-schema.ts'
+import { isThorough } from '../../../test/support/thorough.ts'
 import { openDatabase } from '../../storage/open-database.ts'
 import { checkInvariants } from './invariants.ts'
 import { createInvariantsRepository } from './invariants-repository.ts'
 
-const usages = 200_000
+/** `npm run prove -- migrated-books` migrates all of a busy day; an ordinary run fewer of it, over the same hours. */
+const usages = isThorough ? 200_000 : 8_000
+const everyMs = 50_000_000 / usages
 /** Long beyond what any machine needs, and far below what an operator takes for a hang. */
 const migrationMs = 120_000
 
@@ -23,10 +26,10 @@ const filled = [
       is_estimated, is_unpriced, input_tokens, output_tokens, cost_nanocredits, held_nanocredits, price_id, streamed,
       cancelled, user_id, created_at_ms)
     with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${usages - 1})
-    select 20000, 'gen-' || cast(1728000000 + n / 4 as text) || '-' || cast(n as text),
+    select 20000, 'gen-' || cast(1728000000 + cast(n as bigint) * ${everyMs} / 1000 as text) || '-' || cast(n as text),
       case when n % 2 = 0 then 'org_a' else 'org_b' end, case when n % 2 = 0 then 'key_a' else 'key_b' end,
       'chat_completions', 'maker/model', 'maker', 'maker/model', 'completed', 0, 0, 10, 5, 10 + n % 3, 20, 'price', 0, 0,
-      'user-' || cast(n % 1000 as text), 1728000000000 + cast(n as bigint) * 250 from numbers`,
+      'user-' || cast(n % 1000 as text), 1728000000000 + cast(n as bigint) * ${everyMs} from numbers`,
   ...['organization:', 'income'].map(
     (side) => `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
       select day, generation_id, ${side === 'income' ? `'income:usage'` : `'organization:' || organization_id`},
@@ -75,7 +78,7 @@ const kept = [
 ]
 
 eachDatabase((name, _open, { createEmpty }) => {
-  test('a database of before keeps its books in balance when it gets room, with 200,000 calls in it', async () => {
+  test(`a database of before keeps its books in balance when it gets room, with ${usages} calls in it`, async () => {
     const url = await createEmpty()
     const before = await createEarlierSchema(url, 2, filled, kept)
     const startedMs = performance.now()
