@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
-import { asObject } from '../src/json/values.ts'
+import { recordOrEmpty } from '../src/json/values.ts'
 import type { Preset } from '../src/providers/define-provider.ts'
 import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'
@@ -59,10 +59,10 @@ function formatted(value: unknown): string {
 function configSchema(): Json {
   // `input`: what a person may write, so members with a default are not required.
   const schema = z.toJSONSchema(configFileSchema, { io: 'input', unrepresentable: 'any' }) as Json
-  const provider = asObject(
-    asObject(asObject(asObject(schema['properties'])['providers'])['items'])['properties'],
+  const provider = recordOrEmpty(
+    recordOrEmpty(recordOrEmpty(recordOrEmpty(schema['properties'])['providers'])['items'])['properties'],
   )
-  const preset = asObject(provider['preset'])
+  const preset = recordOrEmpty(provider['preset'])
   // The schema in the code names no provider; the list is added here, for editors and the page.
   preset['enum'] = presets.map(({ slug }) => slug)
   delete preset['pattern']
@@ -83,11 +83,11 @@ interface Member {
 }
 
 function membersOf(schema: Json, prefix: string): Member[] {
-  return Object.entries(asObject(schema['properties'])).flatMap(([name, value]) => {
-    const member = asObject(value)
+  return Object.entries(recordOrEmpty(schema['properties'])).flatMap(([name, value]) => {
+    const member = recordOrEmpty(value)
     const path = `${prefix}${name}`
-    const items = asObject(member['items'])
-    const values = asObject(member['additionalProperties'])
+    const items = recordOrEmpty(member['items'])
+    const values = recordOrEmpty(member['additionalProperties'])
     const own = { path, type: typeOf(member), description: descriptionOf(member, path) }
     // The same members as those of the top level's `prices`, which stand once.
     if (path === 'providers[].models[].prices')
@@ -101,9 +101,9 @@ function membersOf(schema: Json, prefix: string): Member[] {
 function typeOf(member: Json): string {
   if (Array.isArray(member['enum'])) return member['enum'].map((value) => `\`${String(value)}\``).join(', ')
   if (Array.isArray(member['anyOf']))
-    return member['anyOf'].map((option) => typeOf(asObject(option))).join(' or ')
+    return member['anyOf'].map((option) => typeOf(recordOrEmpty(option))).join(' or ')
   if (Array.isArray(member['type'])) return member['type'].join(' or ')
-  if (member['type'] === 'array') return `list of ${typeOf(asObject(member['items']))}`
+  if (member['type'] === 'array') return `list of ${typeOf(recordOrEmpty(member['items']))}`
   return typeof member['type'] === 'string' ? member['type'] : 'any'
 }
 

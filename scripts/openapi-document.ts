@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asObject } from '../src/json/values.ts'
+import { recordOrEmpty } from '../src/json/values.ts'
 import { apiDescription } from '../src/http/api-description.ts'
 import type { Described, DescribedAnswer } from '../src/http/described.ts'
 
@@ -92,7 +92,7 @@ class SchemaRegistry {
       unknown
     >
     const { $schema: _, id, $defs: definitions, ...rest } = json
-    for (const [name, definition] of Object.entries(asObject(definitions)))
+    for (const [name, definition] of Object.entries(recordOrEmpty(definitions)))
       this.schemas[name] ??= rewrite(definition)
     if (typeof id !== 'string') return rewrite(rest)
     this.schemas[id] ??= rewrite(rest)
@@ -143,9 +143,9 @@ function renderOperation(
 
 function queryParameters(described: Described, registry: SchemaRegistry): unknown[] {
   if (!described.query) return []
-  const schema = asObject(registry.refer(described.query, 'input'))
+  const schema = recordOrEmpty(registry.refer(described.query, 'input'))
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  return Object.entries(asObject(schema['properties'])).map(([name, property]) => ({
+  return Object.entries(recordOrEmpty(schema['properties'])).map(([name, property]) => ({
     name,
     in: 'query',
     required: required.includes(name),

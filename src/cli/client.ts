@@ -1,7 +1,7 @@
 import { cliAnswerBytesMax, cliRequestMs } from '../core/limits/cli.ts'
 import type { CliConfig, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
-import { asObject, textOf } from '../json/values.ts'
+import { recordOrEmpty, textOrEmpty } from '../json/values.ts'
 import { printable } from './paint.ts'
 
 /** The running gateway, as commands see it. */
@@ -183,7 +183,7 @@ export async function readJson(response: Response): Promise<Record<string, unkno
     throw new CommandFailure(`The answer is too large to show (${length} bytes).`)
   const text = await response.text()
   try {
-    return asObject(JSON.parse(text))
+    return recordOrEmpty(JSON.parse(text))
   } catch {
     if (!response.ok) return {}
     throw new CommandFailure(
@@ -200,7 +200,7 @@ export function refusal({ status, headers }: Response, answer: Record<string, un
 }
 
 function messageOf(status: number, answer: Record<string, unknown>): string {
-  const message = printable(textOf(asObject(answer['error'])['message']))
+  const message = printable(textOrEmpty(recordOrEmpty(answer['error'])['message']))
   if (status === 401 || status === 403) {
     return `${message} (${status}) Set HEADRACE_API_KEY or HEADRACE_MANAGEMENT_KEY; "npx headrace keys create" makes one.`
   }

@@ -1,7 +1,7 @@
 import { parseArguments } from './arguments.ts'
 import type { CommandContext } from './context.ts'
 import { clientOf } from './in-process-gateway.ts'
-import { asArray, asObject, textOf } from '../json/values.ts'
+import { listOrEmpty, recordOrEmpty, textOrEmpty } from '../json/values.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
 import { listModels } from './try/try-models.ts'
@@ -14,7 +14,9 @@ export async function runModels(args: readonly string[], context: CommandContext
   const [wanted = ''] = parsed.words
   if (parsed.isOn('json')) {
     const answer = await client.json('/models?output_modalities=all', { key })
-    const data = asArray(answer['data']).filter((model) => textOf(asObject(model)['id']).includes(wanted))
+    const data = listOrEmpty(answer['data']).filter((model) =>
+      textOrEmpty(recordOrEmpty(model)['id']).includes(wanted),
+    )
     const shown = wanted === '' ? answer : { ...answer, data, total_count: data.length }
     context.write(`${JSON.stringify(shown, null, 2)}\n`)
     return 0

@@ -1,3 +1,4 @@
+import { recordOrNull, type WireRecord } from '../json/values.ts'
 /** What an error body says, whatever its shape. Upstream text: not for callers as it is. */
 export interface ReportedError {
   message: string
@@ -25,10 +26,10 @@ const voiceCodes: ReadonlySet<string> = new Set(['voice_not_found', 'invalid_uid
 
 /** Every shape seen in the wild, in the order that finds the most telling one. */
 export function readShape(wire: unknown): ReportedError {
-  const body = isObject(Array.isArray(wire) ? wire[0] : wire)
-  const error = isObject(body?.['error'])
-  const fault = isObject(body?.['fault'])
-  const detail = isObject(body?.['detail'])
+  const body = recordOrNull(Array.isArray(wire) ? wire[0] : wire)
+  const error = recordOrNull(body?.['error'])
+  const fault = recordOrNull(body?.['fault'])
+  const detail = recordOrNull(body?.['detail'])
   const source = error ?? detail ?? body ?? {}
   const code = firstText([
     source['code'],
@@ -38,7 +39,7 @@ export function readShape(wire: unknown): ReportedError {
     detail?.['status'],
     body?.['category'],
     source['error_type'],
-    isObject(fault?.['detail'])?.['errorcode'],
+    recordOrNull(fault?.['detail'])?.['errorcode'],
   ])
   return {
     message: firstText([
@@ -64,7 +65,7 @@ const delayPattern = /^(\d{1,9}(?:\.\d{1,9})?)s$/
 
 /** What Google adds to an error: a list of objects, of which each says one thing. */
 function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDelayMs'> {
-  const list = Array.isArray(details) ? details.map(isObject) : []
+  const list = Array.isArray(details) ? details.map(recordOrNull) : []
   const [, seconds] = delayPattern.exec(firstText(list.map((detail) => detail?.['retryDelay']))) ?? []
   return {
     reason: firstText(list.map((detail) => detail?.['reason'])),
@@ -73,10 +74,10 @@ function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDel
 }
 
 /** A problem as Rev AI words it: a title, and by the name of each wrong parameter a list of what is wrong. */
-function problemOf(body: ReturnType<typeof isObject>): string | undefined {
+function problemOf(body: WireRecord | null): string | undefined {
   const title = body?.['title']
   if (typeof title !== 'string') return undefined
-  const wrong = Object.entries(isObject(body?.['parameters']) ?? {}).flatMap(([name, reasons]) =>
+  const wrong = Object.entries(recordOrNull(body?.['parameters']) ?? {}).flatMap(([name, reasons]) =>
     Array.isArray(reasons) ? `${name}: ${reasons.join(' ')}` : [],
   )
   return [title, ...wrong].join('; ')
@@ -84,7 +85,7 @@ function problemOf(body: ReturnType<typeof isObject>): string | undefined {
 
 function listMessages(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined
-  return detail.flatMap((entry) => isObject(entry)?.['msg'] ?? []).join('; ')
+  return detail.flatMap((entry) => recordOrNull(entry)?.['msg'] ?? []).join('; ')
 }
 
 function firstText(candidates: readonly unknown[]): string {
@@ -93,10 +94,4 @@ function firstText(candidates: readonly unknown[]): string {
     if (typeof candidate === 'number') return String(candidate)
   }
   return ''
-}
-
-function isObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
 }

@@ -1,7 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax } from '../core/limits/text.ts'
-import { isRecord } from '../json/values.ts'
-import { parsePlainly } from '../json/exact.ts'
+import { isRecord, parsePlainly } from '../json/values.ts'
 import { isNestedWithin } from '../json/depth.ts'
 import { toBuffer } from '../json/document.ts'
 

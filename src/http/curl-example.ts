@@ -1,4 +1,4 @@
-import { asObject } from '../json/values.ts'
+import { recordOrEmpty } from '../json/values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -41,7 +41,7 @@ function bodyOptions(content: unknown): string[] {
 function requiredQuery(operation: Json): string {
   const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : []
   const names = parameters.flatMap((parameter: unknown) => {
-    const { in: where, required, name } = asObject(parameter)
+    const { in: where, required, name } = recordOrEmpty(parameter)
     return where === 'query' && required === true ? [String(name)] : []
   })
   return names.length === 0 ? '' : `?${names.map((name) => `${name}=${variableOf(name)}`).join('&')}`
@@ -50,7 +50,7 @@ function requiredQuery(operation: Json): string {
 /** Sound is not for a terminal. */
 function outputOptions(operation: Json): string[] {
   const answer = memberOf(memberOf(operation['responses'], '200'), 'content')
-  return Object.keys(asObject(answer)).some((type) => type.startsWith('audio/')) ? ['-o speech.mp3'] : []
+  return Object.keys(recordOrEmpty(answer)).some((type) => type.startsWith('audio/')) ? ['-o speech.mp3'] : []
 }
 
 function variableOf(name: string): string {
@@ -58,5 +58,5 @@ function variableOf(name: string): string {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return asObject(value)[name]
+  return recordOrEmpty(value)[name]
 }

@@ -1,4 +1,4 @@
-import { asArray, asObject, textOf } from '../json/values.ts'
+import { listOrEmpty, recordOrEmpty, textOrEmpty } from '../json/values.ts'
 import { curlExample } from './curl-example.ts'
 
 const style = `
@@ -62,10 +62,10 @@ function addressLine({ origin, basePath }: PagePlace): string {
 export function docsPage(document: Json, place: PagePlace): string {
   const base = escapeHtml(place.basePath)
   const groups = new Map<string, string[]>()
-  for (const [path, methods] of Object.entries(asObject(document['paths']))) {
-    for (const [method, value] of Object.entries(asObject(methods))) {
-      const operation = asObject(value)
-      const tag = textOf(asArray(operation['tags'])[0])
+  for (const [path, methods] of Object.entries(recordOrEmpty(document['paths']))) {
+    for (const [method, value] of Object.entries(recordOrEmpty(methods))) {
+      const operation = recordOrEmpty(value)
+      const tag = textOrEmpty(listOrEmpty(operation['tags'])[0])
       const rows = groups.get(tag) ?? []
       rows.push(renderOperation({ method: method.toUpperCase(), path, operation, document }))
       groups.set(tag, rows)
@@ -89,33 +89,35 @@ interface ShownOperation {
 }
 
 function renderOperation({ method, path, operation, document }: ShownOperation): string {
-  const content = asObject(asObject(operation['requestBody'])['content'])
-  const body = asObject(content['application/json'])
-  const isManagement = asArray(operation['tags']).includes(managementTag)
+  const content = recordOrEmpty(recordOrEmpty(operation['requestBody'])['content'])
+  const body = recordOrEmpty(content['application/json'])
+  const isManagement = listOrEmpty(operation['tags']).includes(managementTag)
   const curl = curlExample({ method, path, operation, isManagement })
   const rows = [
-    ...asArray(operation['parameters']).map((parameter) => renderParameter(asObject(parameter))),
-    ...renderMembers(asObject(body['schema']), document),
+    ...listOrEmpty(operation['parameters']).map((parameter) => renderParameter(recordOrEmpty(parameter))),
+    ...renderMembers(recordOrEmpty(body['schema']), document),
   ]
-  return `<details><summary><b>${method}</b>${escapeHtml(path)}<span>${escapeHtml(textOf(operation['summary']))}</span></summary>
-<p>${escapeHtml(textOf(operation['description']))}</p><pre>${escapeHtml(curl)}</pre>${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}<p>Answers ${Object.keys(asObject(operation['responses'])).join(', ')}.</p></details>`
+  return `<details><summary><b>${method}</b>${escapeHtml(path)}<span>${escapeHtml(textOrEmpty(operation['summary']))}</span></summary>
+<p>${escapeHtml(textOrEmpty(operation['description']))}</p><pre>${escapeHtml(curl)}</pre>${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}<p>Answers ${Object.keys(recordOrEmpty(operation['responses'])).join(', ')}.</p></details>`
 }
 
 function renderParameter(parameter: Json): string {
-  const where = textOf(parameter['in'])
-  const description = textOf(parameter['description'] ?? asObject(parameter['schema'])['description'])
-  return row(textOf(parameter['name']), where, description)
+  const where = textOrEmpty(parameter['in'])
+  const description = textOrEmpty(
+    parameter['description'] ?? recordOrEmpty(parameter['schema'])['description'],
+  )
+  return row(textOrEmpty(parameter['name']), where, description)
 }
 
 function renderMembers(schema: Json, document: Json): string[] {
   const resolved = resolve(schema, document)
-  const required = asArray(resolved['required'])
-  return Object.entries(asObject(resolved['properties'])).map(([name, value]) => {
-    const member = resolve(asObject(value), document)
+  const required = listOrEmpty(resolved['required'])
+  return Object.entries(recordOrEmpty(resolved['properties'])).map(([name, value]) => {
+    const member = resolve(recordOrEmpty(value), document)
     return row(
       name,
       `${typeOf(member)}${required.includes(name) ? ', required' : ''}`,
-      textOf(member['description']),
+      textOrEmpty(member['description']),
     )
   })
 }
@@ -123,20 +125,22 @@ function renderMembers(schema: Json, document: Json): string[] {
 function resolve(schema: Json, document: Json): Json {
   const reference = schema['$ref']
   if (typeof reference !== 'string') return schema
-  const schemas = asObject(asObject(document['components'])['schemas'])
-  return asObject(schemas[reference.split('/').at(-1) ?? ''])
+  const schemas = recordOrEmpty(recordOrEmpty(document['components'])['schemas'])
+  return recordOrEmpty(schemas[reference.split('/').at(-1) ?? ''])
 }
 
 function typeOf(schema: Json): string {
-  const choices = asArray(schema['enum'])
+  const choices = listOrEmpty(schema['enum'])
   if (choices.length > 0 && choices.length <= 6)
     return choices.map((choice) => JSON.stringify(choice)).join(' or ')
-  const options = [...asArray(schema['anyOf']), ...asArray(schema['oneOf'])].map((option) =>
-    typeOf(asObject(option)),
+  const options = [...listOrEmpty(schema['anyOf']), ...listOrEmpty(schema['oneOf'])].map((option) =>
+    typeOf(recordOrEmpty(option)),
   )
   if (options.length > 0) return [...new Set(options)].filter((option) => option !== 'null').join(' or ')
-  if (typeof schema['$ref'] === 'string') return textOf(schema['$ref'].split('/').at(-1))
-  return textOf(schema['type'] ?? (schema['const'] === undefined ? 'any' : JSON.stringify(schema['const'])))
+  if (typeof schema['$ref'] === 'string') return textOrEmpty(schema['$ref'].split('/').at(-1))
+  return textOrEmpty(
+    schema['type'] ?? (schema['const'] === undefined ? 'any' : JSON.stringify(schema['const'])),
+  )
 }
 
 function row(name: string, type: string, description: string): string {

@@ -2,7 +2,7 @@ import { type BodyPiece, type BodyPieces, joinPieces } from '../core/body.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits/text.ts'
 import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from './faults.ts'
-import { parsePlainly } from './exact.ts'
+import { parsePlainly } from './values.ts'
 import { appearsTwice, MemberNames } from './names.ts'
 
 const quote = 0x22

@@ -20,7 +20,7 @@ import {
   wholeBodyBytesMax,
 } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
-import { parseExactly } from './exact.ts'
+import { parseExactly } from './values.ts'
 import { requireFewElements } from './elements.ts'
 import { mark, writtenMark } from './set-aside-texts.ts'
 

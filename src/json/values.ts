@@ -1,65 +1,157 @@
-import { tokenCountMax } from '../core/limits/text.ts'
+import { exactJsonLengthMax, tokenCountMax } from '../core/limits/text.ts'
 
-/** The value when it is an object. */
-export function recordOrNull(value: unknown): Readonly<Record<string, unknown>> | null {
-  return isRecord(value) ? value : null
-}
+// Every reader takes a parsed value of which nothing is known. Its name says what it gives for a value of another kind:
+// `…OrNull` gives null, `…OrEmpty` an empty value, `…OrZero` the number 0. None of them throws.
 
-/** The value when it is a number. */
-export function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
+/** An object of an answer or a request: nothing about its members is known yet. */
+export type WireRecord = Readonly<Record<string, unknown>>
 
-/** The value when it is true or false. */
-export function booleanOrNull(value: unknown): boolean | null {
-  return typeof value === 'boolean' ? value : null
-}
-
-/** The value when it is a text, which may be empty. */
-export function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
-/** What a tool or part of a format calls itself, for an error; a caller may have written anything there. */
-export function typeNameOf({ type }: Readonly<Record<string, unknown>>): string {
-  return typeof type === 'string' ? type : (JSON.stringify(type) ?? '')
-}
-
-/** True for a JSON object, not for null or an array. */
+/** True for a JSON object, not for null or a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value as an object; empty when it is none, so that optional members can be read without a ladder of checks. */
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {}
+/** The object. */
+export function recordOrNull(value: unknown): WireRecord | null {
+  return isRecord(value) ? value : null
 }
 
-/** The value as an array; empty when it is none. */
-export function asArray(value: unknown): readonly unknown[] {
+/** The object, so that optional members can be read without a ladder of checks. */
+export function recordOrEmpty(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
+}
+
+/** The list. */
+export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value as text; empty when it is none. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** The objects of a list; its other elements are left out. */
+export function recordsOrEmpty(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** The value as a number; 0 when it is none. */
-export function numberOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+/** The texts of a list; its other elements are left out. */
+export function textsOrEmpty(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-/** The value when it is a string that says something. */
-export function stringOrNull(value: unknown): string | null {
+/** The text, which may be empty. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** The text where it has a character at least; null for an empty one. */
+export function filledTextOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A whole count from 0 to the bound, or null. */
-export function readCount(value: unknown): number | null {
+/** The text. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The text, and any other value as JSON; empty for `undefined`. */
+export function textOrJson(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** The number, which is infinite where the JSON has one beyond all numbers. */
+export function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+/** The finite number. */
+export function finiteNumberOrNull(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** The finite number. */
+export function numberOrZero(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
+/** The whole number from 0 on that JavaScript holds exactly. */
+export function countOrNull(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** The whole number from 0 to the most tokens that a call can have. */
+export function tokenCountOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= tokenCountMax
     ? value
     : null
+}
+
+/** The boolean. */
+export function booleanOrNull(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null
+}
+
+/** The type of a tool or a part of a message, for an error; a caller may have written any value there. */
+export function typeNameOf({ type }: WireRecord): string {
+  return textOrJson(type)
+}
+
+declare global {
+  /** Of the runtime, and not yet in the compiler's library. */
+  interface JSON {
+    rawJSON(text: string): object
+    isRawJSON(value: unknown): boolean
+  }
+}
+
+/** What such a number looks like: it has many digits or a large exponent, or is a zero with a sign. */
+const suspicious = /[[:,\s]-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE][+-]?\d{3}|0(?:\.0+)?[\s,\]}])/
+
+/** `JSON.parse` with its one argument. */
+export const parsePlainly = (json: string): unknown => JSON.parse(json)
+
+/**
+ * As `JSON.parse`, and a number that JavaScript cannot hold stays as it was written: it is an object of the runtime's own
+ * kind, which `JSON.stringify` writes digit by digit and with which nobody can calculate by mistake. For what goes on to
+ * another format, such as the input of a tool; never for what is counted. Beyond a length all numbers are ordinary ones,
+ * because to look at each value takes ten times as long.
+ */
+export function parseExactly(json: string): unknown {
+  return json.length <= exactJsonLengthMax && suspicious.test(json)
+    ? JSON.parse(json, keepNumber)
+    : JSON.parse(json)
+}
+
+/** Whether a parsed value is such a number. */
+export function isKeptNumber(value: unknown): boolean {
+  return JSON.isRawJSON(value)
+}
+
+/** The value with ordinary numbers, for whoever must compare them. */
+export function withPlainNumbers<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
+function keepNumber(
+  this: unknown,
+  _name: string,
+  value: unknown,
+  { source }: { source?: string } = {},
+): unknown {
+  if (typeof value !== 'number' || source === undefined) return value
+  const isHeld =
+    !Object.is(value, -0) && Number.isFinite(value) && digitsOf(source) === digitsOf(String(value))
+  return isHeld ? value : JSON.rawJSON(source)
+}
+
+const zero = 0x30
+const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** The same text for all ways of writing one number. */
+function digitsOf(number: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = numberParts.exec(number) ?? []
+  const digits = whole + fraction
+  let start = 0
+  let end = digits.length
+  while (start < end && digits.charCodeAt(start) === zero) start += 1
+  while (end > start && digits.charCodeAt(end - 1) === zero) end -= 1
+  const power = Number(exponent) - fraction.length + digits.length - end
+  return start === end ? '0' : `${sign}${digits.slice(start, end)}e${power}`
 }

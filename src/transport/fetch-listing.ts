@@ -1,6 +1,6 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax, listingPagesMax } from '../core/limits/catalog.ts'
-import { asObject } from '../json/values.ts'
+import { recordOrEmpty } from '../json/values.ts'
 import type { Transport } from './http-client.ts'
 
 /** What reading one deployment's model listing takes. */
@@ -43,14 +43,14 @@ async function fetchPage({ target, transport, signal }: ListingRequest, path: st
 
 /** The models of a page; null of a listing that has none. */
 function modelsOf(body: unknown): unknown[] | null {
-  const { models, data } = asObject(body)
+  const { models, data } = recordOrEmpty(body)
   if (Array.isArray(models)) return models
   return Array.isArray(data) ? data : null
 }
 
 /** What asks for the page after this one, as Google's and Anthropic's listings have it; null of the last. */
 function nextPageOf(body: unknown): string | null {
-  const { nextPageToken, has_more: hasMore, last_id: lastId } = asObject(body)
+  const { nextPageToken, has_more: hasMore, last_id: lastId } = recordOrEmpty(body)
   if (typeof nextPageToken === 'string' && nextPageToken !== '')
     return `pageToken=${encodeURIComponent(nextPageToken)}`
   return hasMore === true && typeof lastId === 'string' ? `after_id=${encodeURIComponent(lastId)}` : null

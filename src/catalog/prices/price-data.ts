@@ -1,5 +1,5 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
-import { asArray, asObject } from '../../json/values.ts'
+import { listOrEmpty, recordOrEmpty } from '../../json/values.ts'
 import { priceUsdMax, ruleDepthMax, ruleTextMax } from '../../core/limits/catalog.ts'
 import { parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
@@ -15,13 +15,13 @@ export class BadPriceData extends Error {}
  */
 export function readPriceData(data: unknown, wanted: Iterable<string>): PricePackage {
   const providers = new Map<unknown, unknown>()
-  for (const provider of asArray(data)) providers.set(asObject(provider)['id'], provider)
+  for (const provider of listOrEmpty(data)) providers.set(recordOrEmpty(provider)['id'], provider)
   if (providers.size === 0) throw new BadPriceData('it names no provider')
   const found: Record<string, readonly PackageModel[]> = {}
   for (const id of wanted) {
-    const provider = asObject(providers.get(id))
+    const provider = recordOrEmpty(providers.get(id))
     if (provider['id'] === undefined) continue
-    found[id] = asArray(provider['models']).flatMap((model) => readModel(id, asObject(model)))
+    found[id] = listOrEmpty(provider['models']).flatMap((model) => readModel(id, recordOrEmpty(model)))
   }
   if (!Object.values(found).some((models) => models.length > 0))
     throw new BadPriceData('it has no price of any provider that this gateway knows')
@@ -68,7 +68,7 @@ const textRules = ['equals', 'starts_with', 'ends_with', 'contains', 'regex'] as
 
 function readRule(where: string, value: unknown, depth = 0): NameRule {
   if (depth > ruleDepthMax) throw new BadPriceData(`${where}: "match" has rules within rules without end`)
-  const rule = asObject(value)
+  const rule = recordOrEmpty(value)
   const [kind, ...others] = Object.keys(rule)
   if (kind === undefined || others.length > 0) throw new BadPriceData(`${where}: "match" is no rule`)
   const operand = rule[kind]
@@ -104,11 +104,11 @@ function dated(where: string, value: unknown): DatedPrice[] {
   const conditions: unknown[] = Array.isArray(value) ? value : [{ prices: value }]
   const byDay = new Map<number, Wire[]>()
   for (const condition of conditions) {
-    const { constraint, prices } = asObject(condition)
-    const start = asObject(constraint)['start_date']
+    const { constraint, prices } = recordOrEmpty(condition)
+    const start = recordOrEmpty(constraint)['start_date']
     const fromMs = start === undefined ? 0 : Date.parse(String(start))
     if (!Number.isFinite(fromMs)) throw new BadPriceData(`${where}: ${JSON.stringify(start)} is no date`)
-    byDay.set(fromMs, [...(byDay.get(fromMs) ?? []), asObject(prices)])
+    byDay.set(fromMs, [...(byDay.get(fromMs) ?? []), recordOrEmpty(prices)])
   }
   const entries = [...byDay].map(([fromMs, prices]) => {
     const long = boundsOf(where, prices).map((bound) => ({
@@ -145,8 +145,8 @@ function boundsOf(where: string, prices: readonly Wire[]): number[] {
 }
 
 function tiersOf(where: string, value: unknown): { start: number; price: unknown }[] {
-  return asArray(asObject(value)['tiers']).map((tier) => {
-    const { start, price } = asObject(tier)
+  return listOrEmpty(recordOrEmpty(value)['tiers']).map((tier) => {
+    const { start, price } = recordOrEmpty(tier)
     if (typeof start !== 'number' || !Number.isSafeInteger(start) || start < 0)
       throw new BadPriceData(`${where}: ${JSON.stringify(start)} is no number of tokens`)
     return { start, price }
@@ -178,7 +178,7 @@ function pricesAt(where: string, prices: Wire, inputTokens: number): [PriceUnit,
 /** The package's own rule: the price of the last tier whose start is exceeded. */
 function tierAt(where: string, value: object, inputTokens: number): unknown {
   const tier = tiersOf(where, value).findLast(({ start }) => inputTokens > start)
-  return tier?.price ?? asObject(value)['base']
+  return tier?.price ?? recordOrEmpty(value)['base']
 }
 
 function readAmount(where: string, usd: unknown): bigint {

@@ -8,7 +8,7 @@ import {
 } from '../../core/limits/cli.ts'
 import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
-import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
+import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 
 /** A batch as commands show it. */
@@ -37,20 +37,20 @@ export function isEnded(batch: BatchLine): boolean {
 
 /** A batch object from the API, without its results. */
 export function toBatchLine(value: unknown): BatchLine {
-  const batch = asObject(value)
-  const counts = asObject(batch['request_counts'])
-  const usage = asObject(batch['usage'])
+  const batch = recordOrEmpty(value)
+  const counts = recordOrEmpty(batch['request_counts'])
+  const usage = recordOrEmpty(batch['usage'])
   return {
-    id: textOf(batch['id']),
-    status: textOf(batch['status']),
-    endpoint: textOf(batch['endpoint']),
-    model: textOf(batch['model']),
-    createdAtSeconds: numberOf(batch['created_at']),
-    total: numberOf(counts['total']),
-    completed: numberOf(counts['completed']),
-    failed: numberOf(counts['failed']),
+    id: textOrEmpty(batch['id']),
+    status: textOrEmpty(batch['status']),
+    endpoint: textOrEmpty(batch['endpoint']),
+    model: textOrEmpty(batch['model']),
+    createdAtSeconds: numberOrZero(batch['created_at']),
+    total: numberOrZero(counts['total']),
+    completed: numberOrZero(counts['completed']),
+    failed: numberOrZero(counts['failed']),
     cost: typeof usage['cost'] === 'number' ? usage['cost'] : null,
-    error: textOf(asObject(batch['error'])['message']),
+    error: textOrEmpty(recordOrEmpty(batch['error'])['message']),
     waiting: readWaiting(batch),
   }
 }
@@ -62,7 +62,7 @@ export async function listBatches(
   limit = cliListMax,
 ): Promise<BatchLine[]> {
   const answer = await client.json(`/batches?limit=${limit}`, { key })
-  return asArray(answer['data']).map(toBatchLine)
+  return listOrEmpty(answer['data']).map(toBatchLine)
 }
 
 /** The most batches one page of the list may have, by the contract. */

@@ -4,7 +4,7 @@ import { batchItemBytesMax } from '../../core/limits/batches.ts'
 import { findSyntaxFault, placeOf } from '../../json/faults.ts'
 import { LineTooLong, readLines } from './read-events.ts'
 import { CommandFailure } from '../failure.ts'
-import { asObject, textOf } from '../../json/values.ts'
+import { recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { size } from '../amounts.ts'
 
 /** What a file of batch items asks for. */
@@ -125,18 +125,18 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   } catch {
     throw new CommandFailure(`${where}: not JSON: ${faultIn(line)}. A line is {"custom_id":"…","body":{…}}.`)
   }
-  const item = asObject(value)
+  const item = recordOrEmpty(value)
   const body = item['body']
-  if (textOf(item['custom_id']) === '')
+  if (textOrEmpty(item['custom_id']) === '')
     throw new CommandFailure(
       `${where}: custom_id ${problemOf(item['custom_id'], 'a text in quotes, not empty')}.`,
     )
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new CommandFailure(`${where}: body ${problemOf(body, 'an object, {…}')}.`)
-  const { model, input } = asObject(body)
-  const url = textOf(item['url']) || null
+  const { model, input } = recordOrEmpty(body)
+  const url = textOrEmpty(item['url']) || null
   const guessed = url === null && input !== undefined ? '/v1/embeddings' : url
-  return { url: guessed, model: textOf(model) || null }
+  return { url: guessed, model: textOrEmpty(model) || null }
 }
 
 /** What is wrong in a line, and at which of its columns. */

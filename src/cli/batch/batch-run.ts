@@ -7,7 +7,7 @@ import { type BatchFile, lineOfItem, scanBatchFile, uploadOf } from './batch-fil
 import { type ClientRequest, type GatewayClient, readJson, refusal } from '../client.ts'
 import type { CommandContext } from '../context.ts'
 import { CommandFailure } from '../failure.ts'
-import { textOf } from '../../json/values.ts'
+import { textOrEmpty } from '../../json/values.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { Paint } from '../paint.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -199,7 +199,7 @@ export async function followBatch(
 
 /** `completed: 40 answered, 0 failed, cost $0.0012`. */
 function summaryOf(batch: BatchLine): string {
-  const reason = textOf(batch.error) === '' ? '' : ` (${batch.error})`
+  const reason = textOrEmpty(batch.error) === '' ? '' : ` (${batch.error})`
   return `${batch.status}: ${batch.completed} answered, ${batch.failed} failed, cost ${dollarsOf(batch.cost)}${reason}`
 }
 

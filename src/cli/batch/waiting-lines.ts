@@ -1,4 +1,4 @@
-import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
+import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { timestamp } from '../amounts.ts'
 
 /** What items of a batch wait for, as commands show it. */
@@ -13,16 +13,16 @@ export interface WaitingLine {
 
 /** The causes in a batch object from the API; empty when nothing waits. */
 export function readWaiting(batch: Record<string, unknown>): WaitingLine[] {
-  const waiting = asObject(asObject(batch['headrace_metadata'])['waiting'])
-  const causes = asArray(waiting['causes']).map(asObject)
+  const waiting = recordOrEmpty(recordOrEmpty(batch['headrace_metadata'])['waiting'])
+  const causes = listOrEmpty(waiting['causes']).map(recordOrEmpty)
   const found = causes.length > 0 ? causes : [waiting]
   return found
     .map((cause) => ({
-      type: textOf(cause['type']),
-      message: textOf(cause['message']),
-      items: numberOf(cause['items']),
-      sinceMs: numberOf(cause['since']) * 1_000,
-      nextTryMs: numberOf(cause['next_try_at']) * 1_000,
+      type: textOrEmpty(cause['type']),
+      message: textOrEmpty(cause['message']),
+      items: numberOrZero(cause['items']),
+      sinceMs: numberOrZero(cause['since']) * 1_000,
+      nextTryMs: numberOrZero(cause['next_try_at']) * 1_000,
     }))
     .filter(({ message }) => message !== '')
 }

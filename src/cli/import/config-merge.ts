@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorNames } from '../../catalog/operator-names.ts'
-import { asObject } from '../../json/values.ts'
+import { isRecord, recordOrEmpty } from '../../json/values.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ImportedProvider } from './litellm-deployments.ts'
 
@@ -67,7 +67,7 @@ function readFile(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {}
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return asObject(value)
+    if (isRecord(value)) return value
   } catch {
     // Told below.
   }
@@ -82,7 +82,7 @@ function plain(value: unknown): unknown {
 
 /** A provider without an id is called as its preset. */
 function idOf(provider: unknown): unknown {
-  const { id, preset } = asObject(provider)
+  const { id, preset } = recordOrEmpty(provider)
   return id ?? preset
 }
 
@@ -111,7 +111,7 @@ function mergeRecord(
   before: unknown,
   { addition, conflicts }: { addition: ConfigAddition; conflicts: string[] },
 ): Record<string, unknown> {
-  const merged = { ...asObject(before) }
+  const merged = { ...recordOrEmpty(before) }
   for (const name of Object.keys(addition[other[member]])) {
     if (!Object.hasOwn(merged, name)) continue
     conflicts.push(`${member}: "${name}"`)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { AdoptedKey } from '../../access/keys.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
-import { asObject } from '../../json/values.ts'
+import { recordOrEmpty } from '../../json/values.ts'
 import { findPreset } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
@@ -107,7 +107,7 @@ function readPriceMap({ parsed, context }: Asked): PriceMap {
   const named = parsed.text('prices')
   if (named === undefined) return {}
   try {
-    return asObject(JSON.parse(readText(resolve(context.cwd, named))))
+    return recordOrEmpty(JSON.parse(readText(resolve(context.cwd, named))))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(

@@ -4,19 +4,10 @@ import { parseRates, rateMax, renderRates, unlimitedRates } from '../../access/r
 import { GatewayError } from '../../core/errors.ts'
 import { latestExpiryMs } from '../../core/limits/cli.ts'
 import { policyListMax } from '../../core/limits/access.ts'
-import { asObject } from '../../json/values.ts'
+import { filledTextOrNull, finiteNumberOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
+import { budgetOf, limitWith, type RowLimit, saysSomething, spentOf } from './litellm-rows.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
-import {
-  budgetOf,
-  limitWith,
-  numberOf,
-  type RowLimit,
-  saysSomething,
-  spentOf,
-  textOf,
-  textsOf,
-} from './litellm-rows.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { LitellmTeam } from './litellm-teams.ts'
 import type { Remarks } from './remarks.ts'
@@ -45,7 +36,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     remarks.aboutRow(subject, 'is not carried: it is stored otherwise than as a SHA-256 hash')
     return null
   }
-  const team = context.teams.get(textOf(row['team_id']) ?? '') ?? null
+  const team = context.teams.get(filledTextOrNull(row['team_id']) ?? '') ?? null
   const models = modelsOf(row, { subject, team, context })
   const limit = limitOf(row, { subject, team, context })
   const reading = { subject, team, context }
@@ -62,7 +53,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     kind: 'inference',
     name,
     keyHash: token,
-    label: textOf(row['key_name']) ?? '…',
+    label: filledTextOrNull(row['key_name']) ?? '…',
     disabled: row['blocked'] === true || team?.isBlocked === true || isShut,
     limitNanocredits: limit.amount,
     limitReset: limit.reset,
@@ -91,7 +82,7 @@ function faultOf({ policy, rates }: AdoptedKey): string | null {
 /** Within the dates that there are here. PostgreSQL has two moments that are none, before and after all others. */
 function expiryOf(value: unknown, tell: (message: string) => void): number | null {
   if (value === null || value === undefined || value === 'Infinity') return null
-  const atMs = numberOf(value) ?? Number.NEGATIVE_INFINITY
+  const atMs = finiteNumberOrNull(value) ?? Number.NEGATIVE_INFINITY
   const expiryMs = Math.max(0, Math.min(latestExpiryMs, atMs))
   if (expiryMs !== atMs)
     tell(`expires: is no date that there is here; it is ${new Date(expiryMs).toISOString()}`)
@@ -100,7 +91,7 @@ function expiryOf(value: unknown, tell: (message: string) => void): number | nul
 
 /** Its alias, else what LiteLLM shows of it, else the beginning of its hash; never its secret. */
 function nameOf(row: LitellmRow): string {
-  const told = textOf(row['key_alias']) ?? textOf(row['key_name'])
+  const told = filledTextOrNull(row['key_alias']) ?? filledTextOrNull(row['key_name'])
   const shown = told?.replaceAll(/\p{Cc}+/gu, ' ').trim() ?? ''
   return shown === '' ? `${String(row['token'] ?? '').slice(0, 8)}…` : shown
 }
@@ -114,7 +105,7 @@ interface Reading {
 /** The models that both the key and its team allow; null for all. */
 function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonly string[] | null {
   const { scope, remarks } = context
-  const listed = textsOf(row['models'])
+  const listed = textsOrEmpty(row['models'])
   const ofTeam = team?.models ?? null
   const own = listed.filter((model) => model !== 'all-team-models')
   const isOfTeam = listed.length > own.length || listed.length === 0
@@ -134,7 +125,7 @@ function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonl
 
 function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit {
   const { budgets, remarks } = context
-  const budget = budgets.get(textOf(row['budget_id']) ?? '')
+  const budget = budgets.get(filledTextOrNull(row['budget_id']) ?? '')
   const most = budgetOf(row['max_budget']) ?? budgetOf(budget?.['max_budget'])
   const ofTeam = team?.left ?? null
   if (most === null) {
@@ -145,7 +136,7 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
     )
     return { amount: ofTeam, reset: team?.reset ?? null }
   }
-  const duration = textOf(row['budget_duration']) ?? textOf(budget?.['budget_duration'])
+  const duration = filledTextOrNull(row['budget_duration']) ?? filledTextOrNull(budget?.['budget_duration'])
   const spent = spentOf(row['spend'])
   if (!Number.isFinite(spent))
     remarks.aboutRow(subject, 'spend: is no amount, so all of its budget counts as spent')
@@ -171,8 +162,8 @@ function rateOf(
   { subject, team, context }: Reading,
   [column, member, most]: readonly [string, 'requestsPerMinute' | 'tokensPerMinute', number],
 ): number | null {
-  const budget = context.budgets.get(textOf(row['budget_id']) ?? '')
-  const own = numberOf(row[column]) ?? numberOf(budget?.[column])
+  const budget = context.budgets.get(filledTextOrNull(row['budget_id']) ?? '')
+  const own = finiteNumberOrNull(row[column]) ?? finiteNumberOrNull(budget?.[column])
   const rates = [own, team?.[member] ?? null].filter((rate) => rate !== null)
   if (rates.length === 0) return null
   const asked = Math.min(...rates)
@@ -202,7 +193,7 @@ const columns: readonly (readonly [column: string, message: string])[] = [
 function remarkColumns(row: LitellmRow, subject: string, remarks: Remarks): void {
   for (const [column, message] of columns)
     if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: ${message}`)
-  const metadata = asObject(row['metadata'])
+  const metadata = recordOrEmpty(row['metadata'])
   for (const column of ['model_rpm_limit', 'model_tpm_limit', 'guardrails', 'tags'])
     if (saysSomething(metadata[column]))
       remarks.aboutRow(subject, `metadata.${column}: has no counterpart here`)

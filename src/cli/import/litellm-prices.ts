@@ -2,7 +2,7 @@ import { packageFacts } from '../../catalog/package-prices.ts'
 import { createPriceOverlay } from '../../catalog/price-overlay.ts'
 import { pricePackage } from '../../catalog/price-package.gen.ts'
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
-import { asObject } from '../../json/values.ts'
+import { recordOrEmpty } from '../../json/values.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { type LitellmModel, parseLitellmModel, presetFor } from './litellm-providers.ts'
 import { scaled } from './litellm-values.ts'
@@ -80,7 +80,7 @@ export function findPrices(
     baseModel === null ? null : (parseLitellmModel(baseModel, null) ?? { ...asked, name: baseModel })
   const meant = base ?? asked
   for (const name of [baseModel, `${meant.provider}/${meant.name}`, meant.name]) {
-    const entry = name !== null && Object.hasOwn(map, name) ? asObject(map[name]) : {}
+    const entry = name !== null && Object.hasOwn(map, name) ? recordOrEmpty(map[name]) : {}
     const told = readPrices(
       (theirs) => (typeof entry[theirs] === 'number' ? String(entry[theirs]) : undefined),
       () => undefined,

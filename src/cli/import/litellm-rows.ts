@@ -1,4 +1,4 @@
-import { asObject } from '../../json/values.ts'
+import { finiteNumberOrNull, recordOrEmpty } from '../../json/values.ts'
 import { parseCredits } from '../../core/money.ts'
 
 /** A spending limit as a key has it here. */
@@ -46,32 +46,17 @@ function creditsOf(amount: number): bigint {
 export function saysSomething(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false
   if (Array.isArray(value)) return value.length > 0
-  return typeof value !== 'object' || Object.keys(asObject(value)).length > 0
-}
-
-/** A text that is not empty. */
-export function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-/** The texts of a list. */
-export function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  return typeof value !== 'object' || Object.keys(recordOrEmpty(value)).length > 0
 }
 
 /** A budget: null for none or an endless one. One that is no amount is 0, so that nobody may spend what nobody meant. */
 export function budgetOf(value: unknown): number | null {
   if (value === null || value === undefined || value === 'Infinity') return null
-  return numberOf(value) ?? 0
+  return finiteNumberOrNull(value) ?? 0
 }
 
 /** What was spent; more than there can be where the column has no number, as `Infinity` and `NaN` of PostgreSQL are none. */
 export function spentOf(value: unknown): number {
   if (value === null || value === undefined || value === '-Infinity') return 0
-  return numberOf(value) ?? Number.POSITIVE_INFINITY
-}
-
-/** A number that is one. */
-export function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
+  return finiteNumberOrNull(value) ?? Number.POSITIVE_INFINITY
 }

@@ -1,8 +1,8 @@
-import { asObject } from '../../json/values.ts'
+import { filledTextOrNull, finiteNumberOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
+import { budgetOf, limitWith, saysSomething, spentOf } from './litellm-rows.ts'
 import { isModelName } from '../../core/model-name.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
-import { budgetOf, limitWith, numberOf, saysSomething, spentOf, textOf, textsOf } from './litellm-rows.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { Remarks } from './remarks.ts'
 
@@ -26,16 +26,16 @@ export function readTeams(
 ): ReadonlyMap<string, LitellmTeam> {
   const teams = rows.map((row): [string, LitellmTeam] => {
     const id = String(row['team_id'])
-    const name = textOf(row['team_alias']) ?? id
+    const name = filledTextOrNull(row['team_alias']) ?? id
     const subject = `team "${name}"`
-    const { models, unknown } = scope.read(textsOf(row['models']))
+    const { models, unknown } = scope.read(textsOrEmpty(row['models']))
     remarks.aboutNames(
       subject,
       unknown,
       (shown) => `models: ${shown} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
     )
     const most = budgetOf(row['max_budget'])
-    const duration = textOf(row['budget_duration'])
+    const duration = filledTextOrNull(row['budget_duration'])
     const limit = most === null ? null : limitWith({ most, spent: spentOf(row['spend']), duration })
     if (limit?.amount != null) {
       const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
@@ -44,13 +44,13 @@ export function readTeams(
         `max_budget: its keys share it in LiteLLM; here each may spend ${formatCredits(limit.amount)}${renewal}`,
       )
     }
-    const rate = numberOf(row['rpm_limit'])
+    const rate = finiteNumberOrNull(row['rpm_limit'])
     if (rate !== null)
       remarks.aboutRow(
         subject,
         `rpm_limit: its keys share it in LiteLLM; here each has ${rate} requests a minute`,
       )
-    const tokens = numberOf(row['tpm_limit'])
+    const tokens = finiteNumberOrNull(row['tpm_limit'])
     if (tokens !== null)
       remarks.aboutRow(
         subject,
@@ -82,7 +82,7 @@ export function readTeamAliases(
   const modelById = new Map(rows.models.map((model) => [model['id'], model]))
   for (const team of rows.teams) {
     const model = team['model_id'] == null ? undefined : modelById.get(team['model_id'])
-    const subject = `team "${textOf(team['team_alias']) ?? String(team['team_id'])}"`
+    const subject = `team "${filledTextOrNull(team['team_alias']) ?? String(team['team_id'])}"`
     const told = { taken: [] as string[], unserved: [] as string[], carried: [] as string[] }
     const aliases = parsed(model?.['aliases'])
     for (const [alias, target] of Object.entries(aliases)) {
@@ -113,9 +113,9 @@ export function readTeamAliases(
 
 /** Some versions store JSON as text within JSON. */
 function parsed(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'string') return asObject(value)
+  if (typeof value !== 'string') return recordOrEmpty(value)
   try {
-    return asObject(JSON.parse(value))
+    return recordOrEmpty(JSON.parse(value))
   } catch {
     return {}
   }

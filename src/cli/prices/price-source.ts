@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { NotData, readDataLiteral } from '../../catalog/prices/data-literal.ts'
 import { priceFileBytesMax } from '../../core/limits/catalog.ts'
-import { asObject, textOf } from '../../json/values.ts'
+import { recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import type { CommandContext } from '../context.ts'
 import { CommandFailure } from '../failure.ts'
 import { readTar } from './tar.ts'
@@ -67,8 +67,10 @@ function readArchive(bytes: Uint8Array<ArrayBuffer>, path: string): FoundPrices 
 }
 
 function readFiles(path: string, read: (file: string) => string | null): FoundPrices {
-  const description = asObject(parse(read('package.json') ?? '{}', 'package.json'))
-  const named = [textOf(description['name']), textOf(description['version'])].filter((part) => part !== '')
+  const description = recordOrEmpty(parse(read('package.json') ?? '{}', 'package.json'))
+  const named = [textOrEmpty(description['name']), textOrEmpty(description['version'])].filter(
+    (part) => part !== '',
+  )
   const source = named.length > 0 ? named.join(' ') : basename(path)
   for (const file of dataFiles) {
     const text = read(file)

@@ -1,6 +1,6 @@
 import { isEnded, watchBatch } from '../batch/batch-client.ts'
 import { CommandFailure } from '../failure.ts'
-import { textOf } from '../../json/values.ts'
+import { textOrEmpty } from '../../json/values.ts'
 import { createProgress } from '../batch/progress.ts'
 import { StepSkipped, type TryStep } from './try-session.ts'
 
@@ -22,7 +22,7 @@ export const batchStep: TryStep = {
       },
     }))
     const body = { endpoint: '/v1/chat/completions', model: models.chat.id, requests }
-    const id = textOf((await client.json('/batches', { key, body, signal }))['id'])
+    const id = textOrEmpty((await client.json('/batches', { key, body, signal }))['id'])
     const progress = createProgress({ ...session, label: '    ', afterMs: session.isTty ? 0 : 1_000 })
     const batch = await watchBatch({
       client,

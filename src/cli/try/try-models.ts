@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../client.ts'
-import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
+import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 
 /** What is spoken and then transcribed: the sandbox's recogniser knows this sentence. */
 export const spokenSentence = 'The weather is good today.'
@@ -29,21 +29,21 @@ export interface TryModels {
 /** Every model that this key (or anybody, without one) is shown. */
 export async function listModels(client: GatewayClient, key: string | null): Promise<ListedByGateway[]> {
   const answer = await client.json('/models?output_modalities=all', { key })
-  return asArray(answer['data']).map((entry) => {
-    const model = asObject(entry)
-    const architecture = asObject(model['architecture'])
-    const pricing = asObject(model['pricing'])
-    const promptPrice = textOf(pricing['prompt']) || '-1'
+  return listOrEmpty(answer['data']).map((entry) => {
+    const model = recordOrEmpty(entry)
+    const architecture = recordOrEmpty(model['architecture'])
+    const pricing = recordOrEmpty(model['pricing'])
+    const promptPrice = textOrEmpty(pricing['prompt']) || '-1'
     return {
-      id: textOf(model['id']),
-      inputs: asArray(architecture['input_modalities']).map(textOf),
-      outputs: asArray(architecture['output_modalities']).map(textOf),
-      contextLength: numberOf(model['context_length']),
+      id: textOrEmpty(model['id']),
+      inputs: listOrEmpty(architecture['input_modalities']).map(textOrEmpty),
+      outputs: listOrEmpty(architecture['output_modalities']).map(textOrEmpty),
+      contextLength: numberOrZero(model['context_length']),
       promptPrice,
-      completionPrice: textOf(pricing['completion']) || '-1',
+      completionPrice: textOrEmpty(pricing['completion']) || '-1',
       // Where text has a price, that of audio is of tokens too.
-      audioPrice: Number(promptPrice) > 0 ? '' : textOf(pricing['audio']),
-      voices: asArray(model['supported_voices']).map(textOf),
+      audioPrice: Number(promptPrice) > 0 ? '' : textOrEmpty(pricing['audio']),
+      voices: listOrEmpty(model['supported_voices']).map(textOrEmpty),
     }
   })
 }

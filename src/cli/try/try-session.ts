@@ -2,7 +2,7 @@ import { receiptEveryMs, receiptWaitMs } from '../../core/limits/cli.ts'
 import type { GatewayClient } from '../client.ts'
 import type { Paint } from '../paint.ts'
 import type { Receipt, Receipts } from './receipt-repository.ts'
-import { asObject, numberOf } from '../../json/values.ts'
+import { numberOrZero, recordOrEmpty } from '../../json/values.ts'
 import type { TryModels } from './try-models.ts'
 
 /** What the steps of `headrace try` share. */
@@ -75,6 +75,6 @@ export async function findCost(session: TrySession, generationId: string): Promi
   const response = await session.client.send(`/generation?id=${encodeURIComponent(generationId)}`, {
     key: session.key,
   })
-  const data = asObject(asObject(await response.json().catch(() => null))['data'])
-  return response.ok ? numberOf(data['total_cost']) : null
+  const data = recordOrEmpty(recordOrEmpty(await response.json().catch(() => null))['data'])
+  return response.ok ? numberOrZero(data['total_cost']) : null
 }

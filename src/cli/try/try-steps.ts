@@ -4,7 +4,7 @@ import { duration, size } from '../amounts.ts'
 import { readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { readEvents } from '../batch/read-events.ts'
-import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
+import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { printable } from '../paint.ts'
 import { type ListedByGateway, spokenSentence } from './try-models.ts'
 import { type StepResult, StepSkipped, type TryStep } from './try-session.ts'
@@ -53,10 +53,12 @@ const chatStep: TryStep = {
     let chunks = 0
     let answer = ''
     for await (const event of readEvents(response.body)) {
-      const chunk = asObject(event)
-      const problem = textOf(asObject(chunk['error'])['message'])
+      const chunk = recordOrEmpty(event)
+      const problem = textOrEmpty(recordOrEmpty(chunk['error'])['message'])
       if (problem) throw new CommandFailure(`The stream broke: ${printable(problem)}`)
-      const piece = textOf(asObject(asObject(asArray(chunk['choices'])[0])['delta'])['content'])
+      const piece = textOrEmpty(
+        recordOrEmpty(recordOrEmpty(listOrEmpty(chunk['choices'])[0])['delta'])['content'],
+      )
       if (piece === '') continue
       if (chunks++ === 0) firstMs = nowMs() - startedMs
       answer += piece
@@ -74,8 +76,8 @@ const embeddingsStep: TryStep = {
     const startedMs = nowMs()
     const body = { model: model.id, input: ['water', 'wheel'] }
     const response = await checked(await client.send('/embeddings', { key, body, signal }))
-    const vectors = asArray((await readJson(response))['data']).map((entry) =>
-      asArray(asObject(entry)['embedding']),
+    const vectors = listOrEmpty((await readJson(response))['data']).map((entry) =>
+      listOrEmpty(recordOrEmpty(entry)['embedding']),
     )
     const lines = [`2 texts, ${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers`]
     return { lines, elapsedMs: nowMs() - startedMs, ...originOf(response) }
@@ -139,10 +141,10 @@ const transcriptionStep: TryStep = {
     const response = await checked(await client.send('/audio/transcriptions', { key, rawBody: form, signal }))
     const answer = await readJson(response)
     const elapsedMs = nowMs() - startedMs
-    const seconds = numberOf(asObject(answer['usage'])['seconds'])
+    const seconds = numberOrZero(recordOrEmpty(answer['usage'])['seconds'])
     const lines = [
       `said   ${spokenSentence}`,
-      `heard  ${printable(textOf(answer['text']).trim())}`,
+      `heard  ${printable(textOrEmpty(answer['text']).trim())}`,
       ...(seconds > 0 ? [`audio  ${seconds.toFixed(1)} s`] : []),
     ]
     return { lines, elapsedMs, ...originOf(response) }
@@ -159,7 +161,7 @@ const settingsStep: TryStep = {
       throw new StepSkipped('it needs a management key; set HEADRACE_MANAGEMENT_KEY')
     const path = '/organization/settings'
     const read = async () => {
-      const data = asObject((await client.json(path, { key: managementKey, signal }))['data'])
+      const data = recordOrEmpty((await client.json(path, { key: managementKey, signal }))['data'])
       return data['is_filtered_model_catalog_enabled'] === true
     }
     const change = (isOn: boolean) =>

@@ -5,6 +5,7 @@ import { CustomIds } from './custom-ids.ts'
 import type { ItemPlace, WalkedItem } from './item-walk.ts'
 import { isTwice, memberBytes } from './json-walk.ts'
 import { notJson, type PlaceOf } from './not-json.ts'
+import { isRecord } from '../../json/values.ts'
 
 const openObject = 0x7b
 const openArray = 0x5b
@@ -49,7 +50,7 @@ export class ItemChecks {
     const customId = checkCustomIdShape(where, item['custom_id'])
     const body = item['body']
     if (body === undefined) throw invalid(`${where}.body`, 'is required')
-    if (!isObject(body)) throw invalid(`${where}.body`, 'must be an object')
+    if (!isRecord(body)) throw invalid(`${where}.body`, 'must be an object')
     this.#checkBody(index, body)
     this.#checkCustomId(index, customId)
     const found = memberBytes(bytes, 'body')
@@ -141,7 +142,7 @@ function parseItem(where: string, bytes: Uint8Array, placeOf: PlaceOf): Record<s
   } catch {
     throw notJson(where, bytes, placeOf)
   }
-  if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
+  if (!isRecord(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item
 }
 
@@ -163,10 +164,6 @@ function checkCustomIdShape(where: string, customId: unknown): string {
 
 function withoutVariant(model: string): string {
   return model.endsWith(':batch') ? model.slice(0, -':batch'.length) : model
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(field: string, problem: string): GatewayError {

@@ -6,6 +6,7 @@ import { requireUniqueNames } from '../../json/document.ts'
 import type { BatchEndpoint } from '../../canonical/batch.ts'
 import { notJson, type PlaceOf } from './not-json.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
+import { isRecord } from '../../json/values.ts'
 
 /** The members of a batch besides its requests; null where the caller sent none. */
 export interface RequestHead {
@@ -78,7 +79,7 @@ const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
 
 function readProvider(value: unknown): readonly string[] | null {
   if (value === null) return null
-  if (!isObject(value)) throw invalid('provider', 'must be an object or null')
+  if (!isRecord(value)) throw invalid('provider', 'must be an object or null')
   const stranger = Object.keys(value).find((name) => name !== 'only')
   if (stranger !== undefined)
     throw invalid(`provider.${stranger}`, 'is not allowed in a batch; only provider.only is')
@@ -94,7 +95,7 @@ function readProvider(value: unknown): readonly string[] | null {
 
 function readOwnOptions(value: unknown): bigint | null {
   if (value === null) return null
-  if (!isObject(value)) throw invalid('headrace', 'must be an object or null')
+  if (!isRecord(value)) throw invalid('headrace', 'must be an object or null')
   const stranger = Object.keys(value).find((name) => name !== 'lane' && name !== 'max_cost')
   if (stranger !== undefined) throw invalid(`headrace.${stranger}`, 'is unknown; lane and max_cost are not')
   const { lane = null, max_cost: maxCost = null } = value
@@ -112,10 +113,6 @@ function readMaxCost(value: unknown): bigint {
     // Said below, with the remedy.
   }
   throw invalid('headrace.max_cost', problem)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(field: string, problem: string): GatewayError {

@@ -5,7 +5,7 @@ import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical
 import { noUsage } from '../../canonical/usage.ts'
 import type { AddressSupport } from '../text/address-support.ts'
 import { startReading } from '../text/usage-readers.ts'
-import { isRecord, readCount, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.ts'
 import type { EncodedRequest } from '../text/encoded-request.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { fieldError } from '../../core/errors.ts'
@@ -188,14 +188,14 @@ function readMember(document: ReturnType<typeof parseAnswer>, name: string): unk
 function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): MeterReading {
   const reading = startReading(wire)
   const usage = isRecord(wire.usage) ? wire.usage : {}
-  const counts = [readCount(usage['prompt_tokens']), readCount(usage['total_tokens'])]
+  const counts = [tokenCountOrNull(usage['prompt_tokens']), tokenCountOrNull(usage['total_tokens'])]
   const told = counts.filter((count) => count !== null)
   if (told.length > 0) {
     // Vectors have no tokens: what only the sum has was input as well.
     reading.usage = { ...noUsage, inputTokens: Math.max(...told) }
     reading.source = 'provider'
   }
-  reading.upstreamModel = stringOrNull(wire.model)
+  reading.upstreamModel = filledTextOrNull(wire.model)
   return reading
 }
 
@@ -207,7 +207,7 @@ function readModalities(usage: unknown): { prompt_tokens_details?: Record<string
   if (!isRecord(wire)) return {}
   const details: Record<string, number> = {}
   for (const name of modalityCounts) {
-    const count = readCount(wire[name])
+    const count = tokenCountOrNull(wire[name])
     if (count !== null && count > 0) details[name] = count
   }
   return Object.keys(details).length < 2 ? {} : { prompt_tokens_details: details }

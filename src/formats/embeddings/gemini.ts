@@ -5,7 +5,7 @@ import type { AnswerContext, DecodedAnswer } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { startReading } from '../text/usage-readers.ts'
 import type { EncodedRequest } from '../text/encoded-request.ts'
-import { isRecord, readCount } from '../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../json/values.ts'
 import { encodeFloats } from './vectors.ts'
 import { gatewayMembers, showVectors } from './codec.ts'
 import { countInputs, inputKindOf } from './read-request.ts'
@@ -128,7 +128,8 @@ function normalized(values: readonly number[]): readonly number[] {
 function readingOf(wire: Readonly<Record<string, unknown>>) {
   const reading = startReading(wire)
   const usage = isRecord(wire['usageMetadata']) ? wire['usageMetadata'] : {}
-  const inputTokens = readCount(usage['promptTokenCount']) ?? readCount(usage['totalTokenCount'])
+  const inputTokens =
+    tokenCountOrNull(usage['promptTokenCount']) ?? tokenCountOrNull(usage['totalTokenCount'])
   if (inputTokens !== null) {
     reading.usage = { ...noUsage, inputTokens }
     reading.source = 'provider'

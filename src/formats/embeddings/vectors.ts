@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import { isRecord, readCount } from '../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../json/values.ts'
 
 /** What the caller is to get: vectors in this encoding, one for every input. */
 export interface WantedVectors {
@@ -65,7 +65,7 @@ const exponent = 0x7f800000
 
 function toItem(wire: unknown, position: number, wanted: WantedVectors) {
   if (!isRecord(wire)) throw unreadable('a vector is not an object')
-  const index = readCount(wire['index']) ?? position
+  const index = tokenCountOrNull(wire['index']) ?? position
   return { object: 'embedding', index, embedding: toEncoding(wire['embedding'], wanted) }
 }
 

@@ -1,7 +1,6 @@
 import { hasMember, type JsonDocument, leanMemberValue, memberValue } from '../../json/document.ts'
 import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../../canonical/text/conversation.ts'
-import { isRecord, numberOrNull } from '../../json/values.ts'
-import { isKeptNumber, parseExactly } from '../../json/exact.ts'
+import { isKeptNumber, isRecord, numberOrNull, parseExactly } from '../../json/values.ts'
 import { fieldError } from '../../core/errors.ts'
 import { mark } from '../../json/set-aside-texts.ts'
 import { wholeText } from '../../json/lean.ts'

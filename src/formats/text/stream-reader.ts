@@ -7,9 +7,8 @@ import {
   streamFrameBytesMax,
   streamPictureFrameBytesMax,
 } from '../../core/limits/text.ts'
-import { isRecord } from '../../json/values.ts'
+import { isRecord, parsePlainly } from '../../json/values.ts'
 import type { StreamReader } from './halves.ts'
-import { parsePlainly } from '../../json/exact.ts'
 import { isNestedWithin } from '../../json/depth.ts'
 import { unreadable } from '../upstream-json.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../sse.ts'

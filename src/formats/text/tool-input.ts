@@ -1,6 +1,6 @@
 import type { ToolCallPart } from '../../canonical/text/conversation.ts'
 import { jsonDepthMax } from '../../core/limits/text.ts'
-import { parseExactly } from '../../json/exact.ts'
+import { parseExactly, recordOrNull, type WireRecord } from '../../json/values.ts'
 import { isNestedWithin } from '../../json/depth.ts'
 
 /**
@@ -17,12 +17,10 @@ export function toolInputOf({
   return objectOf(text) ?? { _raw: text }
 }
 
-function objectOf(text: string): Record<string, unknown> | null {
+function objectOf(text: string): WireRecord | null {
   if (!isNestedWithin(text, jsonDepthMax)) return null
   try {
-    const value: unknown = parseExactly(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : null
+    return recordOrNull(parseExactly(text))
   } catch {
     return null
   }

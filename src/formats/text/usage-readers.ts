@@ -1,4 +1,4 @@
-import { isRecord, readCount, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { serviceTierLengthMax } from '../../core/limits/http.ts'
 
@@ -6,11 +6,11 @@ import { serviceTierLengthMax } from '../../core/limits/http.ts'
 export function readProviderCalls(wire: Readonly<Record<string, unknown>>): number {
   const kinds = wire['server_tool_use'] ?? wire['server_tool_use_details']
   let calls = 0
-  if (isRecord(kinds)) for (const count of Object.values(kinds)) calls += readCount(count) ?? 0
+  if (isRecord(kinds)) for (const count of Object.values(kinds)) calls += tokenCountOrNull(count) ?? 0
   return Math.max(
     calls,
-    readCount(wire['num_search_queries']) ?? 0,
-    readCount(wire['num_server_side_tools_used']) ?? 0,
+    tokenCountOrNull(wire['num_search_queries']) ?? 0,
+    tokenCountOrNull(wire['num_server_side_tools_used']) ?? 0,
   )
 }
 
@@ -20,8 +20,8 @@ export function readProviderCalls(wire: Readonly<Record<string, unknown>>): numb
  */
 export function readCacheWrites(sum: number | null, division: unknown): CacheWrites {
   if (!isRecord(division)) return { written: sum ?? 0, hour: 0 }
-  const hour = readCount(division['ephemeral_1h_input_tokens']) ?? 0
-  const usual = readCount(division['ephemeral_5m_input_tokens']) ?? 0
+  const hour = tokenCountOrNull(division['ephemeral_1h_input_tokens']) ?? 0
+  const usual = tokenCountOrNull(division['ephemeral_5m_input_tokens']) ?? 0
   return { written: sum ?? usual + hour, hour }
 }
 
@@ -39,8 +39,8 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
     source: 'estimated',
     finishReason: null,
     nativeFinishReason: null,
-    upstreamId: stringOrNull(wire['id']),
-    upstreamModel: stringOrNull(wire['model']),
+    upstreamId: filledTextOrNull(wire['id']),
+    upstreamModel: filledTextOrNull(wire['model']),
     mediaTokens: null,
     serviceTier: tierOf(wire),
     outputBytes: 0,
@@ -51,6 +51,6 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
 
 /** A name too long to be a tier's is none. */
 export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
-  const tier = stringOrNull(wire['service_tier'])
+  const tier = filledTextOrNull(wire['service_tier'])
   return tier !== null && tier.length <= serviceTierLengthMax ? tier : null
 }

@@ -7,18 +7,8 @@ import { unjoinTerms } from './joined-terms.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 import { createSpeakers, withSpeakersOf } from './speakers.ts'
-import {
-  countIn,
-  durationIn,
-  notATranscript,
-  parseTranscript,
-  recordOf,
-  recordsOf,
-  scoreIn,
-  textIn,
-  timesIn,
-  type WireRecord,
-} from './transcript-wire.ts'
+import { countOrNull, filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
+import { durationIn, notATranscript, parseTranscript, piecesOf, scoreIn, timesIn } from './transcript-wire.ts'
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
@@ -45,18 +35,17 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
   const wire = parseTranscript(bytes)
   if (typeof wire['text'] !== 'string') throw failureIn(wire, reading.context)
   const speakerOf = createSpeakers()
-  const ofSpeakers = recordsOf(wire['speaker_segments'])
+  const ofSpeakers = piecesOf(wire['speaker_segments'])
   // Together tells speakers most surely in a list of its own.
-  const entries = ofSpeakers?.length ? ofSpeakers : recordsOf(wire['segments'])
-  const spoken = reading.areSegmentsWords
-    ? entries
-    : (wordsOfSpeakers(ofSpeakers) ?? recordsOf(wire['words']))
+  const entries = ofSpeakers?.length ? ofSpeakers : piecesOf(wire['segments'])
+  const spoken = reading.areSegmentsWords ? entries : (wordsOfSpeakers(ofSpeakers) ?? piecesOf(wire['words']))
   const segments = reading.areSegmentsWords ? null : readSegments(entries, speakerOf)
   const told = spoken?.flatMap((word) => readWord(word, speakerOf)) ?? null
   const words = told === null || segments === null ? told : withSpeakersOf(segments, told)
-  const usage = recordOf(wire['usage'])
-  const languages = recordsOf(wire['languages'])
-  const language = textIn(wire['language']) ?? textIn(languages?.[0]?.['code']) ?? reading.language
+  const usage = recordOrNull(wire['usage'])
+  const languages = piecesOf(wire['languages'])
+  const language =
+    filledTextOrNull(wire['language']) ?? filledTextOrNull(languages?.[0]?.['code']) ?? reading.language
   const heard = reading.isTextOfSegments && segments !== null ? textOf(segments) : wire['text'].trim()
   return withTermsApart(reading, {
     // Whisper begins its text with a space.
@@ -67,14 +56,14 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
     words,
     confidence: scoreIn(wire['confidence']),
     languageConfidence: scoreIn(wire['language_confidence']),
-    entities: readEntities(recordsOf(wire['entities']), heard),
+    entities: readEntities(piecesOf(wire['entities']), heard),
     tokens: readTokens(usage),
-    upstreamId: textIn(recordOf(wire['x_groq'])?.['id']) ?? textIn(wire['id']),
+    upstreamId: filledTextOrNull(recordOrNull(wire['x_groq'])?.['id']) ?? filledTextOrNull(wire['id']),
   })
 }
 
 function failureIn({ error }: WireRecord, context: ReportContext): Error {
-  const isTold = recordOf(error) !== null || textIn(error) !== null
+  const isTold = recordOrNull(error) !== null || filledTextOrNull(error) !== null
   return isTold ? new AttemptFailed(readReportedFailure(error, context)) : notATranscript()
 }
 
@@ -85,7 +74,7 @@ function textOf(segments: readonly TranscriptSegment[]): string {
 /** The entries of such a list hold their words. */
 function wordsOfSpeakers(segments: WireRecord[] | null): WireRecord[] | null {
   const words = (segments ?? []).flatMap((segment) =>
-    (recordsOf(segment['words']) ?? []).map((word) => ({ speaker_id: segment['speaker_id'], ...word })),
+    (piecesOf(segment['words']) ?? []).map((word) => ({ speaker_id: segment['speaker_id'], ...word })),
   )
   return words.length > 0 ? words : null
 }
@@ -114,17 +103,17 @@ function readDuration(wire: WireRecord, usage: WireRecord | null): number | null
 const noParts = { cached: 0, written: 0, reasoning: 0, outputAudio: 0 }
 
 function readTokens(usage: WireRecord | null): CanonicalTranscription['tokens'] {
-  const input = countIn(usage?.['input_tokens']) ?? countIn(usage?.['prompt_tokens'])
-  const output = countIn(usage?.['output_tokens']) ?? countIn(usage?.['completion_tokens'])
+  const input = countOrNull(usage?.['input_tokens']) ?? countOrNull(usage?.['prompt_tokens'])
+  const output = countOrNull(usage?.['output_tokens']) ?? countOrNull(usage?.['completion_tokens'])
   if (usage === null || (input === null && output === null)) return null
-  const details = recordOf(usage['input_token_details']) ?? recordOf(usage['prompt_tokens_details'])
+  const details = recordOrNull(usage['input_token_details']) ?? recordOrNull(usage['prompt_tokens_details'])
   const counts = settleCounts(
     {
       ...noParts,
       input: input ?? 0,
       output: output ?? 0,
-      total: countIn(usage['total_tokens']),
-      inputAudio: countIn(details?.['audio_tokens']) ?? 0,
+      total: countOrNull(usage['total_tokens']),
+      inputAudio: countOrNull(details?.['audio_tokens']) ?? 0,
     },
     { isReasoningApart: false, isAudioHeard: true },
   )
@@ -142,7 +131,7 @@ function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): Tr
   const times = timesIn(entry)
   if (times === null || typeof entry['text'] !== 'string') return []
   const segment: TranscriptSegment = {
-    id: countIn(entry['id']) ?? index,
+    id: countOrNull(entry['id']) ?? index,
     ...times,
     text: entry['text'].trim(),
   }
@@ -157,7 +146,7 @@ function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): Tr
 
 function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
   const times = timesIn(entry)
-  const word = textIn(entry['word']) ?? textIn(entry['text'])
+  const word = filledTextOrNull(entry['word']) ?? filledTextOrNull(entry['text'])
   if (times === null || word === null) return []
   const score = scoreIn(entry['confidence'] ?? entry['score'])
   const confidence = score === null ? {} : { confidence: score }
@@ -172,7 +161,7 @@ function labelOf(entry: WireRecord): unknown {
 }
 
 function channelIn(entry: WireRecord): { channel?: number } {
-  const channel = countIn(entry['channel'])
+  const channel = countOrNull(entry['channel'])
   return channel === null ? {} : { channel }
 }
 
@@ -180,8 +169,8 @@ function channelIn(entry: WireRecord): { channel?: number } {
 function readEntities(entries: WireRecord[] | null, text: string): CanonicalTranscription['entities'] {
   if (entries === null) return null
   const told = entries.flatMap((entry) => {
-    const [own, type] = [textIn(entry['text']), textIn(entry['type'])]
-    const [start, end] = [countIn(entry['start_char']), countIn(entry['end_char'])]
+    const [own, type] = [filledTextOrNull(entry['text']), filledTextOrNull(entry['type'])]
+    const [start, end] = [countOrNull(entry['start_char']), countOrNull(entry['end_char'])]
     return own === null || type === null || start === null || end === null
       ? []
       : [{ text: own, type, start, end }]

@@ -22,6 +22,7 @@ import {
   type OpenAiTranscriptionOptions,
   type TranscriptionForm,
 } from './openai-transcription-options.ts'
+import { textOrJson } from '../../json/values.ts'
 
 /** OpenAI's multipart transcription, for the providers that took it over, each with its departures as data. */
 export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
@@ -207,12 +208,8 @@ function passedFields(options: Readonly<Record<string, unknown>>, form: Transcri
   const { listMark } = form
   return Object.entries(options).flatMap(([name, value]): Field[] => {
     if (!isPassable(name, form) || value === null || value === undefined) return []
-    if (!Array.isArray(value)) return [[name, toText(value)]]
+    if (!Array.isArray(value)) return [[name, textOrJson(value)]]
     const repeated = name.endsWith(listMark) ? name : `${name}${listMark}`
-    return value.map((item): Field => [repeated, toText(item)])
+    return value.map((item): Field => [repeated, textOrJson(item)])
   })
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

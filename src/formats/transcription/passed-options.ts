@@ -1,6 +1,7 @@
 import type { Preferences } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { optionsFor } from '../provider-options.ts'
+import { textOrJson } from '../../json/values.ts'
 
 /** A field of a form or a member of an address. */
 export type WireField = readonly [name: string, value: string]
@@ -14,7 +15,7 @@ export function passedOptions(
   return Object.entries(optionsFor(preferences, endpoint)).flatMap(([name, value]): WireField[] => {
     if (!isPassed(name) || value === null || value === undefined) return []
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-    return values.map((item): WireField => [name, textOf(item)])
+    return values.map((item): WireField => [name, textOrJson(item)])
   })
 }
 
@@ -22,8 +23,4 @@ export function passedOptions(
 export function withPassed(own: readonly WireField[], passed: readonly WireField[]): WireField[] {
   const chosen = new Set(passed.map(([name]) => name))
   return [...own.filter(([name]) => !chosen.has(name)), ...passed]
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

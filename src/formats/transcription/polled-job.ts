@@ -12,7 +12,8 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { failedJob, type JobFault } from './failed-job.ts'
 import { jobIdOf } from './job-id.ts'
-import { parseTranscript, type WireRecord } from './transcript-wire.ts'
+import { parseTranscript } from './transcript-wire.ts'
+import type { WireRecord } from '../../json/values.ts'
 
 /** A transcription at one endpoint. */
 export type AskedTranscription = CallAt<TranscriptionCall>

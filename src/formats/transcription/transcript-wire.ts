@@ -1,19 +1,17 @@
 import { GatewayError } from '../../core/errors.ts'
+import { countOrNull, recordOrNull, recordsOrEmpty, type WireRecord } from '../../json/values.ts'
 import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits/audio.ts'
-
-/** An object of a provider's answer: nothing about its members is known yet. */
-export type WireRecord = Readonly<Record<string, unknown>>
 
 /** The object of a transcript's answer. Throws `provider_failed` for what is no JSON object. */
 export function parseTranscript(bytes: Uint8Array): WireRecord {
-  const wire = recordOf(parseJson(bytes))
+  const wire = recordOrNull(parseJson(bytes))
   if (wire === null) throw notATranscript()
   return wire
 }
 
 /** The objects of an answer that is a list. Throws `provider_failed` for what is none. */
 export function parseEntries(bytes: Uint8Array): WireRecord[] {
-  const entries = recordsOf(parseJson(bytes))
+  const entries = piecesOf(parseJson(bytes))
   if (entries === null) throw new GatewayError('provider_failed', 'The provider answered without a list.')
   return entries
 }
@@ -31,33 +29,15 @@ export function notATranscript(cause?: unknown): GatewayError {
   return new GatewayError('provider_failed', 'The provider answered without a transcript.', { cause })
 }
 
-/** A JSON object, or null. */
-export function recordOf(value: unknown): WireRecord | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as WireRecord) : null
-}
-
-/** The objects of a list, so many as a transcript may have; null for no list. */
-export function recordsOf(value: unknown): WireRecord[] | null {
+/** The objects of a list, at most as many as a transcript may have; null where there is no list. */
+export function piecesOf(value: unknown): WireRecord[] | null {
   if (!Array.isArray(value)) return null
-  return value.slice(0, transcriptPiecesMax).flatMap((entry: unknown): WireRecord[] => {
-    const record = recordOf(entry)
-    return record === null ? [] : [record]
-  })
-}
-
-/** A text that is not empty. */
-export function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-/** A whole number that is not negative, or null. */
-export function countIn(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+  return recordsOrEmpty(value.slice(0, transcriptPiecesMax))
 }
 
 /** Channels that a provider says it heard, as a transcript has them; nothing for a number that is none. */
 export function channelsTold(value: unknown): { channels?: number } {
-  const channels = countIn(value) ?? 0
+  const channels = countOrNull(value) ?? 0
   return channels > 0 ? { channels } : {}
 }
 

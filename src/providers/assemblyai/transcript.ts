@@ -7,12 +7,11 @@ import {
   durationIn,
   millisecondsUnit,
   notATranscript,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull, type WireRecord } from '../../json/values.ts'
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
@@ -24,8 +23,8 @@ export function readAssemblyAiTranscript(wire: WireRecord, language: string | nu
   const { text } = wire
   if (typeof text !== 'string') throw notATranscript()
   const speakerOf = createSpeakers()
-  const words = (recordsOf(wire['words']) ?? []).flatMap((word) => readWord(word, speakerOf))
-  const told = textIn(wire['language_code']) ?? language
+  const words = (piecesOf(wire['words']) ?? []).flatMap((word) => readWord(word, speakerOf))
+  const told = filledTextOrNull(wire['language_code']) ?? language
   return {
     text,
     language: told === null ? null : toLanguageCode(told),
@@ -36,13 +35,13 @@ export function readAssemblyAiTranscript(wire: WireRecord, language: string | nu
     languageConfidence: scoreIn(wire['language_confidence']),
     entities: readEntities(wire, text, words),
     tokens: null,
-    upstreamId: textIn(wire['id']),
+    upstreamId: filledTextOrNull(wire['id']),
   }
 }
 
 function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
   const times = timesIn(entry, millisecondsUnit)
-  const word = textIn(entry['text'])
+  const word = filledTextOrNull(entry['text'])
   if (times === null || word === null) return []
   const confidence = scoreIn(entry['confidence'])
   const scored = confidence === null ? {} : { confidence }
@@ -51,9 +50,9 @@ function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
 
 /** There are utterances only where speakers or channels were asked for. */
 function readSegments(wire: WireRecord, speakerOf: SpeakerOf): TranscriptSegment[] | null {
-  const segments = (recordsOf(wire['utterances']) ?? []).flatMap((entry, id): TranscriptSegment[] => {
+  const segments = (piecesOf(wire['utterances']) ?? []).flatMap((entry, id): TranscriptSegment[] => {
     const times = timesIn(entry, millisecondsUnit)
-    const text = textIn(entry['text'])
+    const text = filledTextOrNull(entry['text'])
     if (times === null || text === null) return []
     return [{ id, ...times, text, ...speakerOf(entry['speaker']), ...channelOf(entry) }]
   })
@@ -71,12 +70,14 @@ function readEntities(
   text: string,
   words: readonly TranscriptWord[],
 ): CanonicalTranscription['entities'] {
-  const entries = recordsOf(wire['entities'])
+  const entries = piecesOf(wire['entities'])
   if (entries === null) return null
   const told = entries.flatMap((entry) => {
     const times = timesIn(entry, millisecondsUnit)
-    const type = textIn(entry['entity_type'])
-    return times === null || type === null ? [] : [{ ...times, type, text: textIn(entry['text']) ?? '' }]
+    const type = filledTextOrNull(entry['entity_type'])
+    return times === null || type === null
+      ? []
+      : [{ ...times, type, text: filledTextOrNull(entry['text']) ?? '' }]
   })
   return entitiesOfTimes(text, words, told)
 }

@@ -3,7 +3,8 @@ import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { polledJob } from '../../formats/transcription/polled-job.ts'
 import { soundBody } from '../../formats/transcription/sound-body.ts'
 import { toldLanguage } from '../../formats/transcription/told-language.ts'
-import { parseTranscript, recordsOf, textIn } from '../../formats/transcription/transcript-wire.ts'
+import { parseTranscript, piecesOf } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull } from '../../json/values.ts'
 import { readAssemblyAiTranscript } from './transcript.ts'
 
 const transcriptsPath = '/v2/transcript'
@@ -24,8 +25,8 @@ export const assemblyAiTranscription = polledJob({
       headers: { 'content-type': 'application/octet-stream' },
       body: soundBody(call.audio),
     }),
-    addressIn: (reply) => textIn(reply['upload_url']),
-    idIn: (reply) => textIn(reply['upload_url'])?.split('/').at(-1) ?? null,
+    addressIn: (reply) => filledTextOrNull(reply['upload_url']),
+    idIn: (reply) => filledTextOrNull(reply['upload_url'])?.split('/').at(-1) ?? null,
   },
   // Speakers, terms and the model are the gateway's to say; webhooks would tell others of the job.
   reserved: (
@@ -55,7 +56,7 @@ export const assemblyAiTranscription = polledJob({
     markerOf: (_, address) => digestOf(address ?? ''),
     max: 200,
     olderThan: 'before_id',
-    entriesIn: ({ bytes }) => recordsOf(parseTranscript(bytes)['transcripts']),
+    entriesIn: ({ bytes }) => piecesOf(parseTranscript(bytes)['transcripts']),
     // The addresses of deleted ones are blanked there, so that only what is left bears its marker.
     read: ({ audio_url: url, created }) => ({
       marker: typeof url === 'string' ? digestOf(url) : null,
@@ -66,7 +67,7 @@ export const assemblyAiTranscription = polledJob({
   lookWaitsMs: [250, 750, 2_000, 3_000],
   stateOf({ status, error }) {
     if (status === 'queued' || status === 'processing') return 'running'
-    if (status === 'error') return { reason: textIn(error) ?? '' }
+    if (status === 'error') return { reason: filledTextOrNull(error) ?? '' }
     return status === 'completed' ? 'done' : null
   },
   read: (transcript, _, { call }) => readAssemblyAiTranscript(transcript, call.language),

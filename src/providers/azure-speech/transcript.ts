@@ -1,17 +1,15 @@
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 import { toLanguageCode } from '../../formats/transcription/language-names.ts'
 import { createSpeakers } from '../../formats/transcription/speakers.ts'
+import { countOrNull, filledTextOrNull, type WireRecord } from '../../json/values.ts'
 import {
-  countIn,
   durationIn,
   millisecondsUnit,
   notATranscript,
   parseTranscript,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
 
 /**
@@ -20,12 +18,12 @@ import {
  */
 export function readAzureSpeechTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
-  const combined = recordsOf(wire['combinedPhrases'])
+  const combined = piecesOf(wire['combinedPhrases'])
   if (combined === null) throw notATranscript()
-  const listed = recordsOf(wire['phrases']) ?? []
+  const listed = piecesOf(wire['phrases']) ?? []
   const { segments, words } = readPhrases(listed, combined.length > 1)
-  const length = countIn(wire['durationMilliseconds'])
-  const language = textIn(listed[0]?.['locale']) ?? asked
+  const length = countOrNull(wire['durationMilliseconds'])
+  const language = filledTextOrNull(listed[0]?.['locale']) ?? asked
   return {
     text: joinedText(combined),
     language: language === null ? null : toLanguageCode(language),
@@ -42,7 +40,7 @@ export function readAzureSpeechTranscript(bytes: Uint8Array, asked: string | nul
   }
 }
 
-const channelOf = ({ channel }: WireRecord) => countIn(channel) ?? 0
+const channelOf = ({ channel }: WireRecord) => countOrNull(channel) ?? 0
 
 /** The text of every channel, in the order of channels. */
 function joinedText(combined: readonly WireRecord[]): string {
@@ -64,13 +62,13 @@ function readPhrases(
   const segments: TranscriptSegment[] = []
   const words: TranscriptWord[] = []
   for (const { wire, times } of inOrderOfTime(listed)) {
-    const channel = isSeveral ? countIn(wire['channel']) : null
+    const channel = isSeveral ? countOrNull(wire['channel']) : null
     const about = { ...speakerOf(wire['speaker']), ...(channel === null ? {} : { channel }) }
-    const text = textIn(wire['text'])
+    const text = filledTextOrNull(wire['text'])
     if (text !== null) segments.push({ id: segments.length, ...times, text: text.trim(), ...about })
     const confidence = scoreIn(wire['confidence'])
-    for (const { wire: said, times: saidAt } of inOrderOfTime(recordsOf(wire['words']) ?? [])) {
-      const word = textIn(said['text'])
+    for (const { wire: said, times: saidAt } of inOrderOfTime(piecesOf(wire['words']) ?? [])) {
+      const word = filledTextOrNull(said['text'])
       if (word === null) continue
       words.push({ word, ...saidAt, ...(confidence === null ? {} : { confidence }), ...about })
     }

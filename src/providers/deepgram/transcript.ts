@@ -5,17 +5,14 @@ import { segmentsOfWords } from '../../formats/transcription/segments-of-words.t
 import { createSpeakers } from '../../formats/transcription/speakers.ts'
 import {
   channelsTold,
-  countIn,
   durationIn,
   notATranscript,
   parseTranscript,
-  recordOf,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
+import { countOrNull, filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
@@ -32,9 +29,9 @@ interface HeardChannel {
 /** Reads an answer of `/v1/listen`; `asked` is the language that was asked for. Throws `provider_failed` when there is no transcript. */
 export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
-  const results = recordOf(wire['results'])
+  const results = recordOrNull(wire['results'])
   const speakerOf = createSpeakers()
-  const listed = recordsOf(results?.['channels']) ?? []
+  const listed = piecesOf(results?.['channels']) ?? []
   const isSeveral = listed.length > 1
   const channels = listed.flatMap((channel, index) =>
     readChannel(channel, isSeveral ? index : null, speakerOf),
@@ -46,8 +43,8 @@ export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null):
     .join('\n')
     .trim()
   const words = channels.flatMap((channel) => channel.words)
-  const metadata = recordOf(wire['metadata'])
-  const language = textIn(first.wire['detected_language']) ?? asked
+  const metadata = recordOrNull(wire['metadata'])
+  const language = filledTextOrNull(first.wire['detected_language']) ?? asked
   return {
     text,
     language: language === null ? null : toLanguageCode(language),
@@ -60,21 +57,21 @@ export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null):
     languageConfidence: scoreIn(first.wire['language_confidence']),
     entities: readEntities(channels, text),
     tokens: null,
-    upstreamId: textIn(metadata?.['request_id']),
+    upstreamId: filledTextOrNull(metadata?.['request_id']),
   }
 }
 
 function readChannel(wire: WireRecord, number: number | null, speakerOf: SpeakerOf): HeardChannel[] {
-  const best = recordsOf(wire['alternatives'])?.[0]
+  const best = piecesOf(wire['alternatives'])?.[0]
   if (best === undefined || typeof best['transcript'] !== 'string') return []
-  const listed = recordsOf(best['words']) ?? []
+  const listed = piecesOf(best['words']) ?? []
   const words = listed.flatMap((word) => readWord(word, number, speakerOf))
   const told = listed.map((word) => ({ word: wordIn(word) ?? '' }))
   return [{ wire, best, text: best['transcript'].trim(), told, words }]
 }
 
 function wordIn(wire: WireRecord): string | null {
-  return textIn(wire['punctuated_word']) ?? textIn(wire['word'])
+  return filledTextOrNull(wire['punctuated_word']) ?? filledTextOrNull(wire['word'])
 }
 
 function readWord(wire: WireRecord, channel: number | null, speakerOf: SpeakerOf): TranscriptWord[] {
@@ -98,11 +95,11 @@ function readUtterances(
   isSeveral: boolean,
   speakerOf: SpeakerOf,
 ): TranscriptSegment[] | null {
-  const segments = (recordsOf(results?.['utterances']) ?? []).flatMap((wire, id): TranscriptSegment[] => {
+  const segments = (piecesOf(results?.['utterances']) ?? []).flatMap((wire, id): TranscriptSegment[] => {
     const times = timesIn(wire)
     const text = wire['transcript']
     if (times === null || typeof text !== 'string') return []
-    const channel = isSeveral ? countIn(wire['channel']) : null
+    const channel = isSeveral ? countOrNull(wire['channel']) : null
     const spoken = { ...speakerOf(wire['speaker']), ...(channel === null ? {} : { channel }) }
     return [{ id, ...times, text: text.trim(), ...spoken }]
   })
@@ -116,11 +113,11 @@ function readEntities(channels: readonly HeardChannel[], text: string): Canonica
   const told = channels.flatMap(({ best, told: own }): EntityOfWords[] => {
     const offset = before
     before += own.length
-    return (recordsOf(best['entities']) ?? []).flatMap((wire): EntityOfWords[] => {
-      const type = textIn(wire['label'])
-      const value = textIn(wire['value'])
-      const start = countIn(wire['start_word'])
-      const end = countIn(wire['end_word'])
+    return (piecesOf(best['entities']) ?? []).flatMap((wire): EntityOfWords[] => {
+      const type = filledTextOrNull(wire['label'])
+      const value = filledTextOrNull(wire['value'])
+      const start = countOrNull(wire['start_word'])
+      const end = countOrNull(wire['end_word'])
       if (type === null || value === null || start === null || end === null) return []
       return [{ type, text: value, startWord: offset + start, endWord: offset + end }]
     })

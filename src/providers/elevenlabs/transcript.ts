@@ -4,16 +4,14 @@ import { toLanguageCode } from '../../formats/transcription/language-names.ts'
 import { segmentsOfWords } from '../../formats/transcription/segments-of-words.ts'
 import { createSpeakers } from '../../formats/transcription/speakers.ts'
 import { countText } from '../../formats/transcription/text-offsets.ts'
+import { countOrNull, filledTextOrNull, type WireRecord } from '../../json/values.ts'
 import {
-  countIn,
   durationIn,
   notATranscript,
   parseTranscript,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
 
 /**
@@ -22,12 +20,12 @@ import {
  */
 export function readElevenLabsTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
-  const parts = recordsOf(wire['transcripts']) ?? [wire]
+  const parts = piecesOf(wire['transcripts']) ?? [wire]
   const [first] = parts
   if (first === undefined || parts.some((part) => typeof part['text'] !== 'string')) throw notATranscript()
   const text = parts.map(textOf).join('\n')
   const words = readWords(parts)
-  const language = textIn(first['language_code']) ?? asked
+  const language = filledTextOrNull(first['language_code']) ?? asked
   return {
     text,
     language: language === null ? null : toLanguageCode(language),
@@ -44,7 +42,10 @@ export function readElevenLabsTranscript(bytes: Uint8Array, asked: string | null
 
 /** By which ElevenLabs knows the transcript afterwards; null where it tells none. */
 export function transcriptIdIn(wire: WireRecord): string | null {
-  return textIn(wire['transcription_id']) ?? textIn(recordsOf(wire['transcripts'])?.[0]?.['transcription_id'])
+  return (
+    filledTextOrNull(wire['transcription_id']) ??
+    filledTextOrNull(piecesOf(wire['transcripts'])?.[0]?.['transcription_id'])
+  )
 }
 
 function textOf(part: WireRecord): string {
@@ -56,15 +57,15 @@ function readWords(parts: readonly WireRecord[]): TranscriptWord[] | null {
   const speakerOf = createSpeakers()
   const isSeveral = parts.length > 1
   const told = parts.flatMap((part, index) =>
-    (recordsOf(part['words']) ?? []).map((wire) => ({
+    (piecesOf(part['words']) ?? []).map((wire) => ({
       wire,
-      channel: countIn(wire['channel_index']) ?? index,
+      channel: countOrNull(wire['channel_index']) ?? index,
     })),
   )
   if (parts.every((part) => !Array.isArray(part['words']))) return null
   const confidences = confidencesOf(told.map(({ wire }) => wire['logprob']))
   return told.flatMap(({ wire, channel }, at): TranscriptWord[] => {
-    const word = textIn(wire['text'])
+    const word = filledTextOrNull(wire['text'])
     const times = timesIn(wire)
     const type = wire['type'] === 'audio_event' ? 'audio_event' : 'word'
     if (word === null || times === null || wire['type'] === 'spacing') return []
@@ -83,7 +84,7 @@ function readEntities(parts: readonly WireRecord[]): TranscriptEntity[] | null {
     // What is taken from the beginning of the text moves everything in it.
     const cut = whole.length - whole.trimStart().length
     const text = textOf(part)
-    const told = (recordsOf(part['entities']) ?? []).flatMap((wire) => readEntity(wire, cut))
+    const told = (piecesOf(part['entities']) ?? []).flatMap((wire) => readEntity(wire, cut))
     const offset = before
     before += countText(text).length + 1
     return entitiesOfOffsets(text, told).map(({ start_char: start, end_char: end, ...entity }) => ({
@@ -95,10 +96,10 @@ function readEntities(parts: readonly WireRecord[]): TranscriptEntity[] | null {
 }
 
 function readEntity(wire: WireRecord, cut: number): EntityOfOffsets[] {
-  const text = textIn(wire['text'])
-  const type = textIn(wire['entity_type'])
-  const start = countIn(wire['start_char'])
-  const end = countIn(wire['end_char'])
+  const text = filledTextOrNull(wire['text'])
+  const type = filledTextOrNull(wire['entity_type'])
+  const start = countOrNull(wire['start_char'])
+  const end = countOrNull(wire['end_char'])
   if (text === null || type === null || start === null || end === null) return []
   return [{ text, type, start: start - cut, end: end - cut }]
 }

@@ -6,37 +6,35 @@ import {
   channelsTold,
   durationIn,
   notATranscript,
-  recordOf,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
 
 /**
  * What Gladia's job heard. Its words begin with the space before them and have no speaker of their own: the utterance
  * that they stand in has one. Throws `provider_failed` when there is no text.
  */
 export function readGladiaTranscript(job: WireRecord, language: string | null): CanonicalTranscription {
-  const result = recordOf(job['result'])
-  const metadata = recordOf(result?.['metadata'])
-  const transcription = recordOf(result?.['transcription'])
+  const result = recordOrNull(job['result'])
+  const metadata = recordOrNull(result?.['metadata'])
+  const transcription = recordOrNull(result?.['transcription'])
   const text = transcription?.['full_transcript']
   if (typeof text !== 'string') throw notATranscript()
   const speakerOf = createSpeakers()
   const segments: TranscriptSegment[] = []
   const words: TranscriptWord[] = []
-  for (const utterance of recordsOf(transcription?.['utterances']) ?? []) {
+  for (const utterance of piecesOf(transcription?.['utterances']) ?? []) {
     const about = { ...speakerOf(utterance['speaker']), ...channelOf(utterance) }
     const times = timesIn(utterance)
-    const said = textIn(utterance['text'])
+    const said = filledTextOrNull(utterance['text'])
     if (times !== null && said !== null)
       segments.push({ id: segments.length, ...times, text: said.trim(), ...about })
-    for (const word of recordsOf(utterance['words']) ?? []) words.push(...readWord(word, about))
+    for (const word of piecesOf(utterance['words']) ?? []) words.push(...readWord(word, about))
   }
   const languages: unknown = transcription?.['languages']
-  const told = textIn(Array.isArray(languages) ? languages[0] : null) ?? language
+  const told = filledTextOrNull(Array.isArray(languages) ? languages[0] : null) ?? language
   return {
     text: text.trim(),
     language: told === null ? null : toLanguageCode(told),
@@ -46,9 +44,9 @@ export function readGladiaTranscript(job: WireRecord, language: string | null): 
     words,
     confidence: null,
     languageConfidence: null,
-    entities: readEntities(recordOf(result?.['named_entity_recognition']), text.trim(), words),
+    entities: readEntities(recordOrNull(result?.['named_entity_recognition']), text.trim(), words),
     tokens: null,
-    upstreamId: textIn(job['id']),
+    upstreamId: filledTextOrNull(job['id']),
   }
 }
 
@@ -60,7 +58,7 @@ function channelOf({ channel }: WireRecord): Pick<TranscriptWord, 'channel'> {
 
 function readWord(entry: WireRecord, about: About): TranscriptWord[] {
   const times = timesIn(entry)
-  const word = textIn(entry['word'])?.trim()
+  const word = filledTextOrNull(entry['word'])?.trim()
   if (times === null || !word) return []
   const confidence = scoreIn(entry['confidence'])
   return [{ word, ...times, ...(confidence === null ? {} : { confidence }), ...about }]
@@ -72,12 +70,14 @@ function readEntities(
   text: string,
   words: readonly TranscriptWord[],
 ): CanonicalTranscription['entities'] {
-  const entries = recordsOf(found?.['results'])
+  const entries = piecesOf(found?.['results'])
   if (entries === null) return null
   const told = entries.flatMap((entry) => {
     const times = timesIn(entry)
-    const type = textIn(entry['entity_type'])
-    return times === null || type === null ? [] : [{ ...times, type, text: textIn(entry['text']) ?? '' }]
+    const type = filledTextOrNull(entry['entity_type'])
+    return times === null || type === null
+      ? []
+      : [{ ...times, type, text: filledTextOrNull(entry['text']) ?? '' }]
   })
   return entitiesOfTimes(text, words, told)
 }

@@ -3,7 +3,7 @@ import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { encodeForm } from '../../formats/transcription/multipart-body.ts'
 import { polledJob } from '../../formats/transcription/polled-job.ts'
 import { toldLanguage } from '../../formats/transcription/told-language.ts'
-import { countIn, recordOf, textIn } from '../../formats/transcription/transcript-wire.ts'
+import { countOrNull, filledTextOrNull, recordOrNull } from '../../json/values.ts'
 import { readGladiaTranscript } from './transcript.ts'
 
 const jobsPath = '/v2/pre-recorded'
@@ -23,8 +23,8 @@ export const gladiaTranscription = polledJob({
       const { contentType, body } = encodeForm([], { ...part, name: 'audio' })
       return { method: 'POST', path: '/v2/upload', headers: { 'content-type': contentType }, body }
     },
-    addressIn: (reply) => textIn(reply['audio_url']),
-    idIn: (reply) => textIn(recordOf(reply['audio_metadata'])?.['id']),
+    addressIn: (reply) => filledTextOrNull(reply['audio_url']),
+    idIn: (reply) => filledTextOrNull(recordOrNull(reply['audio_metadata'])?.['id']),
   },
   // Speakers, terms and the model are the gateway's to say; callbacks would tell others of the job.
   reserved: (
@@ -49,7 +49,7 @@ export const gladiaTranscription = polledJob({
   lookWaitsMs: [250, 750, 1_000],
   stateOf({ status, error_code: code }) {
     if (status === 'queued' || status === 'processing') return 'running'
-    if (status === 'error') return { reason: reasonOf(countIn(code)) }
+    if (status === 'error') return { reason: reasonOf(countOrNull(code)) }
     return status === 'done' ? 'done' : null
   },
   read: (transcript, _, { call }) => readGladiaTranscript(transcript, call.language),

@@ -3,7 +3,7 @@ import type { CallAt, Exchange } from '../../canonical/steps.ts'
 import type { ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { isRecord, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../json/values.ts'
 import { parseAnswer, unreadable } from '../../formats/upstream-json.ts'
 import type { EncodedFile } from '../../formats/transcription/base64-body.ts'
 
@@ -110,7 +110,7 @@ function readerOf(open: GeminiSound['open']) {
 /** A file, as an upload and a look at it tell. Throws `invalid_request` for one that Google could not read. */
 export function readFile({ bytes }: UpstreamReply): GeminiFile {
   const wire = fileIn(parseAnswer(bytes))
-  const [name, uri] = [stringOrNull(wire['name']), stringOrNull(wire['uri'])]
+  const [name, uri] = [filledTextOrNull(wire['name']), filledTextOrNull(wire['uri'])]
   if (name === null || !isFileName(name) || uri === null) throw unreadable('it names no file')
   if (wire['state'] === 'FAILED')
     throw new GatewayError('invalid_request', 'The provider could not read the audio. Send another format.', {
@@ -160,7 +160,7 @@ export const geminiFiles: Readonly<Record<string, ResourceKind>> = {
               : [],
           ),
           oldestAtMs: times.length === 0 ? null : Math.min(...times),
-          older: stringOrNull(nextPageToken),
+          older: filledTextOrNull(nextPageToken),
         }
       },
     },

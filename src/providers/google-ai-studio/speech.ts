@@ -3,7 +3,7 @@ import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { isRecord, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../json/values.ts'
 import { readCandidate } from '../../formats/text/gemini/read-parts.ts'
 import { readGeminiUsage } from '../../formats/text/gemini/usage.ts'
 import { optionsFor, optionsLeftOut } from '../../formats/provider-options.ts'
@@ -72,7 +72,7 @@ function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
 /** One event, its sound taken out. Words in place of sound are a failure, which a second try often makes good. */
 function readFrame(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
   const { parts, hasEnded } = readCandidate(fields, context)
-  if (parts.some(({ text }) => stringOrNull(text) !== null))
+  if (parts.some(({ text }) => filledTextOrNull(text) !== null))
     throw new GatewayError('provider_failed', 'The provider answered with words in place of sound.')
   const output = parts.map(({ inlineData }) => outputOf(inlineData)).find((found) => found !== null)
   const billed = billedOf(fields['usageMetadata'])
@@ -81,7 +81,7 @@ function readFrame(fields: Record<string, unknown>, context: AnswerContext): Sou
 
 /** `audio/L16;codec=pcm;rate=24000`, whose samples are little-endian in spite of that name. */
 function outputOf(inlineData: unknown): SpeechOutput | null {
-  const mimeType = isRecord(inlineData) ? (stringOrNull(inlineData['mimeType']) ?? '') : ''
+  const mimeType = isRecord(inlineData) ? (filledTextOrNull(inlineData['mimeType']) ?? '') : ''
   if (/^audio\/(?:x-)?wav\b/i.test(mimeType)) return { container: 'wav' }
   if (/^audio\/(?:mpeg|mp3)\b/i.test(mimeType)) return { container: 'mpeg' }
   if (!/^audio\/(?:L16|pcm)\b/i.test(mimeType)) return null

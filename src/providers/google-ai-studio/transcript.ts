@@ -2,13 +2,13 @@ import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { transcriptPiecesMax } from '../../core/limits/audio.ts'
-import { isRecord, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../json/values.ts'
+import { timesIn } from '../../formats/transcription/transcript-wire.ts'
 import { readCandidate } from '../../formats/text/gemini/read-parts.ts'
 import { readGeminiUsage } from '../../formats/text/gemini/usage.ts'
 import { parseAnswer, parseAnswerText, unreadable } from '../../formats/upstream-json.ts'
 import { toLanguageCode } from '../../formats/transcription/language-names.ts'
 import { createSpeakers } from '../../formats/transcription/speakers.ts'
-import { timesIn } from '../../formats/transcription/transcript-wire.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -46,7 +46,7 @@ export function readGeminiTranscript(
     languageConfidence: null,
     entities: null,
     tokens,
-    upstreamId: stringOrNull(wire['responseId']),
+    upstreamId: filledTextOrNull(wire['responseId']),
   }
 }
 
@@ -54,9 +54,9 @@ type Said = Pick<CanonicalTranscription, 'text' | 'language' | 'segments' | 'wor
 
 /** The JSON that the model was told to write. */
 function readWritten(parts: readonly Wire[]): Said {
-  const written = parseAnswerText(parts.map(({ text }) => stringOrNull(text) ?? '').join(''))
+  const written = parseAnswerText(parts.map(({ text }) => filledTextOrNull(text) ?? '').join(''))
   if (typeof written['text'] !== 'string') throw unreadable('it has no text')
-  const language = stringOrNull(written['language'])?.trim() ?? ''
+  const language = filledTextOrNull(written['language'])?.trim() ?? ''
   // A model may write a remark there; only a code or a name is a language.
   const isLanguage = /^\p{L}[\p{L} _-]{1,30}$/u.test(language)
   return { text: written['text'].trim(), language: isLanguage ? language : null, segments: null, words: null }
@@ -75,11 +75,11 @@ function readPieces(parts: readonly Wire[]): Said {
   const spoken = pieces.length > 0 ? pieces : parts
   return {
     text: spoken
-      .map((piece) => stringOrNull(piece['text'])?.trim() ?? '')
+      .map((piece) => filledTextOrNull(piece['text'])?.trim() ?? '')
       .filter((text) => text !== '')
       .join(' '),
     language:
-      pieces.map((piece) => stringOrNull(piece['languageCode'])).find((code) => code !== null) ?? null,
+      pieces.map((piece) => filledTextOrNull(piece['languageCode'])).find((code) => code !== null) ?? null,
     segments: segments.length > 0 ? segments : null,
     words: words.length > 0 ? words : null,
   }
@@ -87,7 +87,7 @@ function readPieces(parts: readonly Wire[]): Said {
 
 function readSegment(piece: Wire, id: number, speakerOf: SpeakerOf): TranscriptSegment[] {
   const times = readTimes(piece)
-  const text = stringOrNull(piece['text'])
+  const text = filledTextOrNull(piece['text'])
   return times === null || text === null
     ? []
     : [{ id, ...times, text: text.trim(), ...speakerOf(piece['speakerLabel']) }]
@@ -97,7 +97,7 @@ function readWords(piece: Wire, speakerOf: SpeakerOf): TranscriptWord[] {
   const words = Array.isArray(piece['words']) ? piece['words'].filter(isRecord) : []
   return words.flatMap((wire) => {
     const times = readTimes(wire)
-    const word = stringOrNull(wire['word'])?.trim() ?? ''
+    const word = filledTextOrNull(wire['word'])?.trim() ?? ''
     return times === null || word === '' ? [] : [{ word, ...times, ...speakerOf(piece['speakerLabel']) }]
   })
 }

@@ -1,7 +1,7 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
-import { isRecord, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../json/values.ts'
 import { readReportedFailure } from '../../formats/upstream-errors.ts'
 import { mpegOr } from '../../formats/speech/raw-speech.ts'
 import {
@@ -41,7 +41,7 @@ function readLine(fields: Record<string, unknown>, context: AnswerContext): Soun
   const error = isRecord(fields['error']) ? fields['error'] : null
   if (error !== null) {
     const code = statuses[Number(error['code'])] ?? 502
-    const message = stringOrNull(error['message']) ?? ''
+    const message = filledTextOrNull(error['message']) ?? ''
     throw new AttemptFailed(readReportedFailure({ code, message }, context))
   }
   const result = isRecord(fields['result']) ? fields['result'] : {}

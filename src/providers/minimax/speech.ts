@@ -1,7 +1,7 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
-import { isRecord, stringOrNull } from '../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../json/values.ts'
 import { readReportedFailure } from '../../formats/upstream-errors.ts'
 import { mpegOr } from '../../formats/speech/raw-speech.ts'
 import {
@@ -49,7 +49,7 @@ function readDocument(fields: Record<string, unknown>, context: AnswerContext): 
   const code = base['status_code']
   if (typeof code === 'number' && code !== 0) {
     const known = meanings[code] ?? { code: 502 }
-    const message = stringOrNull(base['status_msg']) ?? ''
+    const message = filledTextOrNull(base['status_msg']) ?? ''
     throw new AttemptFailed(readReportedFailure({ ...known, message }, context))
   }
   const extra = isRecord(fields['extra_info']) ? fields['extra_info'] : {}

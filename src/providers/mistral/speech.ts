@@ -2,7 +2,7 @@ import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { SpeechAdapter, SpeechBilled } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
-import { isRecord, readCount } from '../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../json/values.ts'
 import { readReportedFailure } from '../../formats/upstream-errors.ts'
 import { clipMark } from '../../formats/speech/clip-body.ts'
 import { mpegOr } from '../../formats/speech/raw-speech.ts'
@@ -52,8 +52,8 @@ function readEvent(fields: Record<string, unknown>, context: AnswerContext): Sou
 /** It counts as chat completions do; what it makes is sound. */
 function billedOf(usage: unknown): SpeechBilled | null {
   if (!isRecord(usage)) return null
-  const inputTokens = readCount(usage['prompt_tokens']) ?? 0
-  const outputTokens = readCount(usage['completion_tokens']) ?? 0
+  const inputTokens = tokenCountOrNull(usage['prompt_tokens']) ?? 0
+  const outputTokens = tokenCountOrNull(usage['completion_tokens']) ?? 0
   return inputTokens + outputTokens === 0
     ? null
     : { inputTokens, outputTokens, outputAudioTokens: outputTokens }

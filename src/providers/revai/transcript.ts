@@ -2,14 +2,8 @@ import type { CanonicalTranscription, TranscriptWord } from '../../canonical/aud
 import { toLanguageCode } from '../../formats/transcription/language-names.ts'
 import { segmentsOfWords } from '../../formats/transcription/segments-of-words.ts'
 import { createSpeakers, type NumberedSpeaker } from '../../formats/transcription/speakers.ts'
-import {
-  notATranscript,
-  recordsOf,
-  scoreIn,
-  textIn,
-  timesIn,
-  type WireRecord,
-} from '../../formats/transcription/transcript-wire.ts'
+import { notATranscript, piecesOf, scoreIn, timesIn } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull, type WireRecord } from '../../json/values.ts'
 
 /** What the job says of its transcript, which is read apart from it. Plain data. */
 export interface RevAiJob {
@@ -26,11 +20,11 @@ export interface RevAiJob {
  * `provider_failed` for what is no such list.
  */
 export function readRevAiTranscript(wire: WireRecord, job: RevAiJob): CanonicalTranscription {
-  const monologues = recordsOf(wire['monologues'])
+  const monologues = piecesOf(wire['monologues'])
   if (monologues === null) throw notATranscript()
   const said = monologues.map((monologue) => ({
     speaker: monologue['speaker'],
-    elements: recordsOf(monologue['elements']) ?? [],
+    elements: piecesOf(monologue['elements']) ?? [],
   }))
   // Without its marks a transcript has no spaces either.
   const isSpaced = said.some(({ elements }) => elements.some(({ type }) => type === 'punct'))
@@ -38,7 +32,7 @@ export function readRevAiTranscript(wire: WireRecord, job: RevAiJob): CanonicalT
   const words: TranscriptWord[] = []
   const texts: string[] = []
   for (const { speaker, elements } of said) {
-    const text = elements.map(({ value }) => textIn(value) ?? '').join(isSpaced ? '' : ' ')
+    const text = elements.map(({ value }) => filledTextOrNull(value) ?? '').join(isSpaced ? '' : ' ')
     if (text.trim() !== '') texts.push(text.trim())
     words.push(...readWords(elements, job.diarize ? speakerOf(speaker) : {}))
   }
@@ -63,7 +57,7 @@ function readWords(elements: readonly WireRecord[], speaker: NumberedSpeaker): T
   const words: TranscriptWord[] = []
   let open: TranscriptWord | null = null
   for (const element of elements) {
-    const value = textIn(element['value'])
+    const value = filledTextOrNull(element['value'])
     if (value === null) continue
     const times = timesIn({ start: element['ts'], end: element['end_ts'] })
     if (element['type'] === 'punct') {

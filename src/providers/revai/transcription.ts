@@ -4,7 +4,8 @@ import type { JobFault } from '../../formats/transcription/failed-job.ts'
 import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { encodeForm } from '../../formats/transcription/multipart-body.ts'
 import { polledJob, type AskedTranscription } from '../../formats/transcription/polled-job.ts'
-import { durationIn, parseEntries, textIn } from '../../formats/transcription/transcript-wire.ts'
+import { durationIn, parseEntries } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull } from '../../json/values.ts'
 import { readRevAiTranscript } from './transcript.ts'
 
 const jobsPath = '/jobs'
@@ -52,13 +53,16 @@ export const revAiTranscription = polledJob({
   stateOf({ status, failure, failure_detail: detail }) {
     if (status === 'in_progress') return 'running'
     if (status !== 'failed') return status === 'transcribed' ? 'done' : null
-    return { reason: textIn(detail) ?? textIn(failure) ?? '', fault: faults.get(failure) ?? 'provider' }
+    return {
+      reason: filledTextOrNull(detail) ?? filledTextOrNull(failure) ?? '',
+      fault: faults.get(failure) ?? 'provider',
+    }
   },
   transcript: { path: '/transcript', headers: { accept: 'application/vnd.rev.transcript.v1.0+json' } },
   read: (transcript, { id, wire }, { call }) =>
     readRevAiTranscript(transcript, {
       id,
-      language: textIn(wire['language']) ?? call.language,
+      language: filledTextOrNull(wire['language']) ?? call.language,
       durationSeconds: durationIn(wire['duration_seconds']),
       diarize: call.diarize,
     }),

@@ -5,13 +5,11 @@ import { createSpeakers } from '../../formats/transcription/speakers.ts'
 import {
   durationIn,
   notATranscript,
-  recordOf,
-  recordsOf,
+  piecesOf,
   scoreIn,
-  textIn,
   timesIn,
-  type WireRecord,
 } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
 
 /** Speaker of words that Speechmatics gave to nobody. */
 const nobody = 'UU'
@@ -24,13 +22,16 @@ export function readSpeechmaticsTranscript(
   wire: WireRecord,
   language: string | null,
 ): CanonicalTranscription {
-  const results = recordsOf(wire['results'])
+  const results = piecesOf(wire['results'])
   if (results === null) throw notATranscript()
-  const metadata = recordOf(wire['metadata'])
+  const metadata = recordOrNull(wire['metadata'])
   const { text, words, lastWords } = joined(results, delimitersIn(metadata))
   const identified = identifiedIn(metadata)
-  const told = textIn(bestOf(results[0])?.['language']) ?? textIn(identified?.['language']) ?? language
-  const job = recordOf(wire['job'])
+  const told =
+    filledTextOrNull(bestOf(results[0])?.['language']) ??
+    filledTextOrNull(identified?.['language']) ??
+    language
+  const job = recordOrNull(wire['job'])
   return {
     text,
     language: told === null ? null : toLanguageCode(told),
@@ -42,26 +43,26 @@ export function readSpeechmaticsTranscript(
     // What it calls entities are written forms of numbers and dates, not names.
     entities: null,
     tokens: null,
-    upstreamId: textIn(job?.['id']),
+    upstreamId: filledTextOrNull(job?.['id']),
   }
 }
 
 function bestOf(entry: WireRecord | undefined): WireRecord | null {
-  return recordsOf(entry?.['alternatives'])?.[0] ?? null
+  return piecesOf(entry?.['alternatives'])?.[0] ?? null
 }
 
 function identifiedIn(metadata: WireRecord | null): WireRecord | null {
-  return bestOf(recordsOf(recordOf(metadata?.['language_identification'])?.['results'])?.[0])
+  return bestOf(piecesOf(recordOrNull(metadata?.['language_identification'])?.['results'])?.[0])
 }
 
 /** What stands before a word of this language. */
 type DelimiterOf = (language: unknown) => string
 
 function delimitersIn(metadata: WireRecord | null): DelimiterOf {
-  const pack = recordOf(metadata?.['language_pack_info'])
+  const pack = recordOrNull(metadata?.['language_pack_info'])
   const whole = pack?.['word_delimiter']
   const usual = typeof whole === 'string' ? whole : ' '
-  const own = new Map(Object.entries(recordOf(pack?.['per_language_word_delimiters']) ?? {}))
+  const own = new Map(Object.entries(recordOrNull(pack?.['per_language_word_delimiters']) ?? {}))
   return (language) => {
     const delimiter = typeof language === 'string' ? own.get(language) : undefined
     return typeof delimiter === 'string' ? delimiter : usual
@@ -83,7 +84,7 @@ function joined(results: readonly WireRecord[], delimiterOf: DelimiterOf): Joine
   let isOpen = false
   for (const entry of results) {
     const best = bestOf(entry)
-    const content = textIn(best?.['content'])
+    const content = filledTextOrNull(best?.['content'])
     if (content === null) continue
     const { type, attaches_to: attached } = entry
     const isMark = type === 'punctuation'

@@ -3,7 +3,8 @@ import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { encodeForm } from '../../formats/transcription/multipart-body.ts'
 import { polledJob, type AskedTranscription } from '../../formats/transcription/polled-job.ts'
 import { toldLanguage } from '../../formats/transcription/told-language.ts'
-import { parseTranscript, recordOf, recordsOf, textIn } from '../../formats/transcription/transcript-wire.ts'
+import { parseTranscript, piecesOf } from '../../formats/transcription/transcript-wire.ts'
+import { filledTextOrNull, recordOrNull } from '../../json/values.ts'
 import { readSpeechmaticsTranscript } from './transcript.ts'
 
 /**
@@ -35,11 +36,11 @@ export const speechmaticsTranscription = polledJob({
     markerOf: ({ context }) => context.generationId,
     max: 100,
     olderThan: 'created_before',
-    entriesIn: ({ bytes }) => recordsOf(parseTranscript(bytes)['jobs']),
+    entriesIn: ({ bytes }) => piecesOf(parseTranscript(bytes)['jobs']),
     // Each with the configuration that it was made with.
     read({ created_at: created, config }) {
       if (typeof created !== 'string') return null
-      const { reference } = recordOf(recordOf(config)?.['tracking']) ?? {}
+      const { reference } = recordOrNull(recordOrNull(config)?.['tracking']) ?? {}
       return { marker: reference, created, cursor: created }
     },
   },
@@ -47,10 +48,10 @@ export const speechmaticsTranscription = polledJob({
   // Without its own wait: this one can be ended.
   lookQuery: '?wait=0',
   stateOf(look) {
-    const { status, errors } = recordOf(look['job']) ?? {}
+    const { status, errors } = recordOrNull(look['job']) ?? {}
     if (status === 'running' || status === 'done') return status
     if (status !== 'rejected' && status !== 'deleted' && status !== 'expired') return null
-    const reasons = (recordsOf(errors) ?? []).flatMap(({ message }) => textIn(message) ?? [])
+    const reasons = (piecesOf(errors) ?? []).flatMap(({ message }) => filledTextOrNull(message) ?? [])
     return { reason: reasons.length > 0 ? reasons.join('; ') : `the job is ${status}` }
   },
   transcript: { path: '/transcript?format=json-v2' },

@@ -3,7 +3,7 @@ import { streamToolCallsMax } from '../../../core/limits/text.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { toArguments } from '../tool-arguments.ts'
 import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './choice.ts'
-import { isRecord, readCount } from '../../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { TextSlot } from '../frame-template.ts'
 import { type CallMark, missingCallId, ToolIndexes } from '../tool-indexes.ts'
 
@@ -145,7 +145,7 @@ function toShownCall(
 ): Record<string, unknown> {
   const name = nameOf(wire)
   const given = isText(wire['id']) ? wire['id'] : null
-  const mark = { id: given, upstreamIndex: readCount(wire['index']), isNamed: name !== null }
+  const mark = { id: given, upstreamIndex: tokenCountOrNull(wire['index']), isNamed: name !== null }
   const { toolIndexes } = state
   const continued = toolIndexes.continuedAt(mark)
   const isNew =

@@ -30,7 +30,7 @@ import { toStreamFailure } from '../stream-reader.ts'
 import { readReportedError } from '../../upstream-errors.ts'
 import { showError } from './pass.ts'
 import { startReading, tierOf } from '../usage-readers.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { ChatEnd } from './pass-end.ts'
 import { ChoiceState, findTextSlot, membersBeside, toShownChoice, toShownChunk } from './pass-chunk.ts'
 import { outputBytesOf, readNativeReason, shownNativeReason } from './choice.ts'
@@ -264,7 +264,7 @@ class ChatStream implements StreamRewriter {
         this.#fail(readReportedError(wireChoice['error'], this.#context))
         return ''
       }
-      const index = readCount(wireChoice['index']) ?? 0
+      const index = tokenCountOrNull(wireChoice['index']) ?? 0
       const state = this.#choiceAt(index)
       const { choice, delta, beganMessage, beganToolCall } = toShownChoice(wireChoice, index, state)
       // A new call may move the indexes that earlier templates have learned.
@@ -307,8 +307,8 @@ class ChatStream implements StreamRewriter {
   }
 
   #readAlong(wire: Wire): void {
-    this.#reading.upstreamId ??= stringOrNull(wire['id'])
-    this.#reading.upstreamModel ??= stringOrNull(wire['model'])
+    this.#reading.upstreamId ??= filledTextOrNull(wire['id'])
+    this.#reading.upstreamModel ??= filledTextOrNull(wire['model'])
     this.#reading.serviceTier ??= tierOf(wire)
     const groq = isRecord(wire['x_groq']) ? wire['x_groq'] : null
     const usage = wire['usage'] ?? groq?.['usage'] ?? null

@@ -22,7 +22,7 @@ import {
   upstreamOnlyMembers,
 } from './choice.ts'
 import { toFinishReason } from '../finish-reason.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { ChatQuirks } from './quirks.ts'
 import { missingCallId } from '../tool-indexes.ts'
 import { mediaTokensOf, readChatUsage, showChatUsage } from './usage.ts'
@@ -178,7 +178,7 @@ function toChoice(
   if (hasOutput) reading.outputPieces += 1
   return {
     ...wire,
-    index: readCount(wire['index']) ?? index,
+    index: tokenCountOrNull(wire['index']) ?? index,
     message,
     finish_reason: finishReason,
     native_finish_reason: shownNative,
@@ -228,7 +228,7 @@ function withIds(calls: readonly unknown[], idSuffix: string): unknown[] {
   const taken = new Set<string>()
   return calls.map((call, index) => {
     if (!isRecord(call)) return call
-    const given = stringOrNull(call['id'])
+    const given = filledTextOrNull(call['id'])
     const id = given === null || taken.has(given) ? missingCallId(idSuffix, index) : given
     taken.add(id)
     return { ...call, id }

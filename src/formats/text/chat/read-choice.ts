@@ -3,7 +3,7 @@ import type { PartHead, TextEvent } from '../../../canonical/text/events.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { PartSequence } from '../part-sequence.ts'
 import { toArguments } from '../tool-arguments.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { toFinishReason } from '../finish-reason.ts'
 import { olderCall, spokenExtras } from './own-parts.ts'
 import { originOf } from './reasoning.ts'
@@ -89,7 +89,7 @@ export class ChatChoiceReader {
 
   #readDetail(detail: Wire): void {
     const { type, index, format, id, text, signature, summary, data } = detail
-    const head = thought(stringOrNull(id), originOf(format))
+    const head = thought(filledTextOrNull(id), originOf(format))
     const key = `thought ${String(index ?? id ?? '')} ${String(format ?? '')}`
     if (type === 'reasoning.text') {
       if (text !== '') this.#readText(key, head, text)
@@ -115,7 +115,7 @@ export class ChatChoiceReader {
 
   #readImage(wire: Wire): void {
     const { image_url: image, type: _type, index: _index, ...rest } = wire
-    const source = readMediaUrl((isRecord(image) ? stringOrNull(image['url']) : null) ?? '', 'image/png')
+    const source = readMediaUrl((isRecord(image) ? filledTextOrNull(image['url']) : null) ?? '', 'image/png')
     if (source.kind !== 'data') return
     const { mediaType, base64 } = source
     this.#images += 1
@@ -136,11 +136,11 @@ export class ChatChoiceReader {
     this.#calls ??= 'newer'
     const { index, id, type: _type, function: called, custom, ...rest } = wire
     const head = {
-      id: stringOrNull(id) ?? '',
+      id: filledTextOrNull(id) ?? '',
       kind: isRecord(custom) ? ('custom' as const) : ('function' as const),
       ...extrasOf(rest),
     }
-    this.#addCall(`call ${readCount(index) ?? 0}`, head, custom ?? called)
+    this.#addCall(`call ${tokenCountOrNull(index) ?? 0}`, head, custom ?? called)
   }
 
   /** The format had one call without an id, before it had `tool_calls`. Some hosts tell a call in both members. */
@@ -160,7 +160,7 @@ export class ChatChoiceReader {
     const text = toArguments(args ?? input)
     this.#parts.add(
       key,
-      { type: 'tool_call', name: stringOrNull(name) ?? '', ...head },
+      { type: 'tool_call', name: filledTextOrNull(name) ?? '', ...head },
       text === '' ? null : { type: 'arguments', text },
     )
   }
@@ -190,10 +190,10 @@ function readAnnotation(wire: Wire): Annotation | null {
   const cited = wire['url_citation']
   if (!isRecord(cited)) return null
   return {
-    url: stringOrNull(cited['url']),
-    title: stringOrNull(cited['title']),
-    citedText: stringOrNull(cited['content']),
-    start: readCount(cited['start_index']),
-    end: readCount(cited['end_index']),
+    url: filledTextOrNull(cited['url']),
+    title: filledTextOrNull(cited['title']),
+    citedText: filledTextOrNull(cited['content']),
+    start: tokenCountOrNull(cited['start_index']),
+    end: tokenCountOrNull(cited['end_index']),
   }
 }

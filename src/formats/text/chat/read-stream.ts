@@ -6,7 +6,7 @@ import { createStreamReader, type Emit, type StreamHandler } from '../stream-rea
 import { readReportedError } from '../../upstream-errors.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { tierOf } from '../usage-readers.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { ChatChoiceReader } from './read-choice.ts'
 import { ChatEnd } from './pass-end.ts'
 import { readNativeReason, shownNativeReason } from './choice.ts'
@@ -48,7 +48,7 @@ export class ChatHandler implements StreamHandler {
       throw readReportedError(wire['error'], this.#context)
     if (!this.#hasBegun) {
       this.#hasBegun = true
-      const [upstreamId, upstreamModel] = [stringOrNull(wire['id']), stringOrNull(wire['model'])]
+      const [upstreamId, upstreamModel] = [filledTextOrNull(wire['id']), filledTextOrNull(wire['model'])]
       this.#emit({ type: 'begin', upstreamId, upstreamModel })
     }
     this.#tier ??= tierOf(wire)
@@ -80,7 +80,7 @@ export class ChatHandler implements StreamHandler {
 
   #readChoice(wire: Wire): void {
     if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
-    const index = readCount(wire['index']) ?? 0
+    const index = tokenCountOrNull(wire['index']) ?? 0
     const { reader, state } = this.#choiceAt(index)
     const { choice, delta } = toShownChoice(wire, index, state)
     if (!reader.isFinished) reader.read(delta, choice['logprobs'])

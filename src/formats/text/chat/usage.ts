@@ -2,7 +2,7 @@ import type { MediaTokens, ShownCharge } from '../../../canonical/upstream.ts'
 import { noUsage, type Usage } from '../../../canonical/usage.ts'
 import { parseCredits } from '../../../core/money.ts'
 import { settleCounts } from '../token-counts.ts'
-import { isRecord, readCount } from '../../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { showCacheCreation, showCharge } from '../shown-charge.ts'
 import { type CacheWrites, readCacheWrites, readProviderCalls } from '../usage-readers.ts'
 
@@ -28,8 +28,8 @@ export interface UsageQuirks {
  */
 export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: unknown): ReadUsage | null {
   if (!isRecord(wire)) return null
-  const input = readCount(wire['prompt_tokens'])
-  const output = readCount(wire['completion_tokens'])
+  const input = tokenCountOrNull(wire['prompt_tokens'])
+  const output = tokenCountOrNull(wire['completion_tokens'])
   if (input === null || output === null) return null
   const promptDetails = readCounts(wire['prompt_tokens_details'] ?? wire['prompt_token_details'])
   const completionDetails = readCounts(wire['completion_tokens_details'])
@@ -38,12 +38,12 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: un
     {
       input,
       output,
-      total: readCount(wire['total_tokens']),
+      total: tokenCountOrNull(wire['total_tokens']),
       cached:
         promptDetails['cached_tokens'] ??
-        readCount(wire['prompt_cache_hit_tokens']) ??
-        readCount(wire['num_cached_tokens']) ??
-        readCount(wire['cached_tokens']) ??
+        tokenCountOrNull(wire['prompt_cache_hit_tokens']) ??
+        tokenCountOrNull(wire['num_cached_tokens']) ??
+        tokenCountOrNull(wire['cached_tokens']) ??
         0,
       written: writes.written,
       inputAudio: promptDetails['audio_tokens'] ?? 0,
@@ -53,7 +53,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: un
     {
       isReasoningApart: quirks.reasoningNotCounted,
       // Mistral's models that hear count the tokens of it in the sum alone.
-      isAudioHeard: (readCount(wire['prompt_audio_seconds']) ?? 0) > 0,
+      isAudioHeard: (tokenCountOrNull(wire['prompt_audio_seconds']) ?? 0) > 0,
     },
   )
   return {
@@ -130,7 +130,7 @@ function readCounts(wire: unknown): Record<string, number> {
   const counts: Record<string, number> = {}
   if (!isRecord(wire)) return counts
   for (const [name, value] of Object.entries(wire)) {
-    const count = readCount(value)
+    const count = tokenCountOrNull(value)
     if (count !== null) counts[name] = count
   }
   return counts

@@ -1,7 +1,7 @@
 import type { Finish, PartHead, Piece, TextEvent, TokenLogprob } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamHeldBytesMax, streamToolCallsMax } from '../../../core/limits/text.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { missingCallId } from '../tool-indexes.ts'
 import { StreamedArguments } from './read-arguments.ts'
 import { readFinish } from './read-finish.ts'
@@ -135,7 +135,7 @@ export class GeminiCandidate {
   }
 
   #readCall(call: Wire, signature: string | null): void {
-    const name = stringOrNull(call['name'])
+    const name = filledTextOrNull(call['name'])
     if (name === null) {
       this.#continueCall(call)
       return
@@ -172,7 +172,7 @@ export class GeminiCandidate {
 
   /** Ids are missing at most models, and several calls may not share one. */
   #idOf(call: Wire): string {
-    const given = stringOrNull(call['id'])
+    const given = filledTextOrNull(call['id'])
     const made = missingCallId(`${this.#context.generationId}_${this.#index}`, this.#calls)
     const id = given === null || this.#ids.has(given) ? made : given
     this.#ids.add(id)
@@ -233,5 +233,5 @@ export class GeminiCandidate {
 }
 
 function signatureOf(wire: Wire): string | null {
-  return stringOrNull(wire['thoughtSignature'])
+  return filledTextOrNull(wire['thoughtSignature'])
 }

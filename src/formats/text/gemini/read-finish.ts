@@ -1,6 +1,6 @@
 import type { Finish, FinishReason } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
-import { stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -27,7 +27,7 @@ export function readFinish(
   candidate: Wire,
   { sawToolCalls, context }: { sawToolCalls: boolean; context: AnswerContext },
 ): Finish | null {
-  const native = stringOrNull(candidate['finishReason'])
+  const native = filledTextOrNull(candidate['finishReason'])
   if (native === null) return null
   const reason = reasons.get(native) ?? 'error'
   const mayBeCall = reason === 'stop' || native === 'UNEXPECTED_TOOL_CALL'
@@ -41,7 +41,7 @@ export function readFinish(
 
 /** Why a prompt was not answered at all; null for one that was. */
 export function readBlock(feedback: Wire, context: AnswerContext): Finish | null {
-  const native = stringOrNull(feedback['blockReason'])
+  const native = filledTextOrNull(feedback['blockReason'])
   if (native === null) return null
   return {
     reason: 'content_filter',
@@ -53,6 +53,6 @@ export function readBlock(feedback: Wire, context: AnswerContext): Finish | null
 
 /** The category is a word of another format's closed list, into which Google's words do not fit. */
 function refusalOf(message: unknown, { hideSecrets }: AnswerContext): NonNullable<Finish['refusal']> {
-  const explanation = stringOrNull(message)
+  const explanation = filledTextOrNull(message)
   return { category: null, explanation: explanation === null ? null : hideSecrets(explanation) }
 }

@@ -1,5 +1,5 @@
 import type { Annotation } from '../../../canonical/text/conversation.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { answerPartsMax } from '../../../core/limits/text.ts'
 import { unreadable } from '../../upstream-json.ts'
 
@@ -31,7 +31,7 @@ function readGrounding(wire: unknown, places: Places): Annotation[] {
       const source = typeof index === 'number' ? sources[index] : undefined
       if (source === undefined || typeof index !== 'number') return []
       unused.delete(index)
-      return [{ ...source, ...places.of(segment), citedText: stringOrNull(segment['text']) }]
+      return [{ ...source, ...places.of(segment), citedText: filledTextOrNull(segment['text']) }]
     })
   })
   const others = [...unused].flatMap((index) => sources[index] ?? [])
@@ -41,7 +41,7 @@ function readGrounding(wire: unknown, places: Places): Annotation[] {
 function readCitations(wire: unknown, places: Places): Annotation[] {
   if (!isRecord(wire)) return []
   return listOf(wire['citationSources']).map((source) => ({
-    url: stringOrNull(source['uri']),
+    url: filledTextOrNull(source['uri']),
     title: null,
     citedText: null,
     ...places.of({ startIndex: 0, ...source }),
@@ -52,8 +52,8 @@ function readCitations(wire: unknown, places: Places): Annotation[] {
 function sourceOf(chunk: Wire): Annotation {
   const found = Object.values(chunk).find(isRecord) ?? {}
   return {
-    url: stringOrNull(found['uri']),
-    title: stringOrNull(found['title']),
+    url: filledTextOrNull(found['uri']),
+    title: filledTextOrNull(found['title']),
     citedText: null,
     start: null,
     end: null,
@@ -83,7 +83,7 @@ class Places {
   }
 
   #charactersBefore(bytes: unknown): number | null {
-    const count = readCount(bytes)
+    const count = tokenCountOrNull(bytes)
     if (count === null) return null
     this.#characters ??= countCharacters(this.#text)
     return this.#characters[count] ?? null

@@ -1,15 +1,15 @@
 import type { TokenChance, TokenLogprob } from '../../../canonical/text/events.ts'
-import { isRecord } from '../../../json/values.ts'
+import { isRecord, recordsOrEmpty } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
 /** The tokens that were chosen, and what else each might have been; none where the provider does not tell. */
 export function readLogprobs(wire: unknown): TokenLogprob[] {
   if (!isRecord(wire)) return []
-  const tops = listOf(wire['topCandidates'])
-  return listOf(wire['chosenCandidates']).map((chosen, place) => ({
+  const tops = recordsOrEmpty(wire['topCandidates'])
+  return recordsOrEmpty(wire['chosenCandidates']).map((chosen, place) => ({
     ...readChance(chosen),
-    top: listOf(tops[place]?.['candidates']).map(readChance),
+    top: recordsOrEmpty(tops[place]?.['candidates']).map(readChance),
   }))
 }
 
@@ -19,8 +19,4 @@ function readChance({ token, logProbability }: Wire): TokenChance {
     logprob: typeof logProbability === 'number' ? logProbability : 0,
     bytes: null,
   }
-}
-
-function listOf(wire: unknown): readonly Record<string, unknown>[] {
-  return Array.isArray(wire) ? wire.filter(isRecord) : []
 }

@@ -1,6 +1,6 @@
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamChoicesMax } from '../../../core/limits/text.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../../upstream-errors.ts'
@@ -43,15 +43,15 @@ export class GeminiHandler implements StreamHandler {
     if (!this.#hasBegun) {
       this.#hasBegun = true
       const [upstreamId, upstreamModel] = [
-        stringOrNull(wire['responseId']),
-        stringOrNull(wire['modelVersion']),
+        filledTextOrNull(wire['responseId']),
+        filledTextOrNull(wire['modelVersion']),
       ]
       this.#emit({ type: 'begin', upstreamId, upstreamModel })
     }
     const { candidates, promptFeedback } = wire
     if (Array.isArray(candidates))
       for (const each of candidates.filter(isRecord))
-        this.#candidateAt(readCount(each['index']) ?? 0).read(each)
+        this.#candidateAt(tokenCountOrNull(each['index']) ?? 0).read(each)
     if (isRecord(promptFeedback)) this.#readFeedback(promptFeedback)
     const usage = readGeminiUsage(wire['usageMetadata'])
     if (usage !== null) this.#emit({ type: 'usage', usage })

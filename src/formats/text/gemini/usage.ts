@@ -2,7 +2,7 @@ import type { ReportedUsage } from '../../../canonical/text/events.ts'
 import type { MediaTokens } from '../../../canonical/upstream.ts'
 import { noUsage } from '../../../canonical/usage.ts'
 import { tierOf } from '../usage-readers.ts'
-import { isRecord, readCount } from '../../../json/values.ts'
+import { isRecord, recordsOrEmpty, tokenCountOrNull } from '../../../json/values.ts'
 import { settleCounts } from '../token-counts.ts'
 
 /**
@@ -11,21 +11,24 @@ import { settleCounts } from '../token-counts.ts'
  */
 export function readGeminiUsage(wire: unknown): ReportedUsage | null {
   if (!isRecord(wire)) return null
-  const prompt = readCount(wire['promptTokenCount'])
-  const total = readCount(wire['totalTokenCount'])
+  const prompt = tokenCountOrNull(wire['promptTokenCount'])
+  const total = tokenCountOrNull(wire['totalTokenCount'])
   if (prompt === null) return null
-  const input = prompt + (readCount(wire['toolUsePromptTokenCount']) ?? 0)
-  const thoughts = readCount(wire['thoughtsTokenCount']) ?? 0
+  const input = prompt + (tokenCountOrNull(wire['toolUsePromptTokenCount']) ?? 0)
+  const thoughts = tokenCountOrNull(wire['thoughtsTokenCount']) ?? 0
   const said = readSaid(wire['candidatesTokenCount'], total === null ? null : total - input - thoughts)
   if (said === null) return null
-  const heard = [...detailsOf(wire['promptTokensDetails']), ...detailsOf(wire['toolUsePromptTokensDetails'])]
-  const shown = detailsOf(wire['candidatesTokensDetails'])
+  const heard = [
+    ...recordsOrEmpty(wire['promptTokensDetails']),
+    ...recordsOrEmpty(wire['toolUsePromptTokensDetails']),
+  ]
+  const shown = recordsOrEmpty(wire['candidatesTokensDetails'])
   const counts = settleCounts(
     {
       input,
       output: said + thoughts,
       total,
-      cached: readCount(wire['cachedContentTokenCount']) ?? 0,
+      cached: tokenCountOrNull(wire['cachedContentTokenCount']) ?? 0,
       written: 0,
       inputAudio: sumOf(heard, 'AUDIO'),
       reasoning: thoughts,
@@ -55,18 +58,14 @@ export function readGeminiUsage(wire: unknown): ReportedUsage | null {
 
 /** Counts of zero are left out, so that the sum decides what is missing; null where nothing says it. */
 function readSaid(wire: unknown, rest: number | null): number | null {
-  if (wire !== undefined && wire !== null) return readCount(wire)
-  return rest === null ? null : readCount(Math.max(0, rest))
-}
-
-function detailsOf(wire: unknown): readonly Record<string, unknown>[] {
-  return Array.isArray(wire) ? wire.filter(isRecord) : []
+  if (wire !== undefined && wire !== null) return tokenCountOrNull(wire)
+  return rest === null ? null : tokenCountOrNull(Math.max(0, rest))
 }
 
 function sumOf(details: readonly Record<string, unknown>[], modality: string): number {
   return details
     .filter((detail) => detail['modality'] === modality)
-    .reduce((sum, detail) => sum + (readCount(detail['tokenCount']) ?? 0), 0)
+    .reduce((sum, detail) => sum + (tokenCountOrNull(detail['tokenCount']) ?? 0), 0)
 }
 
 function mediaOf(counts: Required<MediaTokens>): MediaTokens | null {

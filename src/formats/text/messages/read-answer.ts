@@ -1,8 +1,7 @@
 import type { Answer } from '../../../canonical/text/answer.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { answerPartsMax } from '../../../core/limits/text.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
-import { parseExactly } from '../../../json/exact.ts'
+import { filledTextOrNull, isRecord, parseExactly } from '../../../json/values.ts'
 import { readReportedError } from '../../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../../upstream-json.ts'
 import { readBlock } from './read-blocks.ts'
@@ -23,8 +22,8 @@ export function readMessage(wire: Readonly<Record<string, unknown>>, context: An
   const parts = content.filter(isRecord).map(readBlock)
   const sawToolCalls = parts.some(({ head }) => head.type === 'tool_call')
   return {
-    upstreamId: stringOrNull(wire['id']),
-    upstreamModel: stringOrNull(wire['model']),
+    upstreamId: filledTextOrNull(wire['id']),
+    upstreamModel: filledTextOrNull(wire['model']),
     choices: [{ parts, finish: readStop(wire, sawToolCalls) }],
     usage: readMessagesUsage(wire['usage']),
   }

@@ -1,7 +1,7 @@
 import { type AnswerPart, emptyPart } from '../../../canonical/text/answer.ts'
 import type { Annotation, Extras } from '../../../canonical/text/conversation.ts'
 import type { PartHead } from '../../../canonical/text/events.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -25,8 +25,8 @@ export function headOf(block: Wire): PartHead {
     case 'tool_use':
       return {
         type: 'tool_call',
-        id: stringOrNull(block['id']) ?? '',
-        name: stringOrNull(block['name']) ?? '',
+        id: filledTextOrNull(block['id']) ?? '',
+        name: filledTextOrNull(block['name']) ?? '',
         kind: 'function',
         ...extrasOf(block, type),
       }
@@ -48,15 +48,15 @@ export function readBlock(block: Wire): AnswerPart {
   const part = emptyPart(headOf(block))
   switch (block['type']) {
     case 'text':
-      part.text = stringOrNull(block['text']) ?? ''
+      part.text = filledTextOrNull(block['text']) ?? ''
       part.annotations = readCitations(block['citations'])
       break
     case 'thinking':
-      part.text = stringOrNull(block['thinking']) ?? ''
-      part.signature = stringOrNull(block['signature'])
+      part.text = filledTextOrNull(block['thinking']) ?? ''
+      part.signature = filledTextOrNull(block['signature'])
       break
     case 'redacted_thinking':
-      part.sealed = stringOrNull(block['data'])
+      part.sealed = filledTextOrNull(block['data'])
       break
     case 'tool_use':
       part.text = JSON.stringify(block['input'] ?? {})
@@ -72,9 +72,9 @@ function readCitations(wire: unknown): Annotation[] {
 /** A citation of any kind: of a page, a document or a search result. */
 export function readCitation(wire: Wire): Annotation {
   return {
-    url: stringOrNull(wire['url']) ?? stringOrNull(wire['source']),
-    title: stringOrNull(wire['title']) ?? stringOrNull(wire['document_title']),
-    citedText: stringOrNull(wire['cited_text']),
+    url: filledTextOrNull(wire['url']) ?? filledTextOrNull(wire['source']),
+    title: filledTextOrNull(wire['title']) ?? filledTextOrNull(wire['document_title']),
+    citedText: filledTextOrNull(wire['cited_text']),
     start: null,
     end: null,
     extras: { messages: wire },

@@ -1,5 +1,5 @@
 import type { Finish } from '../../../canonical/text/events.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { toFinishReason } from '../finish-reason.ts'
 
 /**
@@ -7,16 +7,19 @@ import { toFinishReason } from '../finish-reason.ts'
  * compatible servers get wrong.
  */
 export function readStop(wire: Readonly<Record<string, unknown>>, sawToolCalls: boolean): Finish | null {
-  const native = stringOrNull(wire['stop_reason'])
+  const native = filledTextOrNull(wire['stop_reason'])
   if (native === null) return null
   const details = wire['stop_details']
   return {
     // Compatible servers use words of chat completions too.
     reason: toFinishReason(native, sawToolCalls),
     native,
-    stopSequence: stringOrNull(wire['stop_sequence']),
+    stopSequence: filledTextOrNull(wire['stop_sequence']),
     refusal: isRecord(details)
-      ? { category: stringOrNull(details['category']), explanation: stringOrNull(details['explanation']) }
+      ? {
+          category: filledTextOrNull(details['category']),
+          explanation: filledTextOrNull(details['explanation']),
+        }
       : null,
   }
 }

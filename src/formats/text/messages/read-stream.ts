@@ -1,8 +1,7 @@
 import type { Finish, PartHead, Piece, ReportedUsage } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamToolCallsMax } from '../../../core/limits/text.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
-import { parseExactly } from '../../../json/exact.ts'
+import { filledTextOrNull, isRecord, parseExactly, tokenCountOrNull } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
 import { PartSequence } from '../part-sequence.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
@@ -72,7 +71,7 @@ export class MessagesHandler implements StreamHandler {
     message_start: (event: Wire) => this.#begin(isRecord(event['message']) ? event['message'] : {}),
     content_block_start: (event: Wire) => this.#openBlock(event),
     content_block_delta: (event: Wire) => this.#readDelta(event),
-    content_block_stop: (event: Wire) => this.#closeBlock(readCount(event['index']) ?? 0),
+    content_block_stop: (event: Wire) => this.#closeBlock(tokenCountOrNull(event['index']) ?? 0),
     message_delta: (event: Wire) => this.#readEnd(event),
     message_stop: () => void (this.isTerminated = true),
     error: (event: Wire) => {
@@ -87,8 +86,8 @@ export class MessagesHandler implements StreamHandler {
     this.#hasBegun = true
     this.#emit({
       type: 'begin',
-      upstreamId: stringOrNull(message['id']),
-      upstreamModel: stringOrNull(message['model']),
+      upstreamId: filledTextOrNull(message['id']),
+      upstreamModel: filledTextOrNull(message['model']),
     })
     this.#readWhole(message)
   }
@@ -106,7 +105,7 @@ export class MessagesHandler implements StreamHandler {
 
   #openBlock(event: Wire): OpenBlock {
     const block = isRecord(event['content_block']) ? event['content_block'] : {}
-    const index = readCount(event['index']) ?? this.#blockCount
+    const index = tokenCountOrNull(event['index']) ?? this.#blockCount
     this.#overtake(index)
     const head = headOf(block)
     if (head.type === 'tool_call') this.#sawToolCalls = true
@@ -150,7 +149,7 @@ export class MessagesHandler implements StreamHandler {
     if (!isRecord(delta)) return
     const piece = pieceOf(delta)
     if (piece === null) return
-    const index = readCount(event['index']) ?? 0
+    const index = tokenCountOrNull(event['index']) ?? 0
     if (piece.type === 'annotation') {
       // A citation may come when its text has ended; one of no text is of nothing.
       const key = this.#blocks.get(index)?.key ?? this.#ended.get(index)

@@ -7,7 +7,7 @@ import type {
   Turn,
 } from '../../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
-import { isRecord } from '../../../json/values.ts'
+import { isRecord, textOrEmpty } from '../../../json/values.ts'
 import { type ConversationReading, extrasOf, objectsOf, resultOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isDirect } from './pass-required.ts'
@@ -115,8 +115,8 @@ function readKnownBlock(wire: Wire, place: Place): Part {
     case 'tool_use':
       return {
         type: 'tool_call',
-        id: textOf(wire['id']),
-        name: textOf(wire['name']),
+        id: textOrEmpty(wire['id']),
+        name: textOrEmpty(wire['name']),
         arguments: JSON.stringify(place.reading.wholeValue(wire['input'] ?? {})),
         kind: 'function',
       }
@@ -124,7 +124,7 @@ function readKnownBlock(wire: Wire, place: Place): Part {
       return readResult(wire, place)
     // A tool that a search has found; the name is all that it has.
     case 'tool_reference':
-      return { type: 'opaque', format: 'messages', value: wire, words: textOf(wire['tool_name']) }
+      return { type: 'opaque', format: 'messages', value: wire, words: textOrEmpty(wire['tool_name']) }
     default:
       return { type: 'opaque', format: 'messages', value: wire }
   }
@@ -146,8 +146,8 @@ function readSource(wire: unknown, reading: ConversationReading): MediaSource | 
   if (type === 'base64' && typeof data === 'string')
     return {
       kind: 'data',
-      mediaType: textOf(mediaType),
-      base64: textOf(mediaType).startsWith('text/') ? reading.whole(data) : data,
+      mediaType: textOrEmpty(mediaType),
+      base64: textOrEmpty(mediaType).startsWith('text/') ? reading.whole(data) : data,
     }
   if (type === 'url' && typeof url === 'string') return { kind: 'url', url }
   return type === 'file' && typeof fileId === 'string' ? { kind: 'provider_file', fileId } : null
@@ -169,8 +169,8 @@ function readDocument(wire: Wire, place: Place): Part {
 }
 
 function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
-  const text = textOf(wire['thinking'])
-  const signature = textOf(wire['signature'])
+  const text = textOrEmpty(wire['thinking'])
+  const signature = textOrEmpty(wire['signature'])
   const bound = reading.bound(signature)
   if (bound === null) {
     const isSigned = signature !== ''
@@ -192,7 +192,7 @@ function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
 }
 
 function readRedacted(wire: Wire, { reading }: Place): ReasoningPart {
-  const data = textOf(wire['data'])
+  const data = textOrEmpty(wire['data'])
   const bound = reading.bound(data) ?? {
     id: null,
     signature: null,
@@ -207,12 +207,8 @@ function readResult(wire: Wire, place: Place): ToolResultPart {
   const content = resultOf(readContent(wire['content'], { ...place, place: inner }), inner)
   return {
     type: 'tool_result',
-    callId: textOf(wire['tool_use_id']),
+    callId: textOrEmpty(wire['tool_use_id']),
     content,
     isError: wire['is_error'] === true,
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

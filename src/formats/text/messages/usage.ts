@@ -1,6 +1,6 @@
 import type { ReportedUsage } from '../../../canonical/text/events.ts'
 import { noUsage, type Usage } from '../../../canonical/usage.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { readCacheWrites, readProviderCalls } from '../usage-readers.ts'
 
 /**
@@ -9,17 +9,17 @@ import { readCacheWrites, readProviderCalls } from '../usage-readers.ts'
  */
 export function readMessagesUsage(wire: unknown): ReportedUsage | null {
   if (!isRecord(wire)) return null
-  const uncached = readCount(wire['input_tokens'])
-  const output = readCount(wire['output_tokens'])
+  const uncached = tokenCountOrNull(wire['input_tokens'])
+  const output = tokenCountOrNull(wire['output_tokens'])
   if (uncached === null || output === null) return null
-  const cached = readCount(wire['cache_read_input_tokens']) ?? 0
+  const cached = tokenCountOrNull(wire['cache_read_input_tokens']) ?? 0
   const { written, hour } = readCacheWrites(
-    readCount(wire['cache_creation_input_tokens']),
+    tokenCountOrNull(wire['cache_creation_input_tokens']),
     wire['cache_creation'],
   )
   const compaction = readCompaction(wire['iterations'])
   const details = wire['output_tokens_details']
-  const thinking = isRecord(details) ? (readCount(details['thinking_tokens']) ?? 0) : 0
+  const thinking = isRecord(details) ? (tokenCountOrNull(details['thinking_tokens']) ?? 0) : 0
   return {
     usage: {
       ...noUsage,
@@ -31,7 +31,7 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
       reasoningTokens: Math.min(thinking, output),
     },
     mediaTokens: null,
-    serviceTier: stringOrNull(wire['service_tier']),
+    serviceTier: filledTextOrNull(wire['service_tier']),
     reportedCostNanocredits: null,
     ...callsOf(wire),
   }

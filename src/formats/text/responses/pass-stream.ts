@@ -16,7 +16,7 @@ import {
   streamPictureFrameBytesMax,
   streamTemplatesUnusedMax,
 } from '../../../core/limits/text.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { isNestedWithin } from '../../../json/depth.ts'
 import { editDocument, memberBytes, toBuffer } from '../../../json/document.ts'
@@ -297,7 +297,7 @@ class ResponsesPassage implements StreamRewriter {
 
   #show(frame: ByteText, data: ByteText, wire: Wire): ByteText {
     const { response, sequence_number: given } = wire
-    const type = stringOrNull(wire['type']) ?? ''
+    const type = filledTextOrNull(wire['type']) ?? ''
     if (isRecord(response)) {
       const document = wireDocument(toBytes(data), wire)
       const bytes = toBuffer(memberBytes(document, 'response') ?? Buffer.from('{}'))
@@ -336,7 +336,7 @@ class ShownItems {
 
   /** Of the tool whose call is under way. */
   get calledName(): string | null {
-    return stringOrNull(this.#open?.['name'])
+    return filledTextOrNull(this.#open?.['name'])
   }
 
   note({ type, item }: Wire): void {

@@ -13,7 +13,7 @@ import {
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../../canonical/upstream.ts'
 import type { EncodedRequest } from '../encoded-request.ts'
-import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { effortOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
@@ -270,7 +270,7 @@ export function editOutput(
 /** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
 export function sealedMembers({ type, id, encrypted_content: sealed }: Wire, sealer: string): Wire | null {
   if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') return null
-  const bound = { id: stringOrNull(id), origin: 'responses', sealer, signature: null, sealed } as const
+  const bound = { id: filledTextOrNull(id), origin: 'responses', sealer, signature: null, sealed } as const
   return { encrypted_content: sealReasoning(bound) }
 }
 

@@ -2,7 +2,7 @@ import type { Annotation } from '../../../canonical/text/conversation.ts'
 import type { Finish, PartHead } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { readReportedError } from '../../upstream-errors.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { flatToolName } from './tool-namespaces.ts'
@@ -16,7 +16,7 @@ export function callHeadOf(item: Wire, id: string): PartHead | null {
   if (typeof name !== 'string' || name === '') return null
   return {
     type: 'tool_call',
-    id: stringOrNull(callId) || id,
+    id: filledTextOrNull(callId) || id,
     name: typeof namespace === 'string' ? flatToolName({ namespace, name }) : name,
     kind: type === 'function_call' ? 'function' : 'custom',
   }
@@ -27,24 +27,24 @@ export function wholeHeadOf(item: Wire): PartHead {
   const { type, result, output_format: format } = item
   if (type !== 'image_generation_call' || typeof result !== 'string' || result === '')
     return { type: 'opaque', format: 'responses', value: item }
-  return { type: 'image', mediaType: `image/${stringOrNull(format) ?? 'png'}`, base64: result }
+  return { type: 'image', mediaType: `image/${filledTextOrNull(format) ?? 'png'}`, base64: result }
 }
 
 /** Where a text is from: a page, or a file that its provider keeps. */
 export function readAnnotation(wire: Wire): Annotation {
   return {
-    url: stringOrNull(wire['url']),
-    title: stringOrNull(wire['title']) ?? stringOrNull(wire['filename']),
+    url: filledTextOrNull(wire['url']),
+    title: filledTextOrNull(wire['title']) ?? filledTextOrNull(wire['filename']),
     citedText: null,
-    start: readCount(wire['start_index']),
-    end: readCount(wire['end_index']),
+    start: tokenCountOrNull(wire['start_index']),
+    end: tokenCountOrNull(wire['end_index']),
     extras: { responses: wire },
   }
 }
 
 /** Texts of a list of parts, such as the paragraphs of a summary. */
 export function textsOf(wire: unknown): string[] {
-  return Array.isArray(wire) ? wire.filter(isRecord).map((part) => stringOrNull(part['text']) ?? '') : []
+  return Array.isArray(wire) ? wire.filter(isRecord).map((part) => filledTextOrNull(part['text']) ?? '') : []
 }
 
 /**
@@ -53,12 +53,12 @@ export function textsOf(wire: unknown): string[] {
  */
 export function readEnd(response: Wire, sawToolCalls: boolean, context: AnswerContext): Finish {
   const { error, incomplete_details: details } = response
-  const status = stringOrNull(response['status']) ?? 'completed'
+  const status = filledTextOrNull(response['status']) ?? 'completed'
   if (isRecord(error) || status === 'failed') throw readResponsesError(error, context)
   const told = { stopSequence: null, refusal: null }
   if (status === 'completed') return { reason: sawToolCalls ? 'tool_calls' : 'stop', native: status, ...told }
   if (status !== 'incomplete') throw unreadable(`its status is ${status.slice(0, 40)}`)
-  const reason = isRecord(details) ? stringOrNull(details['reason']) : null
+  const reason = isRecord(details) ? filledTextOrNull(details['reason']) : null
   return { reason: reason === 'content_filter' ? reason : 'length', native: reason ?? status, ...told }
 }
 
@@ -67,9 +67,9 @@ const requestCodes = /^(?:invalid_|image_|unsupported_image|empty_image|failed_t
 
 /** The error of a failed response or of an error event, which have no type by which to tell whose fault it is. */
 export function readResponsesError(error: unknown, context: AnswerContext): GatewayError {
-  if (!isRecord(error)) return readReportedError({ message: stringOrNull(error) ?? '' }, context)
-  const code = stringOrNull(error['code']) ?? ''
-  const type = stringOrNull(error['type'])
+  if (!isRecord(error)) return readReportedError({ message: filledTextOrNull(error) ?? '' }, context)
+  const code = filledTextOrNull(error['code']) ?? ''
+  const type = filledTextOrNull(error['type'])
   if (type !== null && type !== 'error') return readReportedError(error, context)
   const shown = code === 'bio_policy' ? 'content_policy_violation' : 'invalid_request_error'
   const isRequest = code === 'bio_policy' || requestCodes.test(code)

@@ -1,5 +1,5 @@
 import type { PartHead } from '../../../canonical/text/events.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { readLogprob } from '../logprobs.ts'
 import type { PartLane } from './part-lanes.ts'
 import { callHeadOf, readAnnotation, textsOf, wholeHeadOf } from './read-items.ts'
@@ -42,7 +42,7 @@ export class MessageReader implements ItemReader {
 
   text(event: Wire, kind: 'text' | 'refusal'): void {
     const part = this.#partAt(event)
-    this.#say(part, kind, stringOrNull(event['delta']) ?? '')
+    this.#say(part, kind, filledTextOrNull(event['delta']) ?? '')
     this.#tellLogprobs(part, event['logprobs'])
   }
 
@@ -68,7 +68,7 @@ export class MessageReader implements ItemReader {
   }
 
   #partAt(event: Wire): ToldPart {
-    const index = readCount(event['content_index']) ?? 0
+    const index = tokenCountOrNull(event['content_index']) ?? 0
     let part = this.#parts.get(index)
     if (part === undefined) {
       part = { kind: null, hasText: false, hasLogprobs: false, annotations: 0, isDone: false }
@@ -106,7 +106,7 @@ export class MessageReader implements ItemReader {
     const text = kind === 'refusal' ? refusal : whole['text']
     if (!part.hasText) {
       this.#begin(part, kind)
-      this.#say(part, kind, stringOrNull(text) ?? '')
+      this.#say(part, kind, filledTextOrNull(text) ?? '')
     }
     if (!part.hasLogprobs) this.#tellLogprobs(part, whole['logprobs'])
     const given = Array.isArray(annotations) ? annotations.filter(isRecord).slice(part.annotations) : []
@@ -127,22 +127,22 @@ export class ThoughtReader implements ItemReader {
 
   constructor(lane: PartLane, item: Wire) {
     this.#lane = lane
-    lane.begin({ type: 'reasoning', id: stringOrNull(item['id']), origin: 'responses' })
+    lane.begin({ type: 'reasoning', id: filledTextOrNull(item['id']), origin: 'responses' })
   }
 
   think(event: Wire): void {
-    this.#text(stringOrNull(event['delta']) ?? '')
+    this.#text(filledTextOrNull(event['delta']) ?? '')
   }
 
   summarize(event: Wire): void {
-    this.#summary(readCount(event['summary_index']) ?? 0, stringOrNull(event['delta']) ?? '')
+    this.#summary(tokenCountOrNull(event['summary_index']) ?? 0, filledTextOrNull(event['delta']) ?? '')
   }
 
   finish(item: Wire): void {
     for (const [index, text] of textsOf(item['summary']).entries())
       if (!this.#summaries.has(index)) this.#summary(index, text)
     if (!this.#hasText) for (const text of textsOf(item['content'])) this.#text(text)
-    const data = stringOrNull(item['encrypted_content'])
+    const data = filledTextOrNull(item['encrypted_content'])
     if (data !== null && data !== '') this.#lane.piece({ type: 'sealed', data })
     this.#lane.finish()
   }
@@ -176,11 +176,11 @@ export class CallReader implements ItemReader {
   }
 
   addArguments(event: Wire): void {
-    this.#add(stringOrNull(event['delta']) ?? '')
+    this.#add(filledTextOrNull(event['delta']) ?? '')
   }
 
   finish(item: Wire): void {
-    if (!this.#hasArguments) this.#add(stringOrNull(item[this.#member]) ?? '')
+    if (!this.#hasArguments) this.#add(filledTextOrNull(item[this.#member]) ?? '')
     this.#lane.finish()
   }
 

@@ -1,7 +1,7 @@
 import type { Finish } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamToolCallsMax } from '../../../core/limits/text.ts'
-import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { unreadable } from '../../upstream-json.ts'
@@ -89,7 +89,7 @@ export class ResponsesHandler implements StreamHandler {
     const finish = readEnd(response, this.#sawToolCalls, context)
     this.#finish = finish
     this.#emit({ type: 'finish', choice: 0, ...finish })
-    const usage = readResponsesUsage(response['usage'], stringOrNull(response['service_tier']))
+    const usage = readResponsesUsage(response['usage'], filledTextOrNull(response['service_tier']))
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
@@ -130,15 +130,15 @@ export class ResponsesHandler implements StreamHandler {
     this.#hasBegun = true
     this.#emit({
       type: 'begin',
-      upstreamId: stringOrNull(response['id']),
-      upstreamModel: stringOrNull(response['model']),
+      upstreamId: filledTextOrNull(response['id']),
+      upstreamModel: filledTextOrNull(response['model']),
     })
   }
 
   #open(event: Wire): OpenItem | null {
     const { item } = event
     if (!isRecord(item)) return null
-    const index = readCount(event['output_index']) ?? this.#items.size
+    const index = tokenCountOrNull(event['output_index']) ?? this.#items.size
     const known = this.#items.get(index)
     return known ?? this.#openAt(index, item)
   }
@@ -149,7 +149,7 @@ export class ResponsesHandler implements StreamHandler {
     const reader = this.#readerFor(item, index)
     const opened = { item, reader, isFinished: false }
     this.#items.set(index, opened)
-    const id = stringOrNull(item['id'])
+    const id = filledTextOrNull(item['id'])
     if (id !== null && !this.#byId.has(id)) this.#byId.set(id, opened)
     return opened
   }
@@ -174,12 +174,12 @@ export class ResponsesHandler implements StreamHandler {
     if (found?.isFinished) return null
     if (found !== null) return found.reader
     if (kind === 'call') throw new Error('arguments came for a tool call that is not open')
-    const index = readCount(event['output_index']) ?? this.#items.size
+    const index = tokenCountOrNull(event['output_index']) ?? this.#items.size
     return this.#openAt(index, { type: kind, id: event['item_id'] }).reader
   }
 
   #find(event: Wire): OpenItem | null {
-    const index = readCount(event['output_index'])
+    const index = tokenCountOrNull(event['output_index'])
     if (index !== null) return this.#items.get(index) ?? null
     return this.#withId(event['item_id'])
   }

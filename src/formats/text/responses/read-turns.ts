@@ -6,7 +6,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../../canonical/text/conversation.ts'
-import { isRecord } from '../../../json/values.ts'
+import { isRecord, textOrEmpty } from '../../../json/values.ts'
 import {
   argumentsOf,
   type ConversationReading,
@@ -138,7 +138,7 @@ function readKnownPart(wire: Wire, reading: ConversationReading): Part {
     const source =
       typeof image === 'string'
         ? readMediaUrl(image, 'image/png')
-        : ({ kind: 'provider_file', fileId: textOf(fileId) } as const)
+        : ({ kind: 'provider_file', fileId: textOrEmpty(fileId) } as const)
     return { type: 'image', source, detail }
   }
   if (type === 'input_file') return readFile(wire, reading)
@@ -153,7 +153,7 @@ function readFile(wire: Wire, reading: ConversationReading): Part {
     source:
       typeof address === 'string'
         ? reading.media(address, 'application/pdf')
-        : { kind: 'provider_file', fileId: textOf(fileId) },
+        : { kind: 'provider_file', fileId: textOrEmpty(fileId) },
     name: typeof filename === 'string' ? filename : null,
     context: null,
     citations: false,
@@ -163,10 +163,10 @@ function readFile(wire: Wire, reading: ConversationReading): Part {
 function readCall(item: Wire, at: Place): ToolCallPart {
   const isCustom = item['type'] === 'custom_tool_call'
   const { namespace } = item
-  const name = textOf(item['name'])
+  const name = textOrEmpty(item['name'])
   return {
     type: 'tool_call',
-    id: textOf(item['call_id']),
+    id: textOrEmpty(item['call_id']),
     name: typeof namespace === 'string' ? flatToolName({ namespace, name }) : name,
     arguments: isCustom ? inputOf(item['input'], at) : argumentsOf(item['arguments'], at.reading),
     kind: isCustom ? 'custom' : 'function',
@@ -182,20 +182,20 @@ function inputOf(given: unknown, { reading, place }: Place): string {
 
 function readResult(item: Wire, at: Place): ToolResultPart {
   const content = resultOf(readContent(item, 'output', at), `${at.place}.output`)
-  return { type: 'tool_result', callId: textOf(item['call_id']), content, isError: false }
+  return { type: 'tool_result', callId: textOrEmpty(item['call_id']), content, isError: false }
 }
 
 /** A thought of the provider itself, or one that this gateway sealed for another. */
 function readReasoning(item: Wire, reading: ConversationReading): ReasoningPart {
   const summary = readTexts(item['summary'])
   const text = readTexts(item['content']).join('')
-  const sealed = textOf(item['encrypted_content'])
+  const sealed = textOrEmpty(item['encrypted_content'])
   const shown = { text: text === '' ? null : text, summary: summary.length === 0 ? null : summary }
   const bound = reading.bound(sealed)
   if (bound !== null) return { type: 'reasoning', ...bound, ...shown, text: bound.text ?? shown.text }
   return {
     type: 'reasoning',
-    id: textOf(item['id']) || null,
+    id: textOrEmpty(item['id']) || null,
     ...shown,
     signature: null,
     sealed: sealed === '' ? null : sealed,
@@ -205,9 +205,5 @@ function readReasoning(item: Wire, reading: ConversationReading): ReasoningPart 
 
 function readTexts(wire: unknown): string[] {
   if (!Array.isArray(wire)) return []
-  return wire.filter(isRecord).map((part) => textOf(part['text']))
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return wire.filter(isRecord).map((part) => textOrEmpty(part['text']))
 }

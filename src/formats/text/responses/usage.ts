@@ -1,6 +1,6 @@
 import type { ReportedUsage } from '../../../canonical/text/events.ts'
 import { noUsage } from '../../../canonical/usage.ts'
-import { isRecord, readCount } from '../../../json/values.ts'
+import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { readCacheWrites } from '../usage-readers.ts'
 import { settleCounts } from '../token-counts.ts'
 
@@ -9,22 +9,22 @@ type Wire = Readonly<Record<string, unknown>>
 /** The format's usage; null when it says nothing usable, so that the amount is estimated. */
 export function readResponsesUsage(wire: unknown, serviceTier: string | null): ReportedUsage | null {
   if (!isRecord(wire)) return null
-  const input = readCount(wire['input_tokens'])
-  const output = readCount(wire['output_tokens'])
+  const input = tokenCountOrNull(wire['input_tokens'])
+  const output = tokenCountOrNull(wire['output_tokens'])
   if (input === null || output === null) return null
   const inputDetails = detailsAt(wire, 'input_tokens_details')
   const outputDetails = detailsAt(wire, 'output_tokens_details')
-  const writes = readCacheWrites(readCount(inputDetails['cache_write_tokens']), wire['cache_creation'])
+  const writes = readCacheWrites(tokenCountOrNull(inputDetails['cache_write_tokens']), wire['cache_creation'])
   const counts = settleCounts(
     {
       input,
       output,
-      total: readCount(wire['total_tokens']),
-      cached: readCount(inputDetails['cached_tokens']) ?? 0,
+      total: tokenCountOrNull(wire['total_tokens']),
+      cached: tokenCountOrNull(inputDetails['cached_tokens']) ?? 0,
       written: writes.written,
-      inputAudio: readCount(inputDetails['audio_tokens']) ?? 0,
-      reasoning: readCount(outputDetails['reasoning_tokens']) ?? 0,
-      outputAudio: readCount(outputDetails['audio_tokens']) ?? 0,
+      inputAudio: tokenCountOrNull(inputDetails['audio_tokens']) ?? 0,
+      reasoning: tokenCountOrNull(outputDetails['reasoning_tokens']) ?? 0,
+      outputAudio: tokenCountOrNull(outputDetails['audio_tokens']) ?? 0,
     },
     { isReasoningApart: false, isAudioHeard: false },
   )

@@ -5,7 +5,7 @@ import { runStream, testCharge, testContext, testEndpoint, textOf } from '../for
 import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import { chatQuirks } from '../formats/text/chat/quirks.ts'
 import { selectCodec } from '../formats/text/select-codec.ts'
-import { isKeptNumber, parseExactly, withPlainNumbers } from './exact.ts'
+import { isKeptNumber, parseExactly, withPlainNumbers } from './values.ts'
 import { leaveOutTexts } from './lean.ts'
 import { decodeMessagesRequest } from '../formats/text/messages/read-request.ts'
 import { messagesQuirks } from '../formats/text/messages/quirks.ts'
