@@ -177,6 +177,7 @@ export class LookedInto {
 
   /** The beginning of a text of the value: all of it, or at least so many characters. */
   beginningOf(text: string, lengthMin: number): string {
+    if (!text.includes(mark)) return text
     let beginning = ''
     for (const slice of slicesOfText(text, this.#document)) {
       beginning += slice

@@ -42,6 +42,10 @@ export const leanStepQuotes = 4_096
 export const leanHeadBytesMax = 384
 /** One that must be read all the same is read in slices of so many bytes. */
 export const leanSliceBytes = 262_144
+/** Messages, or parts of a long one, of a request translated in several turns that are read or written in one of them. */
+export const steppedMessagesMax = 4_096
+/** Names of members left out that one request lists: a caller may make up tens of thousands. */
+export const droppedNamesMax = 1_000
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
 export const setAsideTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */

@@ -2,6 +2,7 @@ import { hasMember, type JsonDocument, leanMemberValue, memberValue } from '../.
 import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../../canonical/text/conversation.ts'
 import { isKeptNumber, isRecord, numberOrNull, parseExactly } from '../../json/values.ts'
 import { fieldError } from '../../core/errors.ts'
+import { droppedNamesMax } from '../../core/limits/text.ts'
 import { mark } from '../../json/set-aside-texts.ts'
 import { wholeText } from '../../json/lean.ts'
 import { readMediaUrl } from './media-source.ts'
@@ -30,7 +31,7 @@ const carried: ReadonlySet<string> = new Set([
 
 /** A request on its way into a conversation: its members, and which of them no other format has. */
 export class ConversationReading {
-  /** Paths of members inside messages and tools that only the caller's own format carries. */
+  /** Paths of members inside messages and tools that only the caller's own format carries; of very many the first. */
   readonly own = new Set<string>()
   readonly #document: JsonDocument
 
@@ -91,7 +92,7 @@ export class ConversationReading {
       if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
       rest ??= {}
       rest[name] = value
-      this.own.add(`${path}.${name.slice(0, shownNameLengthMax)}`)
+      if (this.own.size < droppedNamesMax) this.own.add(`${path}.${name.slice(0, shownNameLengthMax)}`)
     }
     return rest
   }

@@ -15,8 +15,11 @@ import type { EncodedRequest } from './encoded-request.ts'
 
 /** What a caller's format is: how its requests are read, and how answers in it are written. Pure. */
 export interface CallerHalf {
-  /** The whole request. Throws `invalid_request` naming the member that cannot be read. */
-  readConversation(call: TextCall): Conversation
+  /**
+   * The whole request, in steps, of which a large one takes several turns. Throws `invalid_request` naming the member that
+   * cannot be read.
+   */
+  readConversation(call: TextCall): Generator<void, Conversation>
   /** The body of a whole answer, as JSON. */
   writeAnswer(answer: Answer, asked: Asked, settled: Settled): string
   /** The counts and what they cost, as the end of an answer shows them; `serviceTier` as its provider calls it. */

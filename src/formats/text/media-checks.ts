@@ -51,13 +51,15 @@ function checkChatPart({ image_url: image, file }: Wire, path: string, looked: L
   if (isRecord(file)) checkFile(file['file_data'], `${path}.file.file_data`, looked)
 }
 
-function checkInputPart({ type, image_url: image, ...file }: Wire, path: string, looked: LookedInto): void {
+function checkInputPart(part: Wire, path: string, looked: LookedInto): void {
+  const { type, image_url: image } = part
   // An image may be named by the id of a file.
   if (type === 'input_image' && image !== undefined && image !== null)
     requireMedia(image, `${path}.image_url`, looked)
   if (type !== 'input_file') return
-  checkFile(file['file_data'], `${path}.file_data`, looked)
-  if (typeof file['file_url'] === 'string') requireMedia(file['file_url'], `${path}.file_url`, looked)
+  const { file_data: data, file_url: address } = part
+  checkFile(data, `${path}.file_data`, looked)
+  if (typeof address === 'string') requireMedia(address, `${path}.file_url`, looked)
 }
 
 function checkBlock({ source, content }: Wire, path: string, looked: LookedInto): void {

@@ -33,7 +33,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     yield
     const sealer = sealerOf(quirks, endpoint.deployment.provider)
     const { format } = quirks
-    const read = caller.readConversation(call)
+    const read = yield* caller.readConversation(call)
     yield
     const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
     // To its own format it goes as it came, and the provider says what it takes.

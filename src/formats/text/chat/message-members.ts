@@ -11,12 +11,24 @@ const closeArray = 0x5d
 export interface KnownMembers {
   names: ReadonlySet<string>
   inside: Readonly<Record<string, KnownMembers>>
+  /** The same names as bytes, by their lengths. */
+  spelled: readonly (readonly KnownName[])[]
 }
 
-const known = (names: readonly string[], inside: Record<string, KnownMembers> = {}): KnownMembers => ({
-  names: new Set(names),
-  inside,
-})
+interface KnownName {
+  bytes: Buffer
+  members: KnownMembers | undefined
+}
+
+function known(names: readonly string[], inside: Record<string, KnownMembers> = {}): KnownMembers {
+  const lengthMax = Math.max(...names.map((name) => name.length))
+  const spelled = Array.from({ length: lengthMax + 1 }, (_, length) =>
+    names
+      .filter((name) => name.length === length)
+      .map((name) => ({ bytes: Buffer.from(name), members: inside[name] })),
+  )
+  return { names: new Set(names), inside, spelled }
+}
 
 /**
  * What messages of chat completions have, by OpenAI's own document and by what hosts and clients agree on besides. What
@@ -99,20 +111,37 @@ function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
   }
 }
 
-function scanObject(bytes: Buffer, start: number, { names, inside }: KnownMembers): number {
+function scanObject(bytes: Buffer, start: number, members: KnownMembers): number {
   let at = skipSpace(bytes, start + 1)
   if (bytes[at] !== quote) return skipValue(bytes, start)
   for (;;) {
     const nameEnd = skipString(bytes, at)
-    const name = bytes.toString('latin1', at + 1, nameEnd - 1)
-    if (!names.has(name)) return -1
+    const name = findName(bytes, at + 1, nameEnd - 1, members)
+    if (name === undefined) return -1
     at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
-    at = scanValue(bytes, at, inside[name])
+    at = scanValue(bytes, at, name.members)
     if (at < 0) return at
     at = skipSpace(bytes, at)
     if (bytes[at] !== comma) return at + 1
     at = skipSpace(bytes, at + 1)
   }
+}
+
+// By hand: of a long conversation there are hundreds of thousands of names, and a string of each would cost the most.
+function findName(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  { spelled }: KnownMembers,
+): KnownName | undefined {
+  const names = spelled[end - start]
+  if (names !== undefined) for (const name of names) if (isAt(bytes, start, name.bytes)) return name
+  return undefined
+}
+
+function isAt(bytes: Buffer, start: number, text: Buffer): boolean {
+  for (let at = 0; at < text.length; at += 1) if (bytes[start + at] !== text[at]) return false
+  return true
 }
 
 function scanValue(bytes: Buffer, at: number, members: KnownMembers | undefined): number {

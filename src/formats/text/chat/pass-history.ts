@@ -2,6 +2,7 @@ import type { BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import { atOnce } from '../../../core/turns.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { droppedNamesMax, steppedMessagesMax } from '../../../core/limits/text.ts'
 import { type LookedInto, lookInto } from '../../../json/lean.ts'
 import { sealedPrefix } from '../reasoning-envelope.ts'
 import { isRecord } from '../../../json/values.ts'
@@ -60,11 +61,15 @@ function* adapt(conversation: LookedInto, quirks: ChatQuirks): Generator<void, A
   yield
   const dropped = new Set<string>()
   if (isStrict(quirks)) refuseImages(messages)
-  const adapted = messages.map((message) =>
-    isRecord(message) ? adaptMessage(message, quirks, dropped) : message,
-  )
+  const adapted: unknown[] = []
+  for (const message of messages) {
+    if (adapted.length % steppedMessagesMax === steppedMessagesMax - 1) yield
+    adapted.push(isRecord(message) ? adaptMessage(message, quirks, dropped) : message)
+  }
   yield
-  return { messages: conversation.restore(JSON.stringify(adapted)), dropped }
+  const json = JSON.stringify(adapted)
+  yield
+  return { messages: conversation.restore(json), dropped }
 }
 
 /** What an assistant drew is a part of the conversation, and no host of this format that refuses members takes it back. */
@@ -150,7 +155,7 @@ class Removing {
   note(value: unknown, path: string): void {
     const isEmpty =
       value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-    if (!isEmpty) this.#dropped.add(path)
+    if (!isEmpty && this.#dropped.size < droppedNamesMax) this.#dropped.add(path)
   }
 }
 

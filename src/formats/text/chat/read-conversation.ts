@@ -18,7 +18,7 @@ import { readTurns } from './read-turns.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A chat request as the conversation in which formats meet. Its members were checked when the call was decoded. */
-export function readChatConversation(call: TextCall): Conversation {
+export function* readChatConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
   const value = (name: string) => reading.value(name)
@@ -29,7 +29,9 @@ export function readChatConversation(call: TextCall): Conversation {
     ...optionalMembers.filter((name) => reading.has(name)),
     ...unknownMembers(document, chatRequestShape),
   ]
-  const turns = readTurns(value('messages'), reading)
+  const messages = value('messages')
+  yield
+  const turns = yield* readTurns(messages, reading)
   const tools = readTools(value('tools'), value('functions'), reading)
   return {
     format: 'chat',

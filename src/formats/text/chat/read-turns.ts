@@ -15,6 +15,7 @@ import {
   resultOf,
 } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { isRecord, textOrNull } from '../../../json/values.ts'
 import { readReasoning } from './reasoning.ts'
@@ -22,12 +23,13 @@ import { readReasoning } from './reasoning.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** The messages as turns. `null` where a content may be is nothing said. */
-export function readTurns(wire: unknown, reading: ConversationReading): Turn[] {
+export function* readTurns(wire: unknown, reading: ConversationReading): Generator<void, Turn[]> {
   if (!Array.isArray(wire)) return []
   const turns: Turn[] = []
   // The older members name no ids: a result belongs to the call before it.
   let lastCallId = ''
   for (const [index, message] of wire.filter(isRecord).entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
     const turn = readTurn(message, { index, lastCallId, reading })
     const call = turn.parts.findLast((part) => part.type === 'tool_call')
     if (call !== undefined) lastCallId = call.id

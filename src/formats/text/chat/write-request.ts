@@ -45,9 +45,12 @@ export function* writeChatRequest(
   const losses = new Losses(conversation)
   const writing = { conversation, quirks, losses, endpoint }
   const told = tellWhatIsNotHeld(writing)
-  const body = bodyOf(withoutMarks(writing), { ...writing, told })
+  const unmarked = withoutMarks(writing)
+  const messages = yield* writeMessages(unmarked, losses)
   yield
-  const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
+  const json = JSON.stringify(bodyOf(unmarked, { ...writing, told, messages }))
+  yield
+  const document = parseJsonDocument(Buffer.from(json))
   yield
   const {
     body: written,
@@ -115,16 +118,16 @@ function callOf(conversation: Conversation, document: TextCall['document']) {
   }
 }
 
-function bodyOf(conversation: Conversation, writing: Writing & { told: ToldOutput | null }): Wire {
-  const { quirks, losses, told } = writing
+function bodyOf(
+  conversation: Conversation,
+  writing: Writing & { told: ToldOutput | null; messages: readonly Wire[] },
+): Wire {
+  const { quirks, told, messages } = writing
   const isToldOnly = told !== null && !quirks.jsonSchema
   const { tuning, tools, toolChoice, logprobs, stop, output, reasoning, cache } = conversation
   const members: Wire = {
     model: '',
-    messages: [
-      ...(isToldOnly ? [{ role: 'system', content: told.instruction }] : []),
-      ...writeMessages(conversation, losses),
-    ],
+    messages: [...(isToldOnly ? [{ role: 'system', content: told.instruction }] : []), ...messages],
     max_completion_tokens: conversation.outputTokensMax,
     n: conversation.choices === 1 ? null : conversation.choices,
     stop: stop.length === 0 ? null : stop,

@@ -12,6 +12,7 @@ import type {
 } from '../../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import type { Losses } from '../losses.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { detailBase } from './reasoning.ts'
@@ -27,8 +28,13 @@ interface Place {
 }
 
 /** The turns as chat messages. Throws `invalid_request` for a part that the format has no place for. */
-export function writeMessages(conversation: Conversation, losses: Losses): Wire[] {
-  return conversation.turns.flatMap((turn) => writeTurn(turn, { turn, conversation, losses }))
+export function* writeMessages(conversation: Conversation, losses: Losses): Generator<void, Wire[]> {
+  const messages: Wire[] = []
+  for (const [index, turn] of conversation.turns.entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
+    for (const message of writeTurn(turn, { turn, conversation, losses })) messages.push(message)
+  }
+  return messages
 }
 
 function writeTurn(turn: Turn, place: Place): Wire[] {

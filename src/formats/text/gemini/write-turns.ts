@@ -8,6 +8,7 @@ import type {
   Turn,
 } from '../../../canonical/text/conversation.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import type { Losses } from '../losses.ts'
 import { toolInputOf } from '../tool-input.ts'
 import type { GeminiModel } from './quirks.ts'
@@ -50,7 +51,7 @@ export function* writeTurns(
   const calls: Calls = new Map()
   let callsSoFar = 0
   for (const [index, turn] of conversation.turns.entries()) {
-    if (index % turnsOfStep === turnsOfStep - 1) yield
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
     if (turn.name !== null) losses.drop('speaker')
     const parts = partsOf(turn, { model, losses, turn, calls })
     for (const part of turn.parts)
@@ -206,9 +207,6 @@ function contentOf(content: ToolResultPart['content'], writing: PartWriting) {
 function unknownCall(callId: string): string {
   return `has the result of a tool call "${callId.slice(0, shownIdLengthMax)}", which the conversation does not have. Send the assistant's message that called it, too.`
 }
-
-/** Of one step of a large request. */
-const turnsOfStep = 8_192
 
 /** A caller may write any id. */
 const shownIdLengthMax = 64

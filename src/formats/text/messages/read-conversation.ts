@@ -18,7 +18,7 @@ import { messagesRequestShape } from './request-schema.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A messages request as the conversation in which formats meet. Its members were checked when the call was decoded. */
-export function readMessagesConversation(call: TextCall): Conversation {
+export function* readMessagesConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
   const value = (name: string) => reading.value(name)
@@ -28,7 +28,9 @@ export function readMessagesConversation(call: TextCall): Conversation {
   if (config !== null) reading.rest(config, configMembers, 'output_config')
   const cache = readCacheMark(value('cache_control'))
   const metadata = recordOrNull(value('metadata'))
-  const turns = readMessagesTurns(value('system'), value('messages'), reading)
+  const [system, messages] = [value('system'), value('messages')]
+  yield
+  const turns = yield* readMessagesTurns(system, messages, reading)
   const tools = readTools(value('tools'), reading)
   return {
     format: 'messages',

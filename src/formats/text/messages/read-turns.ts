@@ -10,28 +10,41 @@ import { readCacheMark } from '../cache-mark.ts'
 import { isRecord, textOrEmpty } from '../../../json/values.ts'
 import { type ConversationReading, extrasOf, objectsOf, resultOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { isDirect } from './pass-required.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
 /** System and messages as turns: the results of tools, which the format has in the user's messages, become their own. */
-export function readMessagesTurns(system: unknown, messages: unknown, reading: ConversationReading): Turn[] {
+export function* readMessagesTurns(
+  system: unknown,
+  messages: unknown,
+  reading: ConversationReading,
+): Generator<void, Turn[]> {
   const instructions = readContent(system, { reading, path: 'system[]', place: 'system' })
   const turns: Turn[] =
     instructions.length === 0 ? [] : [{ role: 'system', parts: instructions, name: null, place: 'system' }]
   if (!Array.isArray(messages)) return turns
-  for (const [index, message] of objectsOf(messages, 'messages', messageForm).entries())
-    turns.push(...readMessage(message, index, reading))
+  for (const [index, message] of objectsOf(messages, 'messages', messageForm).entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
+    const { content } = message
+    const at = { reading, path: 'messages[].content[]', place: `messages[${index}].content` }
+    const isLong = Array.isArray(content) && content.length > steppedMessagesMax
+    const parts = isLong ? yield* readBlocksInSteps(content, at) : readContent(content, at)
+    turns.push(...turnsOf(message, parts, { reading, index }))
+  }
   return turns
 }
 
 const messageForm = 'an object with a role and content'
 const messageMembers: ReadonlySet<string> = new Set(['role', 'content'])
 
-function readMessage(message: Wire, index: number, reading: ConversationReading): Turn[] {
-  const { role, content } = message
-  const place = `messages[${index}].content`
-  const parts = readContent(content, { reading, path: 'messages[].content[]', place })
+function turnsOf(
+  message: Wire,
+  parts: Part[],
+  { reading, index }: { reading: ConversationReading; index: number },
+): Turn[] {
+  const { role } = message
   const told = {
     name: null,
     place: `messages[${index}]`,
@@ -58,9 +71,23 @@ function readContent(content: unknown, place: Place): Part[] {
   if (content === null || content === undefined) return []
   if (!Array.isArray(content))
     throw fieldError(place.place, 'must be a string or an array of content blocks.')
-  return objectsOf(content, place.place, 'a content block with a type').map((block, at) =>
-    readBlock(block, { ...place, place: `${place.place}[${at}]` }),
-  )
+  return objectsOf(content, place.place, blockForm).map((block, at) => readBlockAt(block, at, place))
+}
+
+const blockForm = 'a content block with a type'
+
+/** The same of so many blocks that others have a turn between them. */
+function* readBlocksInSteps(content: readonly unknown[], place: Place): Generator<void, Part[]> {
+  const parts: Part[] = []
+  for (const [at, block] of objectsOf(content, place.place, blockForm).entries()) {
+    if (at % steppedMessagesMax === steppedMessagesMax - 1) yield
+    parts.push(readBlockAt(block, at, place))
+  }
+  return parts
+}
+
+function readBlockAt(block: Wire, at: number, place: Place): Part {
+  return readBlock(block, { ...place, place: `${place.place}[${at}]` })
 }
 
 function readBlock(wire: Wire, place: Place): Part {

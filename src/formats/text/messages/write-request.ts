@@ -32,7 +32,7 @@ export function* writeMessagesRequest(
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'messages')
   const losses = new Losses(conversation)
-  const { system, messages } = writeTurns(conversation, { quirks, model, losses })
+  const { system, messages } = yield* writeTurns(conversation, { quirks, model, losses })
   const held = heldOutputOf(conversation, model, quirks)
   const tool = held === null ? answerToolOf(conversation, quirks) : null
   const told =

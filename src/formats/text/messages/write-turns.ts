@@ -12,6 +12,7 @@ import type {
 } from '../../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { toolIdOf } from '../tool-ids.ts'
 import { toolInputOf } from '../tool-input.ts'
 import type { Losses } from '../losses.ts'
@@ -37,10 +38,11 @@ interface Writing {
  * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, results of
  * tools first in the user's next message. Throws `invalid_request` for a part that cannot be carried.
  */
-export function writeTurns(conversation: Conversation, writing: Writing): WrittenTurns {
+export function* writeTurns(conversation: Conversation, writing: Writing): Generator<void, WrittenTurns> {
   const system: Wire[] = []
   const messages: { role: string; content: Wire[] }[] = []
-  for (const turn of conversation.turns) {
+  for (const [index, turn] of conversation.turns.entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
     const place = { ...writing, turn, format: conversation.format }
     if (turn.name !== null) writing.losses.drop('speaker')
     const blocks = turn.parts.flatMap((part) => blocksOf(part, place))

@@ -19,7 +19,7 @@ import { flatToolName, isNamespace, toolsOf } from './tool-namespaces.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A responses request as the conversation in which formats meet. Its members were checked when the call was decoded. */
-export function readResponsesConversation(call: TextCall): Conversation {
+export function* readResponsesConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
   const value = (name: string) => reading.value(name)
@@ -30,7 +30,9 @@ export function readResponsesConversation(call: TextCall): Conversation {
   const wantsLogprobs = included.includes('message.output_text.logprobs')
   const topLogprobs = number('top_logprobs')
   const cache = readCacheMark(value('cache_control'))
-  const turns = readInput(value('instructions'), value('input'), reading)
+  const [instructions, input] = [value('instructions'), value('input')]
+  yield
+  const turns = yield* readInput(instructions, input, reading)
   const tools = readTools(value('tools'), reading)
   return {
     format: 'responses',

@@ -15,6 +15,7 @@ import {
   resultOf,
 } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { flatToolName } from './tool-namespaces.ts'
 
@@ -24,7 +25,11 @@ type Wire = Readonly<Record<string, unknown>>
  * Instructions and input as turns: the items of one side, which the format lists one by one, become one turn up to the
  * next item of another side.
  */
-export function readInput(instructions: unknown, input: unknown, reading: ConversationReading): Turn[] {
+export function* readInput(
+  instructions: unknown,
+  input: unknown,
+  reading: ConversationReading,
+): Generator<void, Turn[]> {
   const turns: Turn[] = []
   if (typeof instructions === 'string' && instructions !== '')
     turns.push(turnOf('system', [{ type: 'text', text: instructions }], 'instructions'))
@@ -34,6 +39,7 @@ export function readInput(instructions: unknown, input: unknown, reading: Conver
     (role === 'assistant' || role === 'tool') && turns.at(-1)?.role === role
   let open: Part[] = []
   for (const [index, item] of objectsOf(input, 'input', 'an object').entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
     const place = `input[${index}]`
     const { role, parts } = readItem(item, { reading, place })
     if (!isJoined(role)) {

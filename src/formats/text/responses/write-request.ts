@@ -45,7 +45,7 @@ export function* writeResponsesRequest(
   refuseWhatIsMissing(conversation, hasSampling)
   const left = leaveOwnMembers(conversation, 'responses')
   const losses = new Losses(conversation)
-  const { instructions, input } = writeInput(conversation, { quirks, losses })
+  const { instructions, input } = yield* writeInput(conversation, { quirks, losses })
   const told = isLoose(conversation) ? tellOutput(conversation.output, nameOf('output', conversation)) : null
   if (told !== null) losses.approximate('output')
   const body: Wire = {

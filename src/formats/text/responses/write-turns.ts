@@ -10,6 +10,7 @@ import type {
 } from '../../../canonical/text/conversation.ts'
 import { asText } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import type { Losses } from '../losses.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { toolIdOf } from '../tool-ids.ts'
@@ -32,7 +33,7 @@ interface Writing {
 }
 
 /** Turns as instructions and items. Throws `invalid_request` for a part that cannot be carried. */
-export function writeInput(conversation: Conversation, writing: Writing): WrittenInput {
+export function* writeInput(conversation: Conversation, writing: Writing): Generator<void, WrittenInput> {
   const { turns, format } = conversation
   const first = turns.findIndex((turn) => !isInstruction(turn))
   // Of instructions alone nothing would be left to answer, which the provider refuses: then they are items themselves.
@@ -43,10 +44,12 @@ export function writeInput(conversation: Conversation, writing: Writing): Writte
   const instructions = lead.flatMap(({ parts }) =>
     parts.map((part) => (part.type === 'text' ? part.text : '')),
   )
-  return {
-    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
-    input: turns.slice(lead.length).flatMap((turn) => writeTurn(turn, { ...place, turn })),
+  const input: Wire[] = []
+  for (const [index, turn] of turns.slice(lead.length).entries()) {
+    if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
+    for (const item of writeTurn(turn, { ...place, turn })) input.push(item)
   }
+  return { instructions: instructions.length === 0 ? null : instructions.join('\n\n'), input }
 }
 
 function isInstruction({ role, parts, extras }: Turn): boolean {
