@@ -12,6 +12,9 @@ export type OperationName =
 /** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
 export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'
 
+/** Formats that have no other to be translated into or from. */
+export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>
+
 /**
  * What the catalog, the configuration and routing must know of a kind of model, so that none of them asks for its name.
  * What a call of it uses and is held for is its row of `billing/metering/modalities.ts`.

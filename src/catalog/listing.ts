@@ -104,8 +104,8 @@ function contextOf(entry: unknown): number | null {
 const unservedTypes: ReadonlySet<string> = new Set(['image', 'video', 'moderation', 'rerank'])
 
 function modalityOfType(type: string): Modality | null | undefined {
-  if (unservedTypes.has(type)) return null
-  return modalityNames.find((modality) => modalityRow(modality).listedTypes.includes(type))
+  const served = modalityNames.find((modality) => modalityRow(modality).listedTypes.includes(type))
+  return served ?? (unservedTypes.has(type) ? null : undefined)
 }
 
 function modalityOf(entry: unknown): Modality | null | undefined {

@@ -8,6 +8,9 @@ import {
   type TextOperation,
 } from '../formats/text/operations.ts'
 
+/** The contract's words for kinds of generations. */
+export const apiTypes = ['completions', 'embeddings', 'stt', 'tts'] as const
+
 /** One thing a caller can ask for. HTTP, batches, metering, billing and the API description follow from the row. */
 export interface Operation {
   name: OperationName
@@ -21,7 +24,7 @@ export interface Operation {
   /** How its generation ids begin when it is called live. */
   generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
   /** The contract's word for it in the record of a generation; null where it has none. */
-  apiType: 'completions' | 'embeddings' | 'stt' | 'tts' | null
+  apiType: (typeof apiTypes)[number] | null
   /**
    * Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it.
    * Of a transcription the operator may set another one.

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { operations } from '../execution/operations.ts'
+import type { DescribedOperation } from '../formats/text/operations.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
 import { chatRequestSchema } from '../formats/text/chat/request-schema.ts'
 import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/request-schema.ts'
@@ -57,6 +59,33 @@ const chatExample = {
   model: 'openai/gpt-4o-mini',
   messages: [{ role: 'user', content: 'Why is the sky blue?' }],
   max_tokens: 200,
+}
+
+/** Operations whose formats say themselves what they are. */
+const describedByFormat = Object.fromEntries(
+  Object.values(operations).flatMap(({ path, text }) =>
+    text?.described === undefined ? [] : [[`POST ${path}`, describedOf(text.described)]],
+  ),
+)
+
+function describedOf({ request, answer, event, ...told }: DescribedOperation): Described {
+  return {
+    ...told,
+    tag: 'Inference',
+    access: 'inference',
+    headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
+    body: json(request.schema, request.example),
+    answer: {
+      status: 200,
+      description: answer.description,
+      headers: callHeaders,
+      content: {
+        ...json(answer.schema, answer.example),
+        ...(event === null ? {} : { 'text/event-stream': event }),
+      },
+    },
+    errors: inferenceErrors,
+  }
 }
 
 /** Every operation below the version segment, in the order in which people look for them. */
@@ -161,6 +190,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: inferenceErrors,
   },
+  ...describedByFormat,
   'POST /audio/transcriptions': {
     id: 'createTranscription',
     tag: 'Audio',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { editList } from './list.ts'
+import { editList, elementsOf } from './list.ts'
 
 const edited = (json: string, edit: (element: string, index: number) => string | null) =>
   editList(Buffer.from(json), (element, index) => {
@@ -26,4 +26,10 @@ test('elements of a list stay as they are, are replaced or left out', () => {
   expect(edited('[1,2,3]', (element, index) => (index === 0 ? null : element))).toBe('[2,3]')
   expect(edited('[1]', () => null)).toBe('[]')
   expect(edited('[ ]', () => 'x')).toBe('[]')
+})
+
+test('elements of a list are views of its bytes, brackets in texts and all', () => {
+  const list = Buffer.from('[ "a],b" ,{"c": [1]}]')
+  expect(elementsOf(list).map(String)).toEqual(['"a],b"', '{"c": [1]}'])
+  expect(elementsOf(Buffer.from('[ ]'))).toEqual([])
 })

@@ -25,13 +25,9 @@ export function skipElement(bytes: Buffer, start: number): number {
  */
 export function editList(list: Buffer, edit: (element: Buffer, index: number) => Buffer | null): Buffer {
   const kept: Buffer[] = []
-  let at = skipSpace(list, 1)
-  for (let index = 0; at < list.length && list[at] !== closeArray; index += 1) {
-    const end = isBracketed(list, at) ? skipValue(list, at) : skipElement(list, at)
-    const element = edit(list.subarray(at, end), index)
-    if (element !== null) kept.push(kept.length === 0 ? opening : separator, element)
-    at = skipSpace(list, end)
-    if (list[at] === comma) at = skipSpace(list, at + 1)
+  for (const [index, element] of elementsOf(list).entries()) {
+    const edited = edit(element, index)
+    if (edited !== null) kept.push(kept.length === 0 ? opening : separator, edited)
   }
   return Buffer.concat([...(kept.length === 0 ? [opening] : kept), closing])
 }
@@ -39,3 +35,16 @@ export function editList(list: Buffer, edit: (element: Buffer, index: number) =>
 const opening = Buffer.from('[')
 const separator = Buffer.from(',')
 const closing = Buffer.from(']')
+
+/** The bytes of each element of a JSON list that is known to be valid. */
+export function elementsOf(list: Buffer): Buffer[] {
+  const elements: Buffer[] = []
+  let at = skipSpace(list, 1)
+  while (at < list.length && list[at] !== closeArray) {
+    const end = isBracketed(list, at) ? skipValue(list, at) : skipElement(list, at)
+    elements.push(list.subarray(at, end))
+    at = skipSpace(list, end)
+    if (list[at] === comma) at = skipSpace(list, at + 1)
+  }
+  return elements
+}

@@ -4,7 +4,7 @@ import type { ModelRule } from '../catalog/capabilities.ts'
 export const openModels: readonly ModelRule[] = [
   { name: /^(?!.*(?:realtime|live)).*(?:parakeet|canary)/i, modality: 'transcription' },
   { name: /kokoro|orpheus|parler/i, modality: 'speech' },
-  { name: /(^|[-/])bge-|(^|[-/])(e5|gte|uae)-|minilm/i, modality: 'embedding' },
+  { name: /^(?!.*rerank).*(?:(^|[-/])bge-|(^|[-/])(e5|gte|uae)-|minilm)/i, modality: 'embedding' },
   { name: /flux|stable-diffusion/i, modality: null },
   { name: /llava|llama-?4|scout|maverick/i, sees: true },
   { name: /qwq|qwen-?3|minimax-m|nemotron/i, reasons: true },

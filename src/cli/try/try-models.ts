@@ -64,20 +64,29 @@ const outputOf: Readonly<Record<keyof TryModels, string>> = {
   speech: 'speech',
 }
 
-/** Chooses what to try. Batch variants and models without a known price come last. */
-export function chooseModels(models: readonly ListedByGateway[]): TryModels {
-  const choose = (operation: keyof TryModels) => {
-    const fitting = models.filter(
-      ({ id, outputs }) => outputs.includes(outputOf[operation]) && !/:[a-z]+$/.test(id),
-    )
-    const priced = fitting.filter((model) => Number(model.promptPrice) >= 0)
-    const candidates = priced.length > 0 ? priced : fitting
-    for (const pattern of preferred[operation]) {
-      const found = candidates.find(({ id }) => pattern.test(id))
-      if (found) return found
-    }
-    return candidates[0] ?? null
+/**
+ * The model with this output that the first of the patterns fits, else any; null where none has it. Variants are left out,
+ * and models without a known price come last.
+ */
+export function chooseModel(
+  models: readonly ListedByGateway[],
+  output: string,
+  patterns: readonly RegExp[],
+): ListedByGateway | null {
+  const fitting = models.filter(({ id, outputs }) => outputs.includes(output) && !/:[a-z]+$/.test(id))
+  const priced = fitting.filter((model) => Number(model.promptPrice) >= 0)
+  const candidates = priced.length > 0 ? priced : fitting
+  for (const pattern of patterns) {
+    const found = candidates.find(({ id }) => pattern.test(id))
+    if (found) return found
   }
+  return candidates[0] ?? null
+}
+
+/** Chooses what to try. */
+export function chooseModels(models: readonly ListedByGateway[]): TryModels {
+  const choose = (operation: keyof TryModels) =>
+    chooseModel(models, outputOf[operation], preferred[operation])
   return {
     chat: choose('chat'),
     embeddings: choose('embeddings'),

@@ -3,7 +3,7 @@ import type { GatewayClient } from '../client.ts'
 import type { Paint } from '../paint.ts'
 import type { Receipt, Receipts } from './receipt-repository.ts'
 import { numberOrZero, recordOrEmpty } from '../../json/values.ts'
-import type { TryModels } from './try-models.ts'
+import type { ListedByGateway, TryModels } from './try-models.ts'
 
 /** What the steps of `headrace try` share. */
 export interface TrySession {
@@ -12,6 +12,8 @@ export interface TrySession {
   /** Null when there is none: what needs it is left out, and said to be. */
   managementKey: string | null
   models: TryModels
+  /** All that are served. */
+  listed: readonly ListedByGateway[]
   /** Null when the gateway's data is somewhere else; the API then says what a call cost. */
   receipts: Receipts | null
   /** Folder for files that the steps leave behind; null where none can be made. */

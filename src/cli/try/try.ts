@@ -51,7 +51,8 @@ async function modelsOrNull(context: CommandContext) {
 async function tryAll(context: CommandContext): Promise<number> {
   const client = clientOf(context)
   const paint = createPaint(context.isTty, context.env)
-  const models = chooseModels(await listModels(client, null))
+  const listed = await listModels(client, null)
+  const models = chooseModels(listed)
   const interruption = listenForInterruption()
   const keys = await obtainKeys(context, client)
   let folder: string | null = null
@@ -61,6 +62,7 @@ async function tryAll(context: CommandContext): Promise<number> {
     const session: TrySession = {
       client,
       models,
+      listed,
       key: keys.key,
       managementKey: keys.managementKey,
       receipts: keys.storage ? createReceipts(keys.storage.database) : null,

@@ -1,6 +1,6 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type { AuthScheme, Endpoint } from '../../canonical/endpoint.ts'
-import type { TextFormat } from '../../canonical/operation.ts'
+import type { OwnFormat, TextFormat } from '../../canonical/operation.ts'
 import type { Adapter, CallAt, Step } from '../../canonical/steps.ts'
 import type {
   AnswerContext,
@@ -15,6 +15,7 @@ import { encodeInSteps, selectCodec } from './select-codec.ts'
 import type { EmbeddingsQuirks } from '../embeddings/codec.ts'
 import type { GeminiQuirks } from './gemini/quirks.ts'
 import type { MessagesQuirks } from './messages/quirks.ts'
+import type { OwnQuirks } from './codec.ts'
 import type { ResponsesQuirks } from './responses/quirks.ts'
 
 /** What a path may depend on. */
@@ -47,6 +48,7 @@ export type TextInterface = (
   | { format: 'messages'; quirks: MessagesQuirks }
   | { format: 'embeddings'; quirks: EmbeddingsQuirks }
   | { format: 'gemini'; quirks: GeminiQuirks }
+  | { format: OwnFormat; quirks: OwnQuirks }
 ) & {
   path: TextPath
   /**
@@ -106,7 +108,7 @@ export type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter
 /** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
 export function textAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
   const { format, quirks, auth } = asked
-  const codec = selectCodec(callerFormat, format)
+  const codec = 'codec' in quirks ? quirks.codec : selectCodec(callerFormat, format)
   const stepOf = ({ call, endpoint }: CallAt<TextCall>, encoded: EncodedRequest): TextStep => {
     const { body, dropped, approximated, headers, promised } = encoded
     const usual = call.stream ? streamHeaders : jsonHeaders

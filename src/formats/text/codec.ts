@@ -1,3 +1,5 @@
+import type { OwnFormat } from '../../canonical/operation.ts'
+import type { AddressSupport } from './address-support.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type {
@@ -15,7 +17,20 @@ import type { MessagesQuirks } from './messages/quirks.ts'
 import type { ResponsesQuirks } from './responses/quirks.ts'
 
 /** How one upstream differs from the format it speaks; `format` says which. */
-export type TextQuirks = ChatQuirks | ResponsesQuirks | MessagesQuirks | EmbeddingsQuirks | GeminiQuirks
+export type TextQuirks =
+  | ChatQuirks
+  | ResponsesQuirks
+  | MessagesQuirks
+  | EmbeddingsQuirks
+  | GeminiQuirks
+  | OwnQuirks
+
+/** A format that is translated into no other: its codec comes with it, and knows how the upstream differs. */
+export interface OwnQuirks {
+  format: OwnFormat
+  addresses: AddressSupport
+  codec: TextCodec
+}
 
 /** The translation between a caller's format and an upstream's, both ways. Pure. */
 export interface TextCodec {

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { TextCall } from '../../canonical/call.ts'
 import { decodeChatRequest } from './chat/read-request.ts'
 import type { DecodeContext } from './decode-context.ts'
@@ -32,7 +33,8 @@ export interface TokenCount {
 export interface TextOperation {
   /** A body as a call. Throws `invalid_request`. */
   decode(bytes: Uint8Array, context: DecodeContext): TextCall
-  bulk: Bulk
+  /** Null for what batches do not run. */
+  bulk: Bulk | null
   /** What its clients expect around an answer: the envelope of an error, names of headers. */
   convention: ClientConvention
   /** What its streams show before any provider has answered; null for what is never streamed. */
@@ -45,6 +47,20 @@ export interface TextOperation {
   cacheKey: string | null
   /** Whether endpoints say which of its parameters they honour; else it shows when a request is written. */
   hasToldParameters: boolean
+  /** What the API description says of it; absent where `http/api-description.ts` says it. */
+  described?: DescribedOperation
+}
+
+/** An operation as its callers read of it. */
+export interface DescribedOperation {
+  /** Of the API description, such as `createRerank`. */
+  id: string
+  summary: string
+  description: string
+  request: { schema: z.ZodType; example: unknown }
+  answer: { description: string; schema: z.ZodType; example: unknown }
+  /** The data of one event; null for what is never streamed. */
+  event: { schema: z.ZodType; example: unknown } | null
 }
 
 export const chatCompletions: TextOperation = {

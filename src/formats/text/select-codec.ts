@@ -130,7 +130,7 @@ function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
 }
 
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */
-const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
+const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>>> = {
   chat: {
     chat: chatToChat,
     responses: chatTo('responses'),
@@ -164,7 +164,7 @@ export function* encodeInSteps(
 
 /** The codec between two formats. A missing pair is a bug: routing offers only endpoints whose format has one. */
 export function selectCodec(callerFormat: TextFormat, upstreamFormat: TextFormat): TextCodec {
-  const codec = codecs[callerFormat][upstreamFormat]
+  const codec = codecs[callerFormat]?.[upstreamFormat]
   assert(codec !== undefined, `no codec from ${callerFormat} to ${upstreamFormat}`)
   return codec
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { apiTypes } from '../../execution/operations.ts'
 
 const amount = z.number().describe('In credits; 1 credit is 1 USD.')
 
@@ -41,7 +42,7 @@ export const generationSchema = z.object({
   data: z
     .looseObject({
       id: z.string(),
-      api_type: z.enum(['completions', 'embeddings', 'stt', 'tts']).nullable(),
+      api_type: z.enum(apiTypes).nullable(),
       model: z.string(),
       provider_name: z.string().nullable(),
       created_at: z.string(),
