@@ -20,7 +20,7 @@ interface Listed {
 }
 
 /** The folders whose files each export a proof; the other folders hold what several proofs use. */
-const named = ['outsiders']
+const named = ['outsiders', 'house']
 
 function listProofs(): Listed[] {
   const numbered = readdirSync(folder)
