@@ -2,7 +2,8 @@
  * `npm run check`: the one gate. Runs every step even when an earlier one failed, so that one run shows all there is
  * to mend, and exits with 1 when any failed.
  *
- * `--fix` generates, formats and applies safe lint fixes first; `--no-test` leaves the tests to another run.
+ * `--fix` generates, formats and applies safe lint fixes first; `--no-test` leaves the tests to another run; `--verbose`
+ * shows all that the tests print, and the files whose length is an alarm.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +28,7 @@ function tool(packageName: string, commandName: string): string[] {
   return [process.env['npm_node_execpath'] ?? 'node', join(folder, script)]
 }
 
-function stepsFor(options: { fix: boolean; test: boolean }): Step[] {
+function stepsFor(options: { fix: boolean; test: boolean; verbose: boolean }): Step[] {
   // The rules that need types (floating promises among them) live in a companion package.
   const typeAware = existsSync(join(root, 'node_modules', 'oxlint-tsgolint'))
   if (!typeAware) console.log('oxlint-tsgolint is not installed: lint rules that need types are left out')
@@ -46,7 +47,9 @@ function stepsFor(options: { fix: boolean; test: boolean }): Step[] {
       command: [process.execPath, join(root, 'test', 'sabotage', 'run.ts'), '--fits'],
     },
   ]
-  if (options.test) steps.push({ name: 'tests', command: [process.execPath, join(root, 'test', 'run.ts')] })
+  const verbose = options.verbose ? ['--verbose'] : []
+  if (options.test)
+    steps.push({ name: 'tests', command: [process.execPath, join(root, 'test', 'run.ts'), ...verbose] })
   return steps
 }
 
@@ -62,14 +65,19 @@ async function run(step: Step): Promise<boolean> {
 }
 
 const given = new Set(process.argv.slice(2))
-const unknown = [...given].filter((argument) => argument !== '--fix' && argument !== '--no-test')
+const unknown = [...given].filter((argument) => !['--fix', '--no-test', '--verbose'].includes(argument))
 if (unknown.length > 0) {
-  console.error(`unknown: ${unknown.join(' ')}; use --fix or --no-test`)
+  console.error(`unknown: ${unknown.join(' ')}; use --fix, --no-test or --verbose`)
   process.exit(2)
 }
 
 const failed: string[] = []
-for (const step of stepsFor({ fix: given.has('--fix'), test: !given.has('--no-test') })) {
+const options = {
+  fix: given.has('--fix'),
+  test: !given.has('--no-test'),
+  verbose: given.has('--verbose'),
+}
+for (const step of stepsFor(options)) {
   if (!(await run(step))) failed.push(step.name)
 }
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)

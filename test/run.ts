@@ -1,13 +1,15 @@
 /**
  * `npm test`: one PostgreSQL for the whole run when it is installed, every test file once, and a count as the last line.
  *
- * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`.
+ * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`. Files whose tests
+ * pass are silent; `--verbose` shows all that files print.
  * With `CI=true` a missing PostgreSQL, or a test that ran on one of the two databases only, fails the run.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArguments, selectFiles } from './runner/arguments.ts'
 import { compareDatabases } from './runner/database-counts.ts'
+import { RunReport } from './runner/report.ts'
 import { parseSummary } from './runner/summary.ts'
 import { createRunFolder } from './support/after-the-end.ts'
 import type { TestPostgres } from './support/postgres.ts'
@@ -18,32 +20,45 @@ import { listFiles, rootFolder } from './tidy/sources.ts'
 const testTimeoutMs = 30_000
 
 /**
- * Two, for the two cores of a small host. Each file has its own globals, and a file that ends its process takes nothing
- * with it but itself; in one process it would silently end the whole run.
+ * Four, for the two cores of a small host, because half the time of a file is waiting. Each file has its own globals, and
+ * a file that ends its process takes nothing with it but itself; in one process it would silently end the whole run.
  */
-const workers = 2
+const workers = 4
 
 /** The count is at the end; what comes before it can be long. */
 const keptOutputLength = 20_000
 
-/** Runs `bun test`, shows its output as it comes, and returns the end of it with the exit code. */
-async function runTests(files: readonly string[], options: readonly string[], env: Record<string, string>) {
-  const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, '--only-failures', ...options]
+interface Asked {
+  files: readonly string[]
+  /** For `bun test`. */
+  options: readonly string[]
+  isVerbose: boolean
+}
+
+/** Runs `bun test`, reports its output as it comes, and returns the end of it with the exit code. */
+async function runTests({ files, options, isVerbose }: Asked, env: Record<string, string>) {
+  const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, ...options]
   const child = Bun.spawn([process.execPath, '--no-orphans', '--no-env-file', 'test', ...flags, ...files], {
     cwd: rootFolder,
-    env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}), ...env },
-    stdio: ['ignore', 'inherit', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    stdio: ['ignore', isVerbose ? 'inherit' : 'ignore', 'pipe'],
   })
+  const report = new RunReport((text) => process.stderr.write(text))
   const decoder = new TextDecoder()
   let output = ''
   for await (const chunk of child.stderr) {
-    process.stderr.write(chunk)
-    output = (output + decoder.decode(chunk, { stream: true })).slice(-keptOutputLength)
+    const text = decoder.decode(chunk, { stream: true })
+    if (isVerbose) process.stderr.write(text)
+    else report.push(text)
+    if (!isVerbose && process.stderr.isTTY) process.stderr.write(`\r${report.passed} passed `)
+    output = (output + text).slice(-keptOutputLength)
   }
-  return { code: await child.exited, output }
+  const code = await child.exited
+  if (!isVerbose) report.end(code === 0)
+  return { code, output }
 }
 
-async function run(files: readonly string[], options: readonly string[]): Promise<boolean> {
+async function run(asked: Asked): Promise<boolean> {
   const folder = await createRunFolder('headrace-test-')
   const countsFile = join(folder.path, 'counts.jsonl')
   const reason = whyNoPostgres()
@@ -51,8 +66,9 @@ async function run(files: readonly string[], options: readonly string[]): Promis
   try {
     if (reason === null) postgres = await startPostgres()
     const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
+    if (asked.isVerbose) env['HEADRACE_TEST_VERBOSE'] = 'yes'
     if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
-    const { code, output } = await runTests(files, options, env)
+    const { code, output } = await runTests(asked, env)
     const recorded = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     const { passed, failed, skipped } = parseSummary(output, code)
     const { line, problem } = compareDatabases(recorded, reason)
@@ -68,10 +84,10 @@ async function run(files: readonly string[], options: readonly string[]): Promis
   }
 }
 
-const { filters, options } = parseArguments(process.argv.slice(2))
+const { filters, options, isVerbose } = parseArguments(process.argv.slice(2))
 const files = selectFiles(listFiles('', '.test.ts'), filters)
 if (files.length === 0) {
   console.error(`no test file has ${filters.join(' or ')} in its path`)
   process.exit(1)
 }
-process.exit((await run(files, options)) ? 0 : 1)
+process.exit((await run({ files, options, isVerbose })) ? 0 : 1)

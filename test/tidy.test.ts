@@ -100,6 +100,7 @@ function isAboutImports(finding: Finding): boolean {
 
 /** The ceiling fails; before that the reader is told, because the number is an alarm and not an aim. */
 function printAlarms(sources: readonly Source[]): void {
+  if (process.env['HEADRACE_TEST_VERBOSE'] !== 'yes') return
   const long = sources.filter((source) => source.lineCount > fileLinesAlarm && !isTest(source.file))
   for (const { file, lineCount } of long) console.warn(`${file}: ${lineCount} lines; look for the seam`)
 }

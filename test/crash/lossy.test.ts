@@ -18,6 +18,7 @@ import {
   World,
 } from '../simulation/batches-world.ts'
 import { eachDatabase } from '../support/databases.ts'
+import { isThorough } from '../support/thorough.ts'
 import type { When } from './crash-plan.ts'
 
 const itemCount = 12
@@ -113,8 +114,10 @@ eachDatabase((_name, open) => {
     for (const world of worlds.splice(0)) await world.close()
   })
 
-  for (const point of points) {
-    for (const when of ['before', 'after'] as const) {
+  for (const [index, point] of points.entries()) {
+    // An ordinary run cuts the power on one side of each point, `npm run prove -- kills` on both.
+    const sampled: When = index % 2 === 0 ? 'after' : 'before'
+    for (const when of isThorough ? (['before', 'after'] as const) : [sampled]) {
       test(`a power cut ${when} ${point} loses nothing accepted and charges nothing twice`, async () => {
         const world = new World(open)
         worlds.push(world)

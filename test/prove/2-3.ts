@@ -1,4 +1,5 @@
 import { runSuite, runTests } from './command.ts'
+import { thoroughEnvironment } from '../support/thorough.ts'
 import { combine, type Proof } from './proof.ts'
 
 export const proof: Proof = {
@@ -7,6 +8,6 @@ export const proof: Proof = {
   run: async () =>
     combine([
       await runSuite('test/crash/run.ts', { msMax: 3_600_000 }),
-      await runTests(['test/crash/lossy'], { msMax: 300_000 }),
+      await runTests(['test/crash/lossy'], { msMax: 300_000, env: thoroughEnvironment }),
     ]),
 }

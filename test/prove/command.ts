@@ -71,7 +71,7 @@ export async function runTests(
 ): Promise<ProofResult> {
   const found = listFiles('', '.test.ts').filter((file) => filters.some((filter) => file.includes(filter)))
   if (found.length === 0) return notRun(`no test file has ${filters.join(' or ')} in its path`)
-  const { code, output } = await runScript('test/run.ts', filters, {
+  const { code, output } = await runScript('test/run.ts', ['--verbose', ...filters], {
     msMax,
     ...(env === undefined ? {} : { env }),
   })

@@ -4,6 +4,8 @@ export interface RunArguments {
   filters: string[]
   /** For `bun test`, as given. */
   options: string[]
+  /** Show all that the files print. */
+  isVerbose: boolean
 }
 
 /** Options of `bun test` whose value may be the next argument. */
@@ -13,13 +15,15 @@ const takesValue = new Set(['-t', '--test-name-pattern', '--timeout', '--seed', 
 export function parseArguments(given: readonly string[]): RunArguments {
   const filters: string[] = []
   const options: string[] = []
+  let isVerbose = false
   let expectsValue = false
   for (const argument of given) {
-    if (expectsValue || argument.startsWith('-')) options.push(argument)
+    if (argument === '--verbose') isVerbose = true
+    else if (expectsValue || argument.startsWith('-')) options.push(argument)
     else filters.push(argument)
     expectsValue = !expectsValue && takesValue.has(argument)
   }
-  return { filters, options }
+  return { filters, options, isVerbose }
 }
 
 /** Long proofs have their own command (`npm run prove`), and benchmarks prove nothing about correctness. */

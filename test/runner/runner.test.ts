@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseArguments, selectFiles } from './arguments.ts'
 import { compareDatabases } from './database-counts.ts'
+import { RunReport } from './report.ts'
 import { parseSummary } from './summary.ts'
 
 describe('arguments', () => {
@@ -8,6 +9,7 @@ describe('arguments', () => {
     expect(parseArguments(['billing', '-t', 'pays once', '--bail', '2', 'http'])).toEqual({
       filters: ['billing', 'http'],
       options: ['-t', 'pays once', '--bail', '2'],
+      isVerbose: false,
     })
   })
 
@@ -59,5 +61,40 @@ describe('the two databases', () => {
       line: null,
       problem: expect.stringContaining('not installed'),
     })
+  })
+})
+
+describe('report', () => {
+  const shown = (text: string, isGreen: boolean): string => {
+    let written = ''
+    const report = new RunReport((piece) => (written += piece))
+    for (const piece of text.split(/(?<=e)/)) report.push(piece)
+    report.end(isGreen)
+    return written
+  }
+  const noise = '\na.test.ts:\nerror: broken off\n      at body\n'
+  const results = '\nb.test.ts:\n(pass) one\n\na.test.ts:\n(pass) two [1.00ms]\n(skip) three\n'
+
+  test('files whose tests pass are silent, whatever they print, save what they skipped', () => {
+    const counts = '\n 2 pass\n 1 skip\n 0 fail\nRan 3 tests across 2 files. [1.00s]\n'
+    expect(shown(noise + results + counts, true)).toBe('a.test.ts: 1 skipped\n')
+  })
+
+  test('a file of which a test fails is shown whole, with what it printed before, and then the count', () => {
+    const failed = '\na.test.ts:\nthe reason\n(fail) four\n(pass) five\n\nc.test.ts:\nmore noise\n'
+    const written = shown(
+      `${noise}${results}${failed}\n 3 pass\n 1 fail\nRan 5 tests across 3 files.\n`,
+      false,
+    )
+    expect(written).toStartWith('\na.test.ts:\nerror: broken off\n      at body\n')
+    expect(written).toContain('the reason\n(fail) four\n')
+    expect(written).not.toContain('more noise')
+    expect(written).toEndWith(' 3 pass\n 1 fail\nRan 5 tests across 3 files.\n')
+  })
+
+  test('a file that cannot be loaded is shown', () => {
+    const text =
+      '\nc.test.ts:\n\n# Unhandled error between tests\n-----\nerror: no\n\n 0 pass\n 1 fail\n 1 error\n'
+    expect(shown(text, false)).toContain('c.test.ts:\n\n# Unhandled error between tests\n-----\nerror: no')
   })
 })

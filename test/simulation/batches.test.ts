@@ -28,6 +28,9 @@ const principal = principalOf({ organizationId: 'org_a' })
 const items = 5
 const granted = itemCost * 1_000n
 
+/** At every point an ordinary run dies either before or after it. */
+const sampledMoment = (index: number) => (index % 2 === 0 ? 'before' : 'after')
+
 /** How a batch is to end, and what its items do. */
 interface Story {
   ends: 'completed' | 'cancelled' | 'expired' | 'failed'
@@ -318,7 +321,7 @@ eachDatabase((_database, open) => {
     }, 60_000)
 
     for (const [index, point] of commitPoints.entries()) {
-      for (const when of ['before', 'after'] as const) {
+      for (const when of isThorough ? (['before', 'after'] as const) : [sampledMoment(index)]) {
         test(`${when} ${point} ends every batch once, with one result and at most one charge per item`, async () => {
           const names = storiesAt.get(point) ?? Object.keys(stories)
           // `npm run prove -- simulation` tells every story at every point, three times over.
