@@ -114,9 +114,9 @@ eachDatabase((_name, open) => {
     for (const world of worlds.splice(0)) await world.close()
   })
 
-  for (const [index, point] of points.entries()) {
+  for (const [place, point] of points.entries()) {
     // An ordinary run cuts the power on one side of each point, `npm run prove -- kills` on both.
-    const sampled: When = index % 2 === 0 ? 'after' : 'before'
+    const sampled: When = place % 2 === 0 ? 'after' : 'before'
     for (const when of isThorough ? (['before', 'after'] as const) : [sampled]) {
       test(`a power cut ${when} ${point} loses nothing accepted and charges nothing twice`, async () => {
         const world = new World(open)

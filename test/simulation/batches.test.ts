@@ -29,7 +29,7 @@ const items = 5
 const granted = itemCost * 1_000n
 
 /** At every point an ordinary run dies either before or after it. */
-const sampledMoment = (index: number) => (index % 2 === 0 ? 'before' : 'after')
+const sampledMoment = (index: number): Death['when'] => (index % 2 === 0 ? 'before' : 'after')
 
 /** How a batch is to end, and what its items do. */
 interface Story {
