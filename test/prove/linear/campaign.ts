@@ -1,6 +1,7 @@
 import type { TextCall } from '../../../src/canonical/call.ts'
 import type { DecodedAnswer } from '../../../src/canonical/upstream.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
+import { wholeBodyBytesMax } from '../../../src/core/limits/text.ts'
 import { testCharge, testContext, testEndpoint } from '../../../src/formats/text/testing.ts'
 import { encodeInSteps, selectCodec } from '../../../src/formats/text/select-codec.ts'
 import { leaveOutTexts } from '../../../src/json/lean.ts'
@@ -10,7 +11,7 @@ import type { TextCodec } from '../../../src/formats/text/codec.ts'
 import { chatCompletions, messages, responses } from '../../../src/formats/text/operations.ts'
 import { presets } from '../../../src/providers/registry.ts'
 import { streams, wholeAnswers, type UpstreamFormat } from './answers.ts'
-import { shapes, type CallerFormat } from './requests.ts'
+import { type CallerFormat, type Shape, shapes } from './requests.ts'
 import { threadMs } from './thread-time.ts'
 
 /** A way in which hosts are asked, and one model of each kind that differs there. */
@@ -27,18 +28,20 @@ export interface Case {
   workOf(count: number): Work
 }
 
+/** How many each case has of what it has many of. */
+export const sizes = { few: 10_000, many: 40_000 }
+
 interface Work {
   /** Runs it; the milliseconds of each turn of the event loop. */
   run(): number[]
   /** One parse and one stringify of the same bytes, in milliseconds. */
-  floorMs: number
+  floorMs(): number
 }
 
 const operations = { chat: chatCompletions, responses, messages }
 const callers = Object.keys(shapes) as CallerFormat[]
-const wholeBytes = 2_000_000
 const pushBytes = 65_536
-const readingsMax = 3
+const floorRunsMax = 4
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -65,13 +68,14 @@ export function listHosts(): Host[] {
   return [...hosts.values()].toReversed()
 }
 
-function floorOf(json: string): number {
+/** The least of several runs: what disturbs one of them is no work that any turn must do. */
+export function floorOf(json: string): number {
   const cost = () => {
     const before = threadMs()
     JSON.stringify(JSON.parse(json))
     return threadMs() - before
   }
-  return Math.min(cost(), cost())
+  return Math.min(...Array.from({ length: floorRunsMax }, cost))
 }
 
 function timed<Made>(turns: number[], work: () => Made): Made {
@@ -81,50 +85,76 @@ function timed<Made>(turns: number[], work: () => Made): Made {
   return made
 }
 
-/** A request as it is before a host is chosen. */
-interface Decoded {
-  call: TextCall
-  floorMs: number
-  turns: number[]
-}
-
-/** What callers send, to every host. How it is read is the same for all of them. */
+/** What callers send: how it is read, which is the same for every host, and how it is written for each. */
 export function requestCases(hosts: readonly Host[]): Case[] {
   return callers.flatMap((caller) =>
     Object.entries(shapes[caller]).flatMap(([what, shape]) => {
-      const decoded = new Map<number, Decoded>()
-      const decodedOf = (count: number): Decoded => {
-        const known = decoded.get(count) ?? decode(caller, JSON.stringify(shape(count)))
-        decoded.set(count, known)
-        return known
+      const requestOf = (count: number) =>
+        kept(`${what} ${caller} ${count}`, () => new Request(caller, shape, count))
+      const reading: Case = {
+        name: `${what} of a ${caller} caller, read`,
+        workOf(count) {
+          const request = requestOf(count)
+          return { run: () => request.read().turns, floorMs: () => request.floorMs }
+        },
       }
-      return hosts.map((host) => ({
+      const writing = hosts.map((host): Case => ({
         name: `${what} of a ${caller} caller to ${host.name}`,
-        workOf(count: number): Work {
-          const { call, floorMs, turns } = decodedOf(count)
-          return { floorMs, run: () => [...turns, ...encodeTurns(call, caller, host)] }
+        workOf(count) {
+          const request = requestOf(count)
+          return { run: () => encodeTurns(request.call, caller, host), floorMs: () => request.floorMs }
         },
       }))
+      return [reading, ...writing]
     }),
   )
 }
 
-/** Read several times, because what is read first costs its compilation too; each turn's least counts. */
-function decode(caller: CallerFormat, json: string): Decoded {
-  const bytes = encode(json)
-  const readings = Array.from({ length: readingsMax }, () => readOnce(caller, bytes))
-  const [first] = readings
-  if (first === undefined) throw new Error('nothing was read')
-  const turns = first.turns.map((_, at) => Math.min(...readings.map((each) => each.turns[at] ?? Infinity)))
-  return { call: first.call, turns, floorMs: floorOf(json) }
+let keptRequests: readonly [name: string, request: Request][] = []
+
+/** The requests of one shape at a time: all of them would fill the memory, and to collect its garbage costs time. */
+function kept(name: string, make: () => Request): Request {
+  const known = keptRequests.find(([each]) => each === name)
+  if (known !== undefined) return known[1]
+  const made = make()
+  keptRequests = [...keptRequests.slice(-1), [name, made]]
+  return made
 }
 
-function readOnce(caller: CallerFormat, bytes: Uint8Array): Omit<Decoded, 'floorMs'> {
-  const turns: number[] = []
-  const lean = bytes.length >= wholeBytes ? finish(leaveOutTexts(bytes), turns) : null
-  const call = timed(turns, () => operations[caller].decode(bytes, { sessionIdHeader: null, lean }))
-  timed(turns, () => listAddresses(call))
-  return { call, turns }
+/** A request as it is before a host is chosen. */
+class Request {
+  readonly #caller: CallerFormat
+  readonly #bytes: Uint8Array
+  /** The larger of two requests that are compared is not read in another way than the smaller. */
+  readonly #isLean: boolean
+  #call: TextCall | null = null
+  #floorMs: number | null = null
+
+  constructor(caller: CallerFormat, shape: Shape, count: number) {
+    this.#caller = caller
+    this.#bytes = encode(JSON.stringify(shape(count)))
+    this.#isLean = encode(JSON.stringify(shape(sizes.many))).length >= wholeBodyBytesMax
+  }
+
+  get call(): TextCall {
+    this.#call ??= this.read().call
+    return this.#call
+  }
+
+  get floorMs(): number {
+    this.#floorMs ??= floorOf(new TextDecoder().decode(this.#bytes))
+    return this.#floorMs
+  }
+
+  read(): { call: TextCall; turns: number[] } {
+    const turns: number[] = []
+    const lean = this.#isLean ? finish(leaveOutTexts(this.#bytes), turns) : null
+    const call = timed(turns, () =>
+      operations[this.#caller].decode(this.#bytes, { sessionIdHeader: null, lean }),
+    )
+    timed(turns, () => listAddresses(call))
+    return { call, turns }
+  }
 }
 
 function encodeTurns(call: TextCall, caller: CallerFormat, host: Host): number[] {
@@ -173,7 +203,7 @@ export function answerCases(hosts: readonly Host[]): Case[] {
             timed(turns, () => answer?.encode(testCharge))
             return turns
           }
-          return { run, floorMs: floorOf(json) }
+          return { run, floorMs: () => floorOf(json) }
         },
       })),
     ),
@@ -203,7 +233,10 @@ export function streamCases(hosts: readonly Host[]): Case[] {
           const frames = told(count).map((each) => JSON.stringify(each))
           const end = host.format === 'chat' ? 'data: [DONE]\n\n' : ''
           const bytes = encode(`${frames.map((frame) => `data: ${frame}\n\n`).join('')}${end}`)
-          return { run: () => streamTurns(bytes, caller, host), floorMs: floorOf(`[${frames.join()}]`) }
+          return {
+            run: () => streamTurns(bytes, caller, host),
+            floorMs: () => floorOf(`[${frames.join()}]`),
+          }
         },
       })),
     ),

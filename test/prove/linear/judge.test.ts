@@ -14,7 +14,7 @@ function judgeTurns(
     return read() - before
   }
   return judgeCase({
-    workOf: (count) => ({ floorMs, run: () => turnsOf(count).map(measured) }),
+    workOf: (count) => ({ floorMs: () => floorMs, run: () => turnsOf(count).map(measured) }),
   })
 }
 

@@ -1,8 +1,7 @@
 import type { ProofResult } from '../proof.ts'
-import type { Case } from './campaign.ts'
+import { type Case, sizes } from './campaign.ts'
 
-const few = 10_000
-const times = 4
+const times = sizes.many / sizes.few
 /** Four times as many cost at most so many times as much. */
 const ratioMax = 6
 /** Beyond one parse and one stringify of the same bytes. */
@@ -24,24 +23,29 @@ export interface Judgement {
 const sum = (turns: readonly number[]): number => turns.reduce((all, each) => all + each, 0)
 
 /**
- * Runs a case with 10,000 and 40,000 of what it has many of. The fewer are run four times, right before the others, so that
- * both take as long where the work is linear: what a clock and other programs add is then much the same for both. Of several
- * such runs the least ratio counts: a square is one in each of them.
+ * Runs a case with 40,000 of what it has many of and, where that costs enough to tell, with 10,000. The fewer are run four
+ * times right behind the others, so that both take as long where the work is linear: what a clock and other programs add is
+ * then much the same for both. Of several such pairs the least ratio counts: a square is one in each of them.
  */
 export function judgeCase({ workOf }: Pick<Case, 'workOf'>): Judgement {
-  const [small, large] = [workOf(few), workOf(few * times)]
-  let [ratio, largeMs, turnMs] = [Infinity, Infinity, Infinity]
+  const [small, large] = [workOf(sizes.few), workOf(sizes.many)]
+  const floorMs = large.floorMs()
+  let [ratio, leastMs, turnMs] = [Infinity, Infinity, Infinity]
   for (let run = 1; ; run += 1) {
     if (run > 1) Bun.gc(true)
-    const smallMs = sum(Array.from({ length: times }, () => sum(small.run()))) / times
-    if (run > 1) Bun.gc(true)
     const turns = large.run()
-    largeMs = Math.min(largeMs, sum(turns))
-    turnMs = Math.min(turnMs, Math.max(0, ...turns) - large.floorMs)
-    ratio = largeMs < noticedMs ? 0 : Math.min(ratio, sum(turns) / smallMs)
-    const problem = problemOf({ ratio, turnMs, largeMs })
+    const largeMs = sum(turns)
+    leastMs = Math.min(leastMs, largeMs)
+    turnMs = Math.min(turnMs, Math.max(0, ...turns) - floorMs)
+    if (run > 1) Bun.gc(true)
+    ratio = leastMs < noticedMs ? 0 : Math.min(ratio, largeMs / meanOf(times, small))
+    const problem = problemOf({ ratio, turnMs, leastMs })
     if (problem === '' || run === runsMax) return { ratio, turnMs, problem }
   }
+}
+
+function meanOf(runs: number, work: { run(): readonly number[] }): number {
+  return sum(Array.from({ length: runs }, () => sum(work.run()))) / runs
 }
 
 /** Judges every case, and tells of each as soon as it is known. */
@@ -61,8 +65,8 @@ export function judge(what: string, cases: readonly Case[]): ProofResult {
   return { status: failures.length === 0 ? 'PASS' : 'FAIL', figures: [figure, ...failures] }
 }
 
-function problemOf({ ratio, turnMs, largeMs }: { ratio: number; turnMs: number; largeMs: number }): string {
+function problemOf({ ratio, turnMs, leastMs }: { ratio: number; turnMs: number; leastMs: number }): string {
   if (ratio > ratioMax)
-    return `4 times as many cost ${ratio.toFixed(1)} times as much (${largeMs.toFixed(0)} ms)`
+    return `4 times as many cost ${ratio.toFixed(1)} times as much (${leastMs.toFixed(0)} ms)`
   return turnMs > turnMsMax ? `a turn of ${turnMs.toFixed(0)} ms beyond a parse and a stringify` : ''
 }

@@ -7,7 +7,7 @@ import { renderTranscription } from '../../../src/formats/transcription/render-t
 import { testTranscription } from '../../../src/formats/transcription/transcription-testing.ts'
 import { presets } from '../../../src/providers/registry.ts'
 import { rootFolder } from '../../tidy/sources.ts'
-import type { Case } from './campaign.ts'
+import { type Case, floorOf } from './campaign.ts'
 import { threadMs } from './thread-time.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -77,9 +77,7 @@ export function transcriptCases(): Case[] {
           turns.push(threadMs() - before)
           return turns
         }
-        const before = threadMs()
-        JSON.stringify(JSON.parse(json))
-        return { run, floorMs: threadMs() - before }
+        return { run, floorMs: () => floorOf(json) }
       },
     }))
   })
