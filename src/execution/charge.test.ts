@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { testEndpoint } from '../formats/text/testing.ts'
-import { emptyReading } from '../formats/text/stream-meter.ts'
+import { emptyReading } from '../formats/text/streams/stream-meter.ts'
 import { charge } from './charge.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 

@@ -8,7 +8,7 @@ import { pricePackage } from '../../src/catalog/price-package.gen.ts'
 import { charge } from '../../src/execution/charge.ts'
 import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
-import { emptyReading } from '../../src/formats/text/stream-meter.ts'
+import { emptyReading } from '../../src/formats/text/streams/stream-meter.ts'
 import { toDeploymentSource } from '../../src/providers/deployments.ts'
 import { audioInvoice, sellersLists, type AudioAsked } from './audio-invoice.ts'
 

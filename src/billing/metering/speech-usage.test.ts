@@ -4,7 +4,7 @@ import { demandOf, endpointOf } from '../../../test/simulation/billing-fixtures.
 import type { SpeechBilled } from '../../canonical/audio.ts'
 import type { Price } from '../../canonical/usage.ts'
 import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
-import { emptyReading } from '../../formats/text/stream-meter.ts'
+import { emptyReading } from '../../formats/text/streams/stream-meter.ts'
 import { holdAmountOf } from './hold-amount.ts'
 import { meter } from './meter.ts'
 import { chargeOf } from './price.ts'

@@ -20,8 +20,8 @@ import { shapeAnswer, shapeStream } from './promised-answer.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './codec.ts'
 import { refuseEmptyChoice } from './tool-choice.ts'
-import { callsShown, emptyReading, isProviderCall, isWhole } from './stream-meter.ts'
-import { TranslatedStream } from './translated-stream.ts'
+import { callsShown, emptyReading, isProviderCall, isWhole } from './streams/stream-meter.ts'
+import { TranslatedStream } from './streams/translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {

@@ -4,7 +4,7 @@ import { unreadable } from '../../upstream-json.ts'
 import { toArguments } from '../tool-arguments.ts'
 import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './choice.ts'
 import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
-import type { TextSlot } from '../frame-template.ts'
+import type { TextSlot } from '../streams/frame-template.ts'
 import { type CallMark, missingCallId, ToolIndexes } from '../tool-indexes.ts'
 
 /** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */

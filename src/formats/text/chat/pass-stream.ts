@@ -26,7 +26,7 @@ import {
   toUtf8,
 } from '../../sse.ts'
 import { isNestedWithin } from '../../../json/depth.ts'
-import { toStreamFailure } from '../stream-reader.ts'
+import { toStreamFailure } from '../streams/stream-reader.ts'
 import { readReportedError } from '../../upstream-errors.ts'
 import { showError } from './pass.ts'
 import { startReading, tierOf } from '../usage-readers.ts'
@@ -38,7 +38,7 @@ import { toFinishReason } from '../finish-reason.ts'
 import type { ChatQuirks } from './quirks.ts'
 import { readChatUsage, type ReadUsage, showChatUsage } from './usage.ts'
 import { showMetadata } from '../shown-charge.ts'
-import { fitFrame, type FrameTemplate, learnTemplate, type TextSlot } from '../frame-template.ts'
+import { fitFrame, type FrameTemplate, learnTemplate, type TextSlot } from '../streams/frame-template.ts'
 import { completeCalls, endOf, moveEnding, StreamEnding } from './pass-ending.ts'
 
 /** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */

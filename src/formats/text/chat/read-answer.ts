@@ -1,6 +1,6 @@
 import { type Answer, joinEvents } from '../../../canonical/text/answer.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
-import { AnswerEvents } from '../stream-reader.ts'
+import { AnswerEvents } from '../streams/stream-reader.ts'
 import { parseAnswer, unreadable } from '../../upstream-json.ts'
 import { messageOf } from './pass.ts'
 import { isRecord } from '../../../json/values.ts'

@@ -1,7 +1,7 @@
 import { type Answer, joinEvents } from '../../../canonical/text/answer.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { AnswerEvents } from '../stream-reader.ts'
+import { AnswerEvents } from '../streams/stream-reader.ts'
 import { parseAnswer, unreadable } from '../../upstream-json.ts'
 import { GeminiHandler } from './read-stream.ts'
 

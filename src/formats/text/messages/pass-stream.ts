@@ -31,7 +31,7 @@ import {
   type FrameTemplate,
   learnPassage,
   type TextSlot,
-} from '../frame-template.ts'
+} from '../streams/frame-template.ts'
 import { isNestedWithin } from '../../../json/depth.ts'
 import {
   type ByteText,
@@ -43,8 +43,8 @@ import {
   toUtf8,
 } from '../../sse.ts'
 import { sealerOf } from '../seals.ts'
-import { StreamMeter } from '../stream-meter.ts'
-import { toStreamFailure } from '../stream-reader.ts'
+import { StreamMeter } from '../streams/stream-meter.ts'
+import { toStreamFailure } from '../streams/stream-reader.ts'
 import { writeMessagesError } from './errors.ts'
 import { asTold, editContent, editsOf, passUsage, sealedMembers, shownMembers } from './pass.ts'
 import { toJson, wireDocument } from '../wire-document.ts'

@@ -1,4 +1,4 @@
-import { endOfSound, findString } from '../frame-template.ts'
+import { endOfSound, findString } from '../streams/frame-template.ts'
 import type { ByteText } from '../../sse.ts'
 
 type Wire = Readonly<Record<string, unknown>>

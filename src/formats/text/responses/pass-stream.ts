@@ -31,8 +31,8 @@ import {
   toUtf8,
 } from '../../sse.ts'
 import { sealerOf } from '../seals.ts'
-import { StreamMeter } from '../stream-meter.ts'
-import { toStreamFailure } from '../stream-reader.ts'
+import { StreamMeter } from '../streams/stream-meter.ts'
+import { toStreamFailure } from '../streams/stream-reader.ts'
 import { writeResponsesError } from './errors.ts'
 import { editOutput, editsOf, passUsage, shownMembers } from './pass.ts'
 import type { ResponsesQuirks } from './quirks.ts'

@@ -6,7 +6,7 @@ import { noArguments } from '../tool-arguments.ts'
 import { showMetadata } from '../shown-charge.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { explanationOf } from '../refusals.ts'
-import { StreamBeginning } from '../stream-beginning.ts'
+import { StreamBeginning } from '../streams/stream-beginning.ts'
 import { writeResponsesError } from './errors.ts'
 import {
   callItem,

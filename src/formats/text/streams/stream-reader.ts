@@ -1,17 +1,17 @@
-import type { TextEvent } from '../../canonical/text/events.ts'
-import { GatewayError } from '../../core/errors.ts'
+import type { TextEvent } from '../../../canonical/text/events.ts'
+import { GatewayError } from '../../../core/errors.ts'
 import {
   answerPartsMax,
   framePartsMax,
   jsonDepthMax,
   streamFrameBytesMax,
   streamPictureFrameBytesMax,
-} from '../../core/limits/text.ts'
-import { isRecord, parsePlainly } from '../../json/values.ts'
-import type { StreamReader } from './halves.ts'
-import { isNestedWithin } from '../../json/depth.ts'
-import { unreadable } from '../upstream-json.ts'
-import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../sse.ts'
+} from '../../../core/limits/text.ts'
+import { isRecord, parsePlainly } from '../../../json/values.ts'
+import type { StreamReader } from '../halves.ts'
+import { isNestedWithin } from '../../../json/depth.ts'
+import { unreadable } from '../../upstream-json.ts'
+import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../../sse.ts'
 
 /** Takes the events of one answer, in their order. */
 export type Emit = (event: TextEvent) => void

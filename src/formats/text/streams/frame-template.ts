@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { fromUtf8, toUtf8, type ByteText } from '../sse.ts'
+import { fromUtf8, toUtf8, type ByteText } from '../../sse.ts'
 
 /**
  * What the frames of one kind in a stream share: everything but the text the model just wrote. Most frames of a stream

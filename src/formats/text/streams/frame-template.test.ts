@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { joinPieces } from '../../core/body.ts'
-import { streamTemplatesUnusedMax } from '../../core/limits/text.ts'
-import { chatQuirks } from './chat/quirks.ts'
-import { createChatStream } from './chat/pass-stream.ts'
-import { framesOf, runStream, streamOf, testContext } from './testing.ts'
+import { joinPieces } from '../../../core/body.ts'
+import { streamTemplatesUnusedMax } from '../../../core/limits/text.ts'
+import { chatQuirks } from '../chat/quirks.ts'
+import { createChatStream } from '../chat/pass-stream.ts'
+import { framesOf, runStream, streamOf, testContext } from '../testing.ts'
 
 const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', usage: null }
 

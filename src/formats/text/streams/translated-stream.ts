@@ -1,16 +1,16 @@
-import type { BodyPiece } from '../../core/body.ts'
-import type { Piece, ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import type { BodyPiece } from '../../../core/body.ts'
+import type { Piece, ReportedUsage, TextEvent } from '../../../canonical/text/events.ts'
 import type {
   MeterReading,
   PromisedOutput,
   ShownCharge,
   StreamRewriter,
   StreamStage,
-} from '../../canonical/upstream.ts'
-import type { GatewayError } from '../../core/errors.ts'
-import { streamPieceLengthMax } from '../../core/limits/text.ts'
-import type { Settled, StreamReader, StreamWriter } from './halves.ts'
-import { fromUtf8, toBytes, toPiece } from '../sse.ts'
+} from '../../../canonical/upstream.ts'
+import type { GatewayError } from '../../../core/errors.ts'
+import { streamPieceLengthMax } from '../../../core/limits/text.ts'
+import type { Settled, StreamReader, StreamWriter } from '../halves.ts'
+import { fromUtf8, toBytes, toPiece } from '../../sse.ts'
 import { StreamCheck } from './stream-check.ts'
 import { StreamMeter } from './stream-meter.ts'
 import { toStreamFailure } from './stream-reader.ts'

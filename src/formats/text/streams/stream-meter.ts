@@ -1,5 +1,5 @@
-import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
-import type { MeterReading } from '../../canonical/upstream.ts'
+import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../../../canonical/text/events.ts'
+import type { MeterReading } from '../../../canonical/upstream.ts'
 
 /** What the events of a stream come to, for the meter and for the end of the stream. */
 export class StreamMeter {
