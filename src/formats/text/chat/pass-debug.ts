@@ -1,67 +1,32 @@
 import { joinPieces, type BodyPiece } from '../../../core/body.ts'
-import type {
-  AnswerContext,
-  MeterReading,
-  ShownCharge,
-  StreamRewriter,
-  StreamStage,
-} from '../../../canonical/upstream.ts'
-import type { GatewayError } from '../../../core/errors.ts'
+import type { AnswerContext, ShownCharge, StreamRewriter } from '../../../canonical/upstream.ts'
 import { writeDebug } from '../../debug-options.ts'
 import { fromUtf8, toPiece } from '../../sse.ts'
+import { WrappedStream } from '../streams/stream-passage.ts'
 
 /** A chat stream for a caller who asked for `debug`: what is to be shown of the exchange comes in chunks before the first one. */
 export function showDebugFirst(stream: StreamRewriter, context: AnswerContext): StreamRewriter {
   return context.debug === undefined ? stream : new DebuggedStream(stream, context)
 }
 
-class DebuggedStream implements StreamRewriter {
-  readonly #stream: StreamRewriter
+class DebuggedStream extends WrappedStream {
   readonly #context: AnswerContext
   #isShown = false
 
   constructor(stream: StreamRewriter, context: AnswerContext) {
-    this.#stream = stream
+    super(stream)
     this.#context = context
   }
 
-  get failure(): GatewayError | null {
-    return this.#stream.failure
-  }
-
-  get hasShownOutput(): boolean {
-    return this.#stream.hasShownOutput
-  }
-
-  get choicesFinished(): number {
-    return this.#stream.choicesFinished
-  }
-
-  get stage(): StreamStage {
-    return this.#stream.stage
-  }
-
   /** With the first chunk and not before it: until then another endpoint may answer, and was sent another body. */
-  push(chunk: Uint8Array): BodyPiece | null {
-    const piece = this.#stream.push(chunk)
+  override push(chunk: Uint8Array): BodyPiece | null {
+    const piece = super.push(chunk)
     return piece === null || this.#isShown ? piece : joinPieces([this.#takeDebug(), piece])
   }
 
-  end(): void {
-    this.#stream.end()
-  }
-
-  reading(): MeterReading {
-    return this.#stream.reading()
-  }
-
-  encodeEnding(charge: ShownCharge): Uint8Array {
-    const ending = this.#stream.encodeEnding(charge)
+  override encodeEnding(charge: ShownCharge): Uint8Array {
+    const ending = super.encodeEnding(charge)
     return this.#isShown ? ending : joinPieces([this.#takeDebug(), ending])
-  }
-
-  encodeError(error: GatewayError): Uint8Array {
-    return this.#stream.encodeError(error)
   }
 
   #takeDebug(): BodyPiece {

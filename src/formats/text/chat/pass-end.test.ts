@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { GatewayError } from '../../../core/errors.ts'
 import { ChatEnd } from './pass-end.ts'
 
 type Signals = Parameters<ChatEnd['tell']>[0][]
@@ -8,7 +7,7 @@ type Signals = Parameters<ChatEnd['tell']>[0][]
 function after(...signals: Signals) {
   const end = new ChatEnd()
   for (const signal of signals) end.tell(signal)
-  return { is: end.state.is, stage: end.stage, isBroken: end.whyBroken() !== null }
+  return { is: end.state, stage: end.stage, isBroken: end.whyBroken() !== null }
 }
 
 test('an end may come in every order that providers have', () => {
@@ -42,15 +41,4 @@ test('a terminator ends an answer that was counted or finished, and no other', (
   expect(after('begin', 'terminator', 'usage')).toMatchObject({ is: 'terminated' })
   // Nothing was begun that could have ended.
   expect(after('usage', 'terminator')).toMatchObject({ is: 'terminated', isBroken: true })
-})
-
-test('a failure is the end, and the first one stays', () => {
-  const end = new ChatEnd()
-  const [first, second] = [1, 2].map((each) => new GatewayError('provider_failed', `It broke ${each}.`))
-  if (first) end.fail(first)
-  if (second) end.fail(second)
-  end.tell('begin')
-  end.tell('finish')
-  end.tell('terminator')
-  expect([end.failure, end.stage]).toEqual([first ?? null, 'failed'])
 })

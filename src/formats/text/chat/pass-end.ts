@@ -1,17 +1,17 @@
 import type { StreamStage } from '../../../canonical/upstream.ts'
-import type { GatewayError } from '../../../core/errors.ts'
+import type { FinishReason } from '../../../canonical/text/events.ts'
+import { isRecord } from '../../../json/values.ts'
+import { toFinishReason } from '../finish-reason.ts'
+import { noArguments } from '../tool-arguments.ts'
+import type { ChoiceState } from './pass-chunk.ts'
 
 /**
  * How far the end of a chat stream is. `counted`: the provider has told its usage, and no choice has ended. `finishing`:
  * some choices have ended, others go on. `finished`: all that began have ended. `accounted`: usage came by itself behind
  * that. `given_up`: the terminator came although nothing had been counted or had ended. `terminated`: it came where it
- * may, and every choice that has no end is over. `failed`: the provider reported an error, or broke the format.
+ * may, and every choice that has no end is over.
  */
-export type EndState =
-  | { is: 'running' | 'counted' | 'finishing' | 'finished' | 'accounted' | 'given_up' | 'terminated' }
-  | { is: 'failed'; error: GatewayError }
-
-type StateName = EndState['is']
+type EndState = 'running' | 'counted' | 'finishing' | 'finished' | 'accounted' | 'given_up' | 'terminated'
 
 /** What is read of a stream and moves its end. `chunk`: anything that is no usage by itself. */
 type Signal = 'begin' | 'finish' | 'usage' | 'usage_alone' | 'chunk' | 'terminator'
@@ -20,7 +20,7 @@ type Signal = 'begin' | 'finish' | 'usage' | 'usage_alone' | 'chunk' | 'terminat
 type Step = Exclude<Signal, 'finish'> | 'finish_one' | 'finish_last'
 
 /** Steps that are not in the table change nothing. */
-const steps: Readonly<Record<StateName, Partial<Record<Step, Exclude<StateName, 'failed'>>>>> = {
+const steps: Readonly<Record<EndState, Partial<Record<Step, EndState>>>> = {
   running: {
     usage: 'counted',
     finish_one: 'finishing',
@@ -34,20 +34,18 @@ const steps: Readonly<Record<StateName, Partial<Record<Step, Exclude<StateName, 
   // Some hosts send the terminator too early.
   given_up: { usage: 'terminated', finish_one: 'terminated', finish_last: 'terminated' },
   terminated: {},
-  failed: {},
 }
 
-const stages: Readonly<Partial<Record<StateName, StreamStage>>> = {
+const stages: Readonly<Partial<Record<EndState, StreamStage>>> = {
   accounted: 'accounted',
   given_up: 'terminated',
   terminated: 'terminated',
-  failed: 'failed',
 }
 
 const noReason = 'the body ended before a finish reason'
 
 /** Why a body may not end here. A stream that is terminated has ended every choice that began. */
-const breaks: Readonly<Partial<Record<StateName, string>>> = {
+const breaks: Readonly<Partial<Record<EndState, string>>> = {
   running: noReason,
   counted: noReason,
   given_up: noReason,
@@ -56,7 +54,7 @@ const breaks: Readonly<Partial<Record<StateName, string>>> = {
 
 /** The end of a chat stream: one state, moved by what is read. */
 export class ChatEnd {
-  #state: EndState = { is: 'running' }
+  #state: EndState = 'running'
   /** Choices that began and have not ended. */
   #open = 0
   #finished = 0
@@ -71,11 +69,7 @@ export class ChatEnd {
   }
 
   get stage(): StreamStage {
-    return stages[this.#state.is] ?? 'running'
-  }
-
-  get failure(): GatewayError | null {
-    return this.#state.is === 'failed' ? this.#state.error : null
+    return stages[this.#state] ?? 'running'
   }
 
   /** Whether every choice that began has ended, and one has. */
@@ -84,19 +78,13 @@ export class ChatEnd {
   }
 
   tell(signal: Signal): void {
-    const next = steps[this.#state.is][this.#stepOf(signal)]
-    if (next !== undefined) this.#state = { is: next }
-  }
-
-  /** The first failure stays. */
-  fail(error: GatewayError): void {
-    if (this.#state.is !== 'failed') this.#state = { is: 'failed', error }
+    this.#state = steps[this.#state][this.#stepOf(signal)] ?? this.#state
   }
 
   /** Why the stream is broken when its body ends now, for the log; null when it is whole. */
   whyBroken(): string | null {
-    if (this.#state.is === 'terminated' && this.#finished === 0) return noReason
-    return breaks[this.#state.is] ?? null
+    if (this.#state === 'terminated' && this.#finished === 0) return noReason
+    return breaks[this.#state] ?? null
   }
 
   #stepOf(signal: Signal): Step {
@@ -106,4 +94,56 @@ export class ChatEnd {
     this.#finished += 1
     return this.#open === 0 ? 'finish_last' : 'finish_one'
   }
+}
+
+type Chunk = Record<string, unknown>
+
+/**
+ * Chunks that were kept back from the first finish reason on, the last with these members. Usage stands beside the last
+ * finish reason: in a chunk of its own it would come with no choice, which many clients do not look for; or with one whose
+ * reason takes the place of the real one (null) or is joined to it (the same).
+ */
+export function endingChunks(kept: readonly Chunk[], identity: Chunk, last: Chunk): readonly Chunk[] {
+  const chunk = kept.at(-1) ?? { ...identity, choices: [{ index: 0, delta: {}, finish_reason: null }] }
+  return [...kept.slice(0, -1), { ...chunk, ...last }]
+}
+
+/** Makes this the choice's last: the finish reason goes with it. */
+export function moveEnding(state: ChoiceState, choice: Chunk): void {
+  const { ending } = state
+  if (ending !== null) {
+    choice['finish_reason'] = ending['finish_reason']
+    choice['native_finish_reason'] = ending['native_finish_reason']
+    ending['finish_reason'] = null
+    delete ending['native_finish_reason']
+  }
+  state.ending = choice
+}
+
+/** The end of a choice that its provider gave none, and yet said that all was said. */
+export function endOf(index: number, state: ChoiceState): { choice: Chunk; reason: FinishReason } {
+  const reason = toFinishReason(null, state.sawToolCalls)
+  const choice = { index, delta: {}, finish_reason: reason, native_finish_reason: null }
+  state.ending = choice
+  return { choice, reason }
+}
+
+/** Calls that never got arguments get empty ones, because clients parse what they have put together. */
+export function completeCalls({ toolNames, withArguments, ending }: ChoiceState): void {
+  const delta = ending?.['delta']
+  if (!isRecord(delta) || withArguments.size === toolNames.size) return
+  const pieces: unknown[] = Array.isArray(delta['tool_calls']) ? [...delta['tool_calls']] : []
+  const byIndex = new Map(
+    pieces
+      .filter(isRecord)
+      .toReversed()
+      .map((piece) => [piece['index'], piece]),
+  )
+  for (const index of toolNames.keys()) {
+    if (withArguments.has(index)) continue
+    const known = byIndex.get(index)
+    if (isRecord(known) && isRecord(known['function'])) known['function']['arguments'] = noArguments
+    else pieces.push({ index, function: { arguments: noArguments } })
+  }
+  if (pieces.length > 0) delta['tool_calls'] = pieces
 }

@@ -64,7 +64,7 @@ export class ChatHandler implements StreamHandler {
   /** `[DONE]` alone may follow a break in the middle: a provider that has counted or ended a choice has said everything. */
   end(): void {
     this.#end.tell('terminator')
-    if (this.#end.state.is === 'terminated') this.finishAll()
+    if (this.#end.state === 'terminated') this.finishAll()
   }
 
   /** Ends every choice that its provider gave no end. */

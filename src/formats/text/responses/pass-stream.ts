@@ -9,35 +9,19 @@ import type {
   StreamStage,
 } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import {
-  jsonDepthMax,
-  streamFrameBytesMax,
-  streamHeldBytesMax,
-  streamPictureFrameBytesMax,
-  streamTemplatesUnusedMax,
-} from '../../../core/limits/text.ts'
+import { streamHeldBytesMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
-import { isNestedWithin } from '../../../json/depth.ts'
 import { editDocument, memberBytes, toBuffer } from '../../../json/document.ts'
 import { toJson, wireDocument } from '../wire-document.ts'
-import {
-  type ByteText,
-  createFrameSplitter,
-  fromUtf8,
-  readFrameData,
-  toBytes,
-  toPiece,
-  toUtf8,
-} from '../../sse.ts'
+import { type ByteText, fromUtf8, toBytes, toUtf8 } from '../../sse.ts'
 import { sealerOf } from '../seals.ts'
-import { StreamMeter } from '../streams/stream-meter.ts'
-import { toStreamFailure } from '../streams/stream-reader.ts'
+import { type FrameTemplate, learnPassed } from '../streams/frame-template.ts'
+import { type FrameWire, StreamPassage, WrappedStream } from '../streams/stream-passage.ts'
 import { writeResponsesError } from './errors.ts'
 import { editOutput, editsOf, passUsage, shownMembers } from './pass.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { type MemberEdits, missingOfEvent } from './pass-required.ts'
-import { type DeltaTemplate, fitDelta, type FittedDelta, learnDelta } from './delta-template.ts'
 import { ResponsesHandler } from './read-stream.ts'
 import { emptyResponse } from './write-answer.ts'
 
@@ -65,107 +49,109 @@ export interface Passing {
  * whether the host keeps to the format; where it does not, `createOther` makes the stream that reads and writes it.
  */
 export function createResponsesPassage(passing: Passing, createOther: () => StreamRewriter): StreamRewriter {
-  return new ResponsesPassage(passing, createOther)
+  // What is shown of the exchange would stand between the frames.
+  if (passing.context.debug !== undefined) return createOther()
+  return new FirstFrame(new ResponsesPassage(passing), createOther)
 }
 
-class ResponsesPassage implements StreamRewriter {
-  #failure: GatewayError | null = null
-  #hasShownOutput = false
+/** Passes a stream until its first frame shows that another one must read it, anew. */
+class FirstFrame extends WrappedStream {
+  readonly #createOther: () => StreamRewriter
+  /** Null once it is known who reads the stream. */
+  #passage: ResponsesPassage | null
+  /** What came before the first frame was whole. */
+  #first: Uint8Array[] = []
+
+  constructor(passage: ResponsesPassage, createOther: () => StreamRewriter) {
+    super(passage)
+    this.#passage = passage
+    this.#createOther = createOther
+  }
+
+  override push(chunk: Uint8Array): BodyPiece | null {
+    if (this.#passage === null) return super.push(chunk)
+    this.#first.push(chunk)
+    const shown = super.push(chunk)
+    return this.#replaces(this.#passage) ? super.push(this.#takeFirst()) : shown
+  }
+
+  /** The first frame may come without its end: the other stream then shows what it has when it ends. */
+  override end(): void {
+    super.end()
+    if (this.#passage === null || !this.#replaces(this.#passage)) return
+    super.push(this.#takeFirst())
+    super.end()
+  }
+
+  #replaces({ keepsToFormat }: ResponsesPassage): boolean {
+    if (keepsToFormat === null) return false
+    this.#passage = null
+    if (keepsToFormat) this.#first = []
+    else this.stream = this.#createOther()
+    return !keepsToFormat
+  }
+
+  #takeFirst(): Uint8Array {
+    const first = Buffer.concat(this.#first)
+    this.#first = []
+    return first
+  }
+}
+
+class ResponsesPassage extends StreamPassage<EndingEvent> {
+  /** As the first frame told; null before it. */
+  keepsToFormat: boolean | null = null
   readonly #passing: Passing
   /** Whose mark the seals get; undefined where they need none. */
   readonly #sealer: string | undefined
-  readonly #createOther: () => StreamRewriter
-  /** In place of this one, for a host that does not keep to the format. */
-  #other: StreamRewriter | null = null
-  /** What came before the first frame was whole; null since. */
-  #first: Uint8Array[] | null = []
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
-  readonly #meter = new StreamMeter()
   readonly #handler: ResponsesHandler
-  /** Frames that only begin an answer, until something follows: till then another endpoint may still answer. */
-  #unshown: ByteText = ''
   #hasOutput = false
-  /** The number of the next frame. */
-  #sequence = 0
-  /** The last event, kept back until the charge is durable, and its response as bytes. */
-  #ending: { type: string; wire: Wire; response: Wire; bytes: Uint8Array } | null = null
   readonly #items = new ShownItems()
-  /** What the deltas of the part under way share. */
-  #template: DeltaTemplate | null = null
-  #unusedTemplates = 0
   /** The frame that is read told a piece of the answer. */
   #hasSaid = false
 
-  constructor(passing: Passing, createOther: () => StreamRewriter) {
+  constructor(passing: Passing) {
+    super()
     this.#passing = passing
     this.#sealer = sealerOf(passing.quirks, passing.context.providerSlug)
-    this.#createOther = createOther
     this.#handler = new ResponsesHandler(passing, (event) => this.#take(event))
   }
 
-  get failure(): GatewayError | null {
-    return this.#other?.failure ?? this.#failure
-  }
-
-  get hasShownOutput(): boolean {
-    return this.#other?.hasShownOutput ?? this.#hasShownOutput
-  }
-
   get choicesFinished(): number {
-    return this.#other?.choicesFinished ?? this.#meter.finishes.length
+    return this.meter.finishes.length
   }
 
-  get stage(): StreamStage {
-    if (this.#other) return this.#other.stage
-    if (this.#failure) return 'failed'
+  protected get progress(): StreamStage {
     return this.#handler.isTerminated ? 'terminated' : 'running'
   }
 
-  push(chunk: Uint8Array): BodyPiece | null {
-    if (this.#other) return this.#other.push(chunk)
-    if (this.#failure) return null
-    this.#first?.push(chunk)
-    let shown: ByteText = ''
-    try {
-      const block = this.#splitter.push(chunk) ?? ''
-      for (let position = 0; position < block.length;) {
-        const fitted = this.#fit(block, position)
-        const end = fitted === null ? block.indexOf('\n\n', position) : -1
-        shown += fitted?.shown ?? this.#pass(block.slice(position, end))
-        if (this.#other) return this.#handOver(this.#other)
-        position = fitted?.next ?? end + 2
-      }
-    } catch (cause) {
-      this.#failure = toStreamFailure(cause)
-    }
-    this.#hasShownOutput ||= shown !== ''
-    return shown === '' ? null : toPiece(shown)
+  protected override get isOver(): boolean {
+    return this.#handler.isWhole
   }
 
-  end(): void {
-    if (this.#other || this.#failure) {
-      this.#other?.end()
-      return
-    }
-    try {
-      const rest = this.#splitter.end()
-      // A whole last frame may lack its empty line.
-      if (rest !== null && !this.#handler.isWhole) this.#unshown = this.#pass(rest) || this.#unshown
-      if (this.#other !== null) this.#endOther(this.#other)
-      else if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
-    } catch (cause) {
-      this.#failure = toStreamFailure(cause)
-    }
+  /** Some hosts end as a chat stream does, behind the format's own end. */
+  protected readDone(): void {}
+
+  protected takesRest(): boolean {
+    return !this.#handler.isWhole
+  }
+
+  protected finish(): void {
+    if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
+  }
+
+  protected override noteText(inside: ByteText): void {
+    this.#items.add(inside)
   }
 
   reading(): MeterReading {
-    return this.#other?.reading() ?? this.#meter.reading()
+    return this.meter.reading()
   }
 
   encodeEnding(charge: ShownCharge): Uint8Array {
-    if (this.#other) return this.#other.encodeEnding(charge)
-    if (this.#ending === null) return toBytes(this.#unshown)
-    const { type, wire, response, bytes } = this.#ending
+    const [ending] = this.kept
+    if (ending === undefined) return toBytes(this.takeUnshown())
+    const { type, wire, response, bytes } = ending
     const { context, call } = this.#passing
     const output = response['output']
     const set = {
@@ -180,18 +166,15 @@ class ResponsesPassage implements StreamRewriter {
     const edited = editDocument(inner, {
       set: { ...toJson(set), ...editOutput(inner, response, this.#sealer) },
     })
-    return toBytes(this.#unshown + this.#frame(type, wire, edited))
+    return toBytes(this.takeUnshown() + this.#frame(type, wire, edited))
   }
 
   encodeError(error: GatewayError): Uint8Array {
-    if (this.#other) return this.#other.encodeError(error)
-    const unshown = this.#unshown
-    this.#unshown = ''
     const { context, call } = this.#passing
     const told = writeResponsesError(error)
     const output = [...this.#items.all, ...this.#items.unfinished()]
     const response = { ...emptyResponse({ context, call }), status: 'failed', error: told, output }
-    const sequence = this.#sequence
+    const sequence = this.nextNumber
     const raised = { type: 'error', sequence_number: sequence, ...told, param: error.param }
     const failed = {
       type: 'response.failed',
@@ -199,80 +182,39 @@ class ResponsesPassage implements StreamRewriter {
       response,
       error_type: error.contractType,
     }
-    return toBytes(unshown + toFrame(raised) + toFrame(failed))
-  }
-
-  /** The other stream reads everything anew. */
-  #handOver(other: StreamRewriter): BodyPiece | null {
-    const chunks = this.#first ?? []
-    this.#first = null
-    return other.push(Buffer.concat(chunks))
-  }
-
-  /** The first frame came without its end, so that the other stream shows what it has when it ends. */
-  #endOther(other: StreamRewriter): void {
-    this.#handOver(other)
-    other.end()
+    return toBytes(this.takeUnshown() + toFrame(raised) + toFrame(failed))
   }
 
   #take(event: TextEvent): void {
-    this.#meter.read(event)
+    this.meter.read(event)
     this.#items.read(event)
     this.#hasSaid ||= event.type === 'piece'
     this.#hasOutput ||= event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
   }
 
-  /** The common case: the frame differs from an earlier one of its part only in text, number and padding. */
-  #fit(block: ByteText, start: number): FittedDelta | null {
-    const fitted = this.#template && fitDelta(this.#template, block, { start, number: this.#sequence })
-    if (fitted === null) return null
-    this.#unusedTemplates = 0
-    this.#sequence += 1
-    if (fitted.text !== '') this.#meter.addPiece(fitted.text.length)
-    this.#items.add(fitted.text)
-    return fitted
-  }
-
   /** Only from a delta that said something: what is told of another item or behind its end says nothing. */
-  #learn(frame: ByteText, wire: Wire): void {
-    this.#template = null
-    if (!this.#hasSaid || !deltas.has(wire['type'])) return
-    if (this.#unusedTemplates >= streamTemplatesUnusedMax) return
-    this.#unusedTemplates += 1
-    this.#template = learnDelta(frame, wire)
+  #learnFrom(frame: ByteText, wire: Wire): void {
+    this.forgetTemplates()
+    if (this.#hasSaid && deltas.has(wire['type']) && this.mayLearn) this.learn(learnDelta(frame, wire))
   }
 
-  /** What may be shown of one frame. */
-  #pass(frame: ByteText): ByteText {
-    const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
-    if (data === null || data.trim() === '' || data.trim() === '[DONE]' || this.#handler.isWhole) return ''
-    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
-    const wire: unknown = JSON.parse(toUtf8(data))
-    if (!isRecord(wire)) throw new Error('a frame is not an object')
-    if (this.#first !== null && !this.#keepsToFormat(wire)) return ''
-    this.#first = null
+  protected read(wire: FrameWire, frame: ByteText, data: ByteText): ByteText {
+    this.keepsToFormat ??= isBeginning(wire)
+    if (!this.keepsToFormat) throw new Error('the first frame is not as the format has it')
     const edited = this.#editItem(wire, frame, data)
     this.#items.note(wire)
     this.#hasSaid = false
     this.#handler.read(wire)
-    this.#learn(frame, wire)
+    this.#learnFrom(frame, wire)
     const shown = this.#show(this.#complete(wire, edited, data), data, wire)
-    if (shown === '' || this.#hasOutput) {
-      const all = this.#unshown + shown
-      if (shown !== '') this.#unshown = ''
-      return shown === '' ? '' : all
+    if (shown === '') return ''
+    if (this.#hasOutput) {
+      this.hasShownOutput = true
+      return this.takeUnshown() + shown
     }
-    this.#unshown += shown
-    if (this.#unshown.length > streamHeldBytesMax) throw new RangeError('too much came before any output')
+    this.unshown += shown
+    if (this.unshown.length > streamHeldBytesMax) throw new RangeError('too much came before any output')
     return ''
-  }
-
-  /** A stream begins with its response, under the number 0; what is shown of the exchange would stand between the frames. */
-  #keepsToFormat(wire: Wire): boolean {
-    const isBegun = wire['type'] === 'response.created' && isRecord(wire['response'])
-    if (isBegun && wire['sequence_number'] === 0 && this.#passing.context.debug === undefined) return true
-    this.#other = this.#createOther()
-    return false
   }
 
   /** The frame of an item with a mark at its seal, and as clients want it; changes `wire` likewise. */
@@ -302,7 +244,7 @@ class ResponsesPassage implements StreamRewriter {
       const document = wireDocument(toBytes(data), wire)
       const bytes = toBuffer(memberBytes(document, 'response') ?? Buffer.from('{}'))
       if (this.#handler.isWhole) {
-        this.#ending = { type, wire, response, bytes }
+        this.keepBack({ type, wire, response, bytes }, data.length)
         return ''
       }
       const { context, call } = this.#passing
@@ -311,19 +253,50 @@ class ResponsesPassage implements StreamRewriter {
       const set = { ...toJson(shownMembers(response, context, call)), ...output }
       return this.#frame(type, wire, editDocument(inner, { set }))
     }
-    if (given !== this.#sequence) return toFrame({ ...wire, type, sequence_number: this.#sequence++ })
-    this.#sequence += 1
+    const number = this.takeNumber()
+    if (given !== number) return toFrame({ ...wire, type, sequence_number: number })
     return frame.startsWith('event:') ? `${frame}\n\n` : `event: ${type}\n${frame}\n\n`
   }
 
   /** A frame of which only the response was edited. */
   #frame(type: string, wire: Wire, response: Uint8Array): ByteText {
     const { response: _edited, ...others } = wire
-    const lead = JSON.stringify({ ...others, type, sequence_number: this.#sequence++ })
+    const lead = JSON.stringify({ ...others, type, sequence_number: this.takeNumber() })
     const json = `${fromUtf8(lead.slice(0, -1))},"response":${toBuffer(response).toString('latin1')}}`
     // Data may stand on several lines, and its line ends on none.
     return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
   }
+}
+
+/** The last event, and its response as bytes. */
+interface EndingEvent {
+  type: string
+  wire: Wire
+  response: Wire
+  bytes: Uint8Array
+}
+
+/** A stream begins with its response, under the number 0. */
+function isBeginning({ type, response, sequence_number: number }: Wire): boolean {
+  return type === 'response.created' && isRecord(response) && number === 0
+}
+
+/** A template of the deltas of one part. Null when its parts cannot be found beyond doubt. */
+function learnDelta(frame: ByteText, wire: Wire): FrameTemplate | null {
+  const { type, delta, obfuscation, sequence_number: number, logprobs } = wire
+  const isPlain = logprobs === undefined || (Array.isArray(logprobs) && logprobs.length === 0)
+  if (!isPlain || typeof delta !== 'string' || typeof number !== 'number') return null
+  const padding = typeof obfuscation === 'string' ? obfuscation : undefined
+  const lead = frame.startsWith('event:') ? '' : `event: ${String(type)}\n`
+  const template = learnPassed(frame, { text: { name: 'delta', value: delta }, padding, number }, lead)
+  const isBare = type === 'response.output_text.delta' && logprobs === undefined
+  return template && isBare ? { ...template, shownRest: withLogprobs(template.rest) } : template
+}
+
+/** With the list that clients require and this host leaves out. */
+function withLogprobs(rest: ByteText): ByteText {
+  const end = rest.lastIndexOf('}')
+  return `${rest.slice(0, end)},"logprobs":[]${rest.slice(end)}`
 }
 
 /** The items that a client was shown, for the end of a stream that breaks off. */

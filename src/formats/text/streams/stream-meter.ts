@@ -48,6 +48,14 @@ export class StreamMeter {
     return this.usage !== null && this.finishes.length > 0 && this.#running.size === 0
   }
 
+  get outputBytes(): number {
+    return this.#reading.outputBytes
+  }
+
+  get outputPieces(): number {
+    return this.#reading.outputPieces
+  }
+
   reading(): MeterReading {
     const { usage } = this
     return {

@@ -1,0 +1,259 @@
+import type { BodyPiece } from '../../../core/body.ts'
+import type { MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
+import type { GatewayError } from '../../../core/errors.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+  streamPictureFrameBytesMax,
+  streamTemplatesMax,
+  streamTemplatesUnusedMax,
+} from '../../../core/limits/text.ts'
+import { isNestedWithin } from '../../../json/depth.ts'
+import { isRecord } from '../../../json/values.ts'
+import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8 } from '../../sse.ts'
+import { fitFrame, type FrameCursor, type FrameTemplate } from './frame-template.ts'
+import { StreamMeter } from './stream-meter.ts'
+import { toStreamFailure } from './stream-reader.ts'
+
+export type FrameWire = Record<string, unknown>
+
+/**
+ * A stream of a provider that speaks the caller's own format. Frames go out as they come: each is parsed and shown with the
+ * smallest edit, or recognised by a template and copied. The last ones are kept back until the charge is known. What is
+ * particular to a format is in its subclass: which frames are deltas, what is counted, how the stream ends. `Kept` is what
+ * the format keeps of a frame that it keeps back.
+ */
+export abstract class StreamPassage<Kept> implements StreamRewriter {
+  failure: GatewayError | null = null
+  hasShownOutput = false
+  protected readonly meter = new StreamMeter()
+  /** Frames to show as soon as something follows; till then another endpoint may still answer. */
+  protected unshown: ByteText = ''
+  /** Kept back until the charge is durable. */
+  protected readonly kept: Kept[] = []
+  /** Frames are read one by one, also those that fit a template. */
+  protected readsEach = false
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
+  readonly #cursor: FrameCursor = { position: 0, number: 0, shown: '', text: '' }
+  #keptBytes = 0
+  /** Most recently used first. */
+  readonly #templates: FrameTemplate[] = []
+  #unusedTemplates = 0
+
+  abstract readonly choicesFinished: number
+  /** How far a stream is that has not failed. */
+  protected abstract readonly progress: StreamStage
+  abstract reading(): MeterReading
+  abstract encodeEnding(charge: ShownCharge): Uint8Array
+  abstract encodeError(error: GatewayError): Uint8Array
+
+  /** What may be shown of one frame. What it throws breaks the stream. */
+  protected abstract read(wire: FrameWire, frame: ByteText, data: ByteText): ByteText
+  /** `[DONE]` was read. */
+  protected abstract readDone(): void
+  /** Whether what is left when the body ends, which lacks its empty line, is read as a frame. */
+  protected abstract takesRest(rest: ByteText): boolean
+  /** The body has ended. Throws where the answer is not whole. */
+  protected abstract finish(): void
+
+  /** The answer is whole, and what follows is not looked at. */
+  protected get isOver(): boolean {
+    return false
+  }
+
+  /** A frame that fitted has this text, which is the inside of a JSON string. */
+  protected noteText(_inside: ByteText): void {}
+
+  get stage(): StreamStage {
+    return this.failure === null ? this.progress : 'failed'
+  }
+
+  push(chunk: Uint8Array): BodyPiece | null {
+    if (this.failure !== null) return null
+    let block: ByteText | null = null
+    try {
+      block = this.#splitter.push(chunk)
+    } catch (cause) {
+      this.failure = toStreamFailure(cause)
+    }
+    const shown = block === null ? '' : this.#rewrite(block)
+    return shown === '' ? null : toPiece(shown)
+  }
+
+  end(): void {
+    if (this.failure !== null) return
+    const { hasShownOutput } = this
+    const rest = this.#splitter.end()
+    // What it shows begins with what was unshown so far.
+    if (rest !== null && this.takesRest(rest)) this.unshown = this.#rewrite(`${rest}\n\n`) || this.unshown
+    this.hasShownOutput = hasShownOutput
+    if (this.failure !== null) return
+    try {
+      this.finish()
+    } catch (cause) {
+      this.failure = toStreamFailure(cause)
+    }
+  }
+
+  /** What may be shown of whole frames; stops at the first that breaks the stream. */
+  #rewrite(block: ByteText): ByteText {
+    const cursor = this.#cursor
+    cursor.position = 0
+    let shown = ''
+    try {
+      while (cursor.position < block.length) {
+        if (this.#fits(block)) {
+          shown += cursor.shown
+        } else if (block.charCodeAt(cursor.position) === 0x0a) {
+          // Some servers write more than one empty line.
+          cursor.position += 1
+        } else {
+          const end = block.indexOf('\n\n', cursor.position)
+          const frame = block.slice(cursor.position, end)
+          cursor.position = end + 2
+          shown += this.#readFrame(frame)
+        }
+      }
+    } catch (cause) {
+      this.failure = toStreamFailure(cause)
+    }
+    return shown
+  }
+
+  /** The common case: the frame differs from an earlier one only in its text. */
+  #fits(block: ByteText): boolean {
+    if (this.readsEach) return false
+    const templates = this.#templates
+    const cursor = this.#cursor
+    for (let at = 0; at < templates.length; at += 1) {
+      const template = templates[at]
+      if (template === undefined || !fitFrame(template, block, cursor)) continue
+      if (at > 0) {
+        templates.splice(at, 1)
+        templates.unshift(template)
+      }
+      this.#unusedTemplates = 0
+      cursor.number += 1
+      if (cursor.text !== '') {
+        this.meter.addPiece(cursor.text.length)
+        this.hasShownOutput = true
+        this.noteText(cursor.text)
+      }
+      return true
+    }
+    return false
+  }
+
+  #readFrame(frame: ByteText): ByteText {
+    // Some hosts answer a stream with JSON, which has no events at all: an error behind a success status, or a whole answer.
+    const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
+    if (data === null || this.isOver) return ''
+    const trimmed = data.trim()
+    if (trimmed === '') return ''
+    if (trimmed === '[DONE]') {
+      this.readDone()
+      return ''
+    }
+    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
+    const wire: unknown = JSON.parse(toUtf8(data))
+    if (!isRecord(wire)) throw new Error('a frame is not an object')
+    return this.read(wire, frame, data)
+  }
+
+  /** Frames of the kinds that were learned may now mean something else. */
+  protected forgetTemplates(): void {
+    this.#templates.length = 0
+  }
+
+  /** Of the next frame that is shown, in a format that numbers them. */
+  protected get nextNumber(): number {
+    return this.#cursor.number
+  }
+
+  protected takeNumber(): number {
+    const { number } = this.#cursor
+    this.#cursor.number += 1
+    return number
+  }
+
+  /** Whether a frame is worth learning from: a stream whose frames never fit is simply read. */
+  protected get mayLearn(): boolean {
+    return this.#unusedTemplates < streamTemplatesUnusedMax
+  }
+
+  /** Null where a frame was tried in vain, which counts against those that follow. */
+  protected learn(template: FrameTemplate | null): void {
+    this.#unusedTemplates += 1
+    if (template === null) return
+    this.#templates.unshift(template)
+    if (this.#templates.length > streamTemplatesMax) this.#templates.pop()
+  }
+
+  /** A frame as a template that was learned from it shows it: the text with the escapes that it came with. */
+  protected showBy(template: FrameTemplate, frame: ByteText): ByteText | null {
+    const cursor = { position: 0, number: 0, shown: '', text: '' }
+    return fitFrame(template, `${frame}\n\n`, cursor) ? cursor.shown : null
+  }
+
+  /** `bytes` is its size as it came. Throws a RangeError when there is too much. */
+  protected keepBack(kept: Kept, bytes: number): void {
+    this.kept.push(kept)
+    this.#keptBytes += bytes
+    if (this.#keptBytes > streamHeldBytesMax || this.kept.length > streamHeldFramesMax)
+      throw new RangeError('too much followed a finish reason')
+  }
+
+  /** What was unshown so far, which is shown now. */
+  protected takeUnshown(): ByteText {
+    const { unshown } = this
+    this.unshown = ''
+    return unshown
+  }
+}
+
+/** A stream with another one in it, of which it changes what it says. */
+export abstract class WrappedStream implements StreamRewriter {
+  protected stream: StreamRewriter
+
+  constructor(stream: StreamRewriter) {
+    this.stream = stream
+  }
+
+  get failure(): GatewayError | null {
+    return this.stream.failure
+  }
+
+  get hasShownOutput(): boolean {
+    return this.stream.hasShownOutput
+  }
+
+  get choicesFinished(): number {
+    return this.stream.choicesFinished
+  }
+
+  get stage(): StreamStage {
+    return this.stream.stage
+  }
+
+  push(chunk: Uint8Array): BodyPiece | null {
+    return this.stream.push(chunk)
+  }
+
+  end(): void {
+    this.stream.end()
+  }
+
+  reading(): MeterReading {
+    return this.stream.reading()
+  }
+
+  encodeEnding(charge: ShownCharge): Uint8Array {
+    return this.stream.encodeEnding(charge)
+  }
+
+  encodeError(error: GatewayError): Uint8Array {
+    return this.stream.encodeError(error)
+  }
+}
