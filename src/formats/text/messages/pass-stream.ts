@@ -17,7 +17,7 @@ import type {
 import type { GatewayError } from '../../../core/errors.ts'
 import { isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
-import { learnPassed, type TextPlace } from '../streams/frame-template.ts'
+import { learnPassed, type FrameText } from '../streams/frame-template.ts'
 import { type FrameWire, StreamPassage } from '../streams/stream-passage.ts'
 import { type ByteText, fromUtf8, toBytes } from '../../sse.ts'
 import { sealerOf } from '../seals.ts'
@@ -158,13 +158,13 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
 }
 
 /** Where a delta has the model's text, when it is one of those that come by the thousand. */
-function textIn(delta: FrameWire): TextPlace | null {
+function textIn(delta: FrameWire): FrameText | null {
   const name = slotNames[String(delta['type'])]
   const value = name === undefined ? null : delta[name]
   return name !== undefined && typeof value === 'string' ? { name, value } : null
 }
 
-const slotNames: Readonly<Partial<Record<string, TextPlace['name']>>> = {
+const slotNames: Readonly<Partial<Record<string, FrameText['name']>>> = {
   text_delta: 'text',
   thinking_delta: 'thinking',
   input_json_delta: 'partial_json',

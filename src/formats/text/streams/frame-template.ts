@@ -108,21 +108,21 @@ function isDigit(code: number): boolean {
 }
 
 /** Where the model's text lies in a frame. */
-export interface TextPlace {
+export interface FrameText {
   /** The member's name upstream, such as `content` or `partial_json`. */
   name: SlotName
   value: string
 }
 
 /** The same in a chunk that is shown otherwise than it came. */
-export interface TextSlot extends TextPlace {
+export interface TextSlot extends FrameText {
   /** Puts another text in the same place of the chunk that will be shown. */
   put: (text: string) => void
 }
 
 /** Members of a frame that differ from one to the next: the text, and where a format has them padding and a number. */
 export interface FrameMembers {
-  text: TextPlace
+  text: FrameText
   padding?: string | undefined
   /** The value of `sequence_number`. */
   number?: number

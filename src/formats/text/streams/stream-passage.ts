@@ -17,6 +17,7 @@ import { fitFrame, type FrameCursor, type FrameTemplate } from './frame-template
 import { StreamMeter } from './stream-meter.ts'
 import { toStreamFailure } from './stream-reader.ts'
 
+/** The JSON of one frame. */
 export type FrameWire = Record<string, unknown>
 
 /**
