@@ -35,6 +35,8 @@ export interface PriceUnitRow {
   priced: string
   /** The count of a usage that it is the price of, where that is neither of tokens nor of time. */
   prices?: keyof Usage
+  /** By which name its price stands in the catalog, where the contract's `pricing` has no member for it. */
+  shownAs?: `per_${string}_unit`
   /** Its price is told for one, and not for a million. */
   isToldForOne?: true
 }

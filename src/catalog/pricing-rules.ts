@@ -1,7 +1,7 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { modalityRow } from '../canonical/operation.ts'
 import { surchargeMembers } from '../canonical/surcharges.ts'
-import { surchargedFeatures } from '../canonical/usage.ts'
+import { priceUnitRows, surchargedFeatures } from '../canonical/usage.ts'
 import type { Price, PriceUnit, SurchargedFeature } from '../canonical/usage.ts'
 import { divideHalfEven } from '../core/money.ts'
 
@@ -13,6 +13,8 @@ export interface PricingRulesJson {
   round_to_seconds?: number
   per_channel?: true | 'when_asked'
   surcharges?: Partial<Record<SurchargedFeature, SurchargeJson>>
+  /** USD for one of a unit that `pricing` has no member for, such as `per_search_unit`. */
+  [unit: `per_${string}_unit`]: string
 }
 
 /** In percent of what the audio costs, USD for a second of it, or null for each where nobody tells how much it is. */
@@ -23,12 +25,12 @@ export interface SurchargeJson {
   minimum_seconds?: number
 }
 
-/** How the prices of an audio model count; null where there is nothing to say beside its prices. */
+/** How prices count; null where there is nothing to say beside them. */
 export function pricingRules(
   { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
   shownAmount: (amount: bigint) => string,
 ): PricingRulesJson | null {
-  if (!modalityRow(modality).hasSound) return null
+  if (modalityRow(modality).isConversation) return null
   const { minimumMilliseconds = 0, roundToMilliseconds = 0, isPerChannel = false } = price
   const isByBytes = promptUnitOf({ modality, price }) === 'utf8Byte'
   const surcharges = surchargesOf(price, shownAmount)
@@ -38,8 +40,24 @@ export function pricingRules(
     ...(roundToMilliseconds > 0 ? { round_to_seconds: roundToMilliseconds / 1000 } : {}),
     ...(isPerChannel === false ? {} : { per_channel: isPerChannel }),
     ...(Object.keys(surcharges).length > 0 ? { surcharges } : {}),
+    ...unitPrices({ modality, price }, shownAmount),
   }
   return Object.keys(shown).length > 0 ? shown : null
+}
+
+/** The prices of units of their own by which calls of the kind are billed. */
+function unitPrices(
+  { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
+  shownAmount: (amount: bigint) => string,
+): Record<string, string> {
+  const units = modalityRow(modality).pricedBy.flat()
+  const shown: Record<string, string> = {}
+  for (const unit of units) {
+    const { shownAs } = priceUnitRows[unit]
+    const amount = price[unit] ?? 0n
+    if (shownAs !== undefined && amount > 0n) shown[shownAs] = shownAmount(amount)
+  }
+  return shown
 }
 
 /** Which unit `pricing.prompt` is the price of; undefined where none of the kind's has one. */
