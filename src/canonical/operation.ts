@@ -8,9 +8,10 @@ export type OperationName =
   | 'embeddings'
   | 'transcription'
   | 'speech'
+  | 'rerank'
 
 /** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
-export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'
+export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'rerank'
 
 /** Formats that have no other to be translated into or from. */
 export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>
@@ -138,6 +139,27 @@ export const modalities = {
     promptUnits: ['character', 'utf8Byte', 'inputToken'],
     comparedPrice: ({ character, utf8Byte, outputAudioToken, audioHour }) =>
       Number(character ?? utf8Byte ?? outputAudioToken ?? audioHour ?? 0n),
+  },
+  rerank: {
+    inputs: ['text'],
+    outputs: ['rerank'],
+    path: '/rerank',
+    listedTypes: ['rerank', 'reranker'],
+    listedOutputs: ['rerank'],
+    importedModes: ['rerank'],
+    named: /rerank/i,
+    isConversation: false,
+    hasSound: false,
+    speaks: false,
+    hasSurcharges: false,
+    toldParameters: null,
+    shownParameters: [],
+    isBatchable: false,
+    pricedBy: [['searchUnit'], ['inputToken']],
+    promptUnits: ['inputToken'],
+    // A search unit pays for a hundred pieces of five hundred tokens.
+    comparedPrice: ({ searchUnit, inputToken = 0n }) =>
+      searchUnit === undefined ? Number(inputToken) : Number(searchUnit) / 50_000,
   },
 } as const satisfies Record<string, ModalityRow>
 

@@ -22,6 +22,8 @@ export interface Usage {
   characters: number
   /** The same text in bytes of UTF-8: what some sellers of speech count. */
   utf8Bytes: number
+  /** Searches of up to a hundred documents each, as a seller of reranking counts them. */
+  searchUnits: number
 }
 
 /** How far a usage may be trusted: `provider` reported it; `estimated` was bounded by us because it was missing or absurd. */
@@ -74,6 +76,13 @@ const unitRows = {
   },
   character: { words: 'characters', priced: 'characters', prices: 'characters' },
   utf8Byte: { words: 'bytes of text', priced: 'bytes of text', prices: 'utf8Bytes' },
+  searchUnit: {
+    words: 'search units',
+    priced: 'a search unit',
+    prices: 'searchUnits',
+    shownAs: 'per_search_unit',
+    isToldForOne: true,
+  },
   request: { words: 'requests', priced: 'a request', isToldForOne: true },
 } as const satisfies Record<string, PriceUnitRow>
 
@@ -124,6 +133,11 @@ const written = {
     unit: 'utf8Byte',
     factor: 1n,
     description: 'Text that is spoken, by its bytes in UTF-8, where the provider counts those',
+  },
+  search_units_per_thousand: {
+    unit: 'searchUnit',
+    factor: 1_000n,
+    description: 'Reranking, where the provider counts searches: a query with up to a hundred documents each',
   },
   per_request: { unit: 'request', factor: 1_000_000n },
 } as const satisfies Record<string, WrittenPriceRow>
@@ -198,6 +212,7 @@ export const noUsage: Usage = Object.freeze({
   audioChannels: 0,
   characters: 0,
   utf8Bytes: 0,
+  searchUnits: 0,
 })
 
 /**
@@ -217,6 +232,7 @@ export const usageColumns = {
   audio_channels: 'audioChannels',
   characters: 'characters',
   utf8_bytes: 'utf8Bytes',
+  search_units: 'searchUnits',
 } as const satisfies Record<string, keyof Usage>
 
 /** What a call may consume at the most, as known before it is made; the base of the hold. */
@@ -251,4 +267,6 @@ export interface Demand {
   characters: number
   /** Bytes of UTF-8 to synthesize; absent when none. */
   utf8Bytes?: number
+  /** Search units that ordering the documents is estimated to be billed as; absent when there are none. */
+  searchUnits?: number
 }

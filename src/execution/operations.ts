@@ -1,5 +1,6 @@
 import type { BatchEndpoint } from '../canonical/batch.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
+import { rerank } from '../formats/rerank/operation.ts'
 import {
   chatCompletions,
   embeddings,
@@ -9,7 +10,7 @@ import {
 } from '../formats/text/operations.ts'
 
 /** The contract's words for kinds of generations. */
-export const apiTypes = ['completions', 'embeddings', 'stt', 'tts'] as const
+export const apiTypes = ['completions', 'embeddings', 'stt', 'tts', 'rerank'] as const
 
 /** One thing a caller can ask for. HTTP, batches, metering, billing and the API description follow from the row. */
 export interface Operation {
@@ -102,6 +103,17 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     generationPrefix: 'gen-tts',
     apiType: 'tts',
     deadlineMs: 20 * minute,
+    firstByteTimeoutMs: 2 * minute,
+  },
+  rerank: {
+    name: 'rerank',
+    path: '/rerank',
+    modality: 'rerank',
+    batchEndpoint: null,
+    text: rerank,
+    generationPrefix: 'gen',
+    apiType: 'rerank',
+    deadlineMs: 5 * minute,
     firstByteTimeoutMs: 2 * minute,
   },
 }

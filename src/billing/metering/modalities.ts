@@ -135,9 +135,33 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
     }),
     contradicts: (usage, _, context) => !isSpokenWithin(usage, context),
   },
+  rerank: {
+    units: (_, { inputToken, searchUnit }) => [
+      inputToken === undefined || searchUnit !== undefined ? 'searchUnit' : 'inputToken',
+    ],
+    heldInput: ({ searchUnits = 0 }, { searchUnit = 0n }) => [{ quantity: searchUnits, price: searchUnit }],
+    heldOutput: () => nothing,
+    estimate: (_, context) =>
+      isBySearches(context.endpoint.price)
+        ? { ...noUsage, searchUnits: context.demand.searchUnits ?? 0 }
+        : { ...noUsage, inputTokens: promptOf(context) },
+    contradicts(usage, _, { demand, endpoint: { price } }) {
+      if (usage.searchUnits > (demand.searchUnits ?? 0) * searchUnitsBeyondFactor) return true
+      if (isBySearches(price)) return usage.searchUnits === 0
+      return isEmpty(usage) && (price.inputToken !== undefined || usage.searchUnits === 0)
+    },
+  },
 }
 
 const nothing: readonly PricedQuantity[] = []
+
+/** Whether a reranking is billed by searches; what costs nothing either way is counted in tokens. */
+function isBySearches({ searchUnit, inputToken }: Price): boolean {
+  return searchUnit !== undefined && inputToken === undefined
+}
+
+/** A token is a byte at least, and the estimate takes it for three; and a document has one piece more where it is cut. */
+const searchUnitsBeyondFactor = 4
 
 /** Whether a report counts anything at all, where something was sent. */
 function hasCounts(usage: Usage, demand: Demand): boolean {

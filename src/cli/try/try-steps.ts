@@ -4,10 +4,10 @@ import { duration, size } from '../amounts.ts'
 import { readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { readEvents } from '../batch/read-events.ts'
-import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
+import { listOrEmpty, numberOrZero, recordOrEmpty, recordsOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { printable } from '../paint.ts'
-import { type ListedByGateway, spokenSentence } from './try-models.ts'
-import { type StepResult, StepSkipped, type TryStep } from './try-session.ts'
+import { chooseModel, type ListedByGateway, spokenSentence } from './try-models.ts'
+import { type StepResult, StepSkipped, type TrySession, type TryStep } from './try-session.ts'
 import { secondsOf, toWav } from './wav.ts'
 
 const question = 'In one sentence: what does the headrace of a water mill do?'
@@ -82,6 +82,27 @@ const embeddingsStep: TryStep = {
     const lines = [`2 texts, ${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers`]
     return { lines, elapsedMs: nowMs() - startedMs, ...originOf(response) }
   },
+}
+
+const rerankStep: TryStep = {
+  title: 'Rerank',
+  subject: ({ listed }) => rerankerOf(listed)?.id ?? '',
+  async run({ client, key, listed, signal, nowMs }) {
+    const model = modelFor(rerankerOf(listed), 'reranking')
+    const startedMs = nowMs()
+    const documents = ['Bread is made of flour.', 'The headrace leads water onto the wheel.']
+    const body = { model: model.id, query: 'What does a headrace lead onto the wheel?', documents }
+    const response = await checked(await client.send('/rerank', { key, body, signal }))
+    const [best] = recordsOrEmpty((await readJson(response))['results'])
+    const score = numberOrZero(best?.['relevance_score']).toFixed(2)
+    const text = documents[numberOrZero(best?.['index'])] ?? ''
+    const lines = [`${documents.length} texts, the most relevant one (${score}): ${text}`]
+    return { lines, elapsedMs: nowMs() - startedMs, ...originOf(response) }
+  },
+}
+
+function rerankerOf(listed: TrySession['listed']): ListedByGateway | null {
+  return chooseModel(listed, 'rerank', [/rerank-v3\.5$/, /lite|fast|small|base/])
 }
 
 const playerOf: Readonly<Record<string, string>> = { darwin: 'afplay', win32: 'start ""', linux: 'aplay' }
@@ -192,6 +213,7 @@ const settingsStep: TryStep = {
 export const trySteps: readonly TryStep[] = [
   chatStep,
   embeddingsStep,
+  rerankStep,
   speechStep,
   transcriptionStep,
   settingsStep,
