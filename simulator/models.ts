@@ -1,7 +1,7 @@
 import { invalidRequest, modelNotFound } from './errors.ts'
 
 /** What a model is served for; each value is one operation. */
-export type ModelKind = 'chat' | 'messages' | 'embedding' | 'transcription' | 'speech'
+export type ModelKind = 'chat' | 'messages' | 'embedding' | 'transcription' | 'speech' | 'rerank'
 
 /** One served model and the limits by which its requests are judged. */
 export interface Model {
@@ -93,6 +93,7 @@ const models: readonly Model[] = [
   { id: 'tts-1', kind: 'speech', created: 1681940951 },
   { id: 'tts-1-hd', kind: 'speech', created: 1699046015 },
   { id: 'gpt-4o-mini-tts', kind: 'speech', created: 1742403959 },
+  { id: 'cohere/rerank-v3.5', kind: 'rerank', created: 1733097600 },
 ]
 
 function chat(id: string, snapshot: string, created: number, limits: Partial<Model>): Model {

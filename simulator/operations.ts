@@ -22,6 +22,7 @@ import type { Mount } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
+import { rerank } from './rerank/apis.ts'
 import { countInputTokens, responses } from './responses/responses.ts'
 import { storedResponse } from './responses/stored.ts'
 import { speech } from './speech.ts'
@@ -53,6 +54,7 @@ const jsonOperations: Record<string, JsonOperation> = {
   '/v1/messages/count_tokens': (call, { mount, request }) =>
     countTokens({ call, mount, headers: request.headers }),
   '/v1/embeddings': embeddings,
+  '/v1/rerank': rerank,
   '/v1/audio/speech': (call, { mount, programs }) => speech({ ...call, settings: mount.settings, programs }),
 }
 const transcriptionPath = '/v1/audio/transcriptions'

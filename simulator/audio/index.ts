@@ -1,8 +1,9 @@
 import * as apis from './apis.ts'
+import { cohere, jina, ownReranker, tei, voyage } from '../rerank/apis.ts'
 import type { AudioApi } from './audio-api.ts'
 
-/** The providers' own audio APIs; each mount has them all, each below its slug. */
-const audioApis: readonly AudioApi[] = Object.values(apis)
+/** The providers' own APIs of audio and of reranking; each mount has them all, each below its slug. */
+const audioApis: readonly AudioApi[] = [...Object.values(apis), cohere, jina, ownReranker, tei, voyage]
 
 /** Their slugs as an alternative of a pattern. */
 export const audioSlugs = audioApis.map(({ slug }) => slug).join('|')

@@ -19,6 +19,7 @@ import {
 } from '../formats/text/testing.ts'
 import { selectCodec } from '../formats/text/select-codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
+import { decodeRerankRequest } from '../formats/rerank/read-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { testTranscription } from '../formats/transcription/transcription-testing.ts'
 import type { TextInterface } from '../formats/text/adapter.ts'
@@ -57,6 +58,8 @@ type Expected = Readonly<{
   'gemini.json'?: ExpectedAnswer
   /** Tokens are null where the provider does not count them. */
   'embeddings.json'?: { vectors: number[][]; inputTokens: number | null }
+  /** Index and score of each document, the most relevant first; usage null where the provider counts nothing. */
+  'rerank.json'?: { scores: [number, number][]; usage: Partial<Usage> | null }
   'transcription.json'?: { text: string; language: string | null; durationSeconds: number | null }
   'error.json': ExpectedRefusal
   /** The kind of each listed model; null where no operation of the gateway serves it. */
@@ -74,12 +77,13 @@ const callOf = (stream: boolean) =>
 /** Replies as the provider's documentation shows them, read as its adapters read them. */
 export function testSamples(preset: Preset): void {
   const folder = new URL(`./${preset.slug}/samples/`, import.meta.url)
-  const { language, embedding, transcription } = preset.adapters
+  const { language, embedding, rerank, transcription } = preset.adapters
 
   test('has a sample of every kind of reply, and says what is read from it', () => {
     const needed = [
       ...(language ?? []).flatMap(({ format }) => [`${format}.json`, `${format}.sse`]),
       ...(embedding ? ['embeddings.json'] : []),
+      ...(rerank ? ['rerank.json'] : []),
       ...(transcription ? ['transcription.json'] : []),
       ...(preset.listing ? ['models.json'] : []),
       'error.json',
@@ -98,6 +102,7 @@ export function testSamples(preset: Preset): void {
   const read = (file: string) => new Uint8Array(readFileSync(new URL(file, folder)))
   for (const one of language ?? []) testText(one, expected, read)
   for (const one of embedding ?? []) testVectors(one, expected, read)
+  for (const one of rerank ?? []) testScores(one, expected, read)
   if (transcription) {
     const earlier = readdirSync(folder).filter((file) => jobReply.test(file))
     const replies = [...earlier.toSorted(), 'transcription.json'].map(read)
@@ -115,7 +120,8 @@ function expectedOf(folder: URL): Expected {
 
 function testText(adapter: TextInterface, expected: Expected, read: Read): void {
   const codec = selectCodec('chat', adapter.format)
-  const kind = adapter.format === 'embeddings' ? 'chat' : adapter.format
+  const { format } = adapter
+  const kind = format === 'embeddings' || format === 'rerank' ? 'chat' : format
 
   test('shows what its sample answer says', () => {
     const answer = codec.decodeAnswer(read(`${kind}.json`), testContext, adapter.quirks, callOf(false))
@@ -204,6 +210,23 @@ function testVectors(adapter: TextInterface, expected: Expected, read: Read): vo
     const { vectors, inputTokens } = expected['embeddings.json'] ?? {}
     expect<unknown>(data.map(({ embedding }) => embedding)).toEqual(vectors)
     expect<unknown>(answer.reading.usage).toEqual(inputTokens === null ? null : { ...noUsage, inputTokens })
+  })
+}
+
+function testScores(adapter: TextInterface, expected: Expected, read: Read): void {
+  test('gives the scores of its sample', () => {
+    if (!('codec' in adapter.quirks)) throw new Error('it has a codec of its own')
+    const body = bytesOf({ model: 'a/b', query: 'q', documents: ['x', 'y'] })
+    const call = decodeRerankRequest(body, { sessionIdHeader: null })
+    const { codec } = adapter.quirks
+    const answer = codec.decodeAnswer(read('rerank.json'), testContext, adapter.quirks, call)
+    const shown = JSON.parse(textOf(answer.encode(testCharge))) as {
+      results: { index: number; relevance_score: number; document: { text: string } }[]
+    }
+    const { scores, usage } = expected['rerank.json'] ?? {}
+    expect<unknown>(shown.results.map(({ index, relevance_score: score }) => [index, score])).toEqual(scores)
+    expect(shown.results.map(({ document }) => document.text)).toEqual(['y', 'x'])
+    expect<unknown>(answer.reading.usage).toEqual(usage === null ? null : { ...noUsage, ...usage })
   })
 }
 

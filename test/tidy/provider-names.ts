@@ -19,8 +19,8 @@ const slugs = listFiles('src/providers', 'provider.ts')
   .flatMap((file) => /^src\/providers\/([\w-]+)\/provider\.ts$/.exec(file)?.[1] ?? [])
   .filter((slug) => slug !== contractName)
 
-/** Slugs that are words of their own: only a text that is nothing else names the provider. */
-const words: ReadonlySet<string> = new Set(['custom', 'fireworks', 'sandbox', 'together'])
+/** Slugs that are words of their own, or stand in some: only a text that is nothing else names the provider. */
+const words: ReadonlySet<string> = new Set(['custom', 'fireworks', 'sandbox', 'tei', 'together'])
 
 /** Families of models, and makers that have no folder. */
 const families =

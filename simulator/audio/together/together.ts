@@ -1,5 +1,6 @@
 import { openAiStyle } from '../../api-style.ts'
 import { type AudioApi, fieldOf, textMember } from '../audio-api.ts'
+import { togetherRerank } from '../../rerank/apis.ts'
 import { speech } from './speech.ts'
 import { listedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
 
@@ -29,5 +30,6 @@ export const together: AudioApi = {
       }),
     },
     { method: 'POST', path: /^\/v1\/audio\/speech$/, answer: speech },
+    togetherRerank,
   ],
 }

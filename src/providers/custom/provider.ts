@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
@@ -47,6 +48,9 @@ export const custom = defineProvider({
         user: true,
         unknownMembers: 'forward',
       }),
+    ],
+    rerank: [
+      openRerank({ documentObjects: true, cutField: 'max_tokens_per_doc', unknownMembers: 'forward' }),
     ],
     transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech({

@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import {
   anthropicMessages,
   defineProvider,
@@ -40,5 +41,7 @@ export const llamacpp = defineProvider({
         unknownMembers: 'forward',
       }),
     ],
+    // Its scores are of no range: the larger the more relevant.
+    rerank: [openRerank({ unknownMembers: 'forward' })],
   },
 })

@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { contractReferences } from '../../formats/speech/reference-members.ts'
@@ -48,6 +49,7 @@ export const openrouter = defineProvider({
       openAiResponses({ sealsThoughts: true, hasOpenAiMembers: true }),
     ],
     embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
+    rerank: [openRerank({ documentObjects: true })],
     transcription: jsonAudioTranscription(),
     speech: openAiSpeech({ references: contractReferences }),
   },

@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
@@ -18,10 +19,20 @@ export const sandbox = defineProvider({
   isSimulator: true,
   modelRules: openAiService,
   hostsManyMakers: true,
-  prices: openAiPrices,
+  prices: [
+    ...openAiPrices,
+    {
+      upstream: ['cohere/rerank-v3.5'],
+      prices: { search_units_per_thousand: '2' },
+      source: 'https://developer.puter.com/tutorials/cohere-api-pricing/',
+      seen: '2026-06',
+      isThirdParty: true,
+    },
+  ],
   adapters: {
     language: [openAiChat(openAiChatOptions)],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
+    rerank: [openRerank({ cutField: 'max_tokens_per_doc' })],
     transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech(),
   },

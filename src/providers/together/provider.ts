@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
@@ -22,6 +23,7 @@ export const together = defineProvider({
       }),
     ],
     embedding: [openAiEmbeddings()],
+    rerank: [openRerank({ members: { return_documents: false } })],
     // Without a language it would take everything for English.
     transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
     speech: openAiSpeech({

@@ -1,3 +1,4 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import {
   anthropicMessages,
@@ -31,6 +32,7 @@ export const vllm = defineProvider({
       openAiResponses({ takesOpenThoughts: true, addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
+    rerank: [openRerank({ unknownMembers: 'forward' })],
     transcription: openAiTranscription(),
   },
 })

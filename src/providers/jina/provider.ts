@@ -1,0 +1,27 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { defineProvider, openAiEmbeddings } from '../define-provider.ts'
+import { jinaModels } from './capabilities.ts'
+
+export const jina = defineProvider({
+  slug: 'jina',
+  name: 'Jina',
+  baseUrl: 'https://api.jina.ai/v1',
+  keyVariable: 'JINA_API_KEY',
+  author: 'jina',
+  listing: null,
+  family: jinaModels,
+  documentedModels: [
+    'jina-embeddings-v4',
+    'jina-embeddings-v3',
+    'jina-clip-v2',
+    'jina-reranker-v3',
+    'jina-reranker-m0',
+    'jina-reranker-v2-base-multilingual',
+    'jina-colbert-v2',
+  ],
+  adapters: {
+    // Its encodings have a member and words of their own; floats come without it.
+    embedding: [openAiEmbeddings()],
+    rerank: [openRerank({ documentObjects: true, members: { return_documents: false } })],
+  },
+})

@@ -1,0 +1,20 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { defineProvider, openAiEmbeddings } from '../define-provider.ts'
+import { ownMachine } from '../own-machine.ts'
+
+/** Text embeddings inference: a server of one model, which the operator names, since it lists none. */
+export const tei = defineProvider({
+  slug: 'tei',
+  name: 'Text Embeddings Inference',
+  baseUrl: 'http://localhost:8080',
+  baseUrlVariable: 'TEI_BASE_URL',
+  author: 'tei',
+  listing: null,
+  isLocal: true,
+  dataPolicy: ownMachine,
+  hostsManyMakers: true,
+  adapters: {
+    embedding: [openAiEmbeddings({ dimensionsField: null }, '/v1/embeddings')],
+    rerank: [openRerank({ documentsField: 'texts', limitField: null, namesModel: false })],
+  },
+})

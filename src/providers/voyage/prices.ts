@@ -1,0 +1,19 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+/** By tokens: those of the query once for each document, and those of the documents. */
+export const voyagePrices: readonly PriceEntry[] = [
+  {
+    upstream: ['rerank-2.5', 'rerank-2'],
+    prices: { input_per_million: '0.05' },
+    source: 'https://www.getmaxim.ai/bifrost/model-library/provider/voyage',
+    seen: '2026-11',
+    isThirdParty: true,
+  },
+  {
+    upstream: ['rerank-2.5-lite', 'rerank-2-lite'],
+    prices: { input_per_million: '0.02' },
+    source: 'https://openrouter.ai/voyageai',
+    seen: '2026-11',
+    isThirdParty: true,
+  },
+]

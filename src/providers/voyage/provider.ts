@@ -1,0 +1,20 @@
+import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { defineProvider, openAiEmbeddings } from '../define-provider.ts'
+import { voyageModels } from './capabilities.ts'
+import { voyagePrices } from './prices.ts'
+
+export const voyage = defineProvider({
+  slug: 'voyage',
+  name: 'Voyage',
+  baseUrl: 'https://api.voyageai.com/v1',
+  keyVariable: 'VOYAGE_API_KEY',
+  author: 'voyageai',
+  listing: null,
+  pricesProviderId: 'voyageai',
+  prices: voyagePrices,
+  family: voyageModels,
+  adapters: {
+    embedding: [openAiEmbeddings({ dimensionsField: 'output_dimension', inputType: true })],
+    rerank: [openRerank({ limitField: 'top_k', documentsMax: 1_000 })],
+  },
+})
