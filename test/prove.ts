@@ -1,53 +1,41 @@
 /**
- * `npm run prove [names]`: runs the proofs and prints one row for each, with its figures and PASS, FAIL or NOT RUN.
- * `npm run prove -- outsiders` runs a folder of them, `npm run prove -- outsiders/11` those of it whose file name begins so;
- * `npm run prove 2` and `npm run prove 2.3` choose among the older ones, which have numbers. What the suites print
- * meanwhile goes to stderr, so that the table alone is stdout. Exits with 0 only when every row passed.
+ * `npm run prove -- NAME …`: runs proofs and prints a row for each, with its figures and PASS, FAIL or NOT RUN. Without names it
+ * runs all. A name is a folder below `test/prove` (`money`), a file in it (`money/invoice`), or the file alone (`invoice`).
+ * What the suites print meanwhile goes to stderr, so that the table alone is stdout. Exits with 0 only when every row passed.
  */
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { createRunFolder } from './support/after-the-end.ts'
 import type { Proof, ProofOfRows, ProofResult, ProofRow } from './prove/proof.ts'
 
 const folder = join(import.meta.dir, 'prove')
-const numberedPattern = /^(\d+)-(\d+)\.ts$/
-
 interface Listed {
-  /** What its row begins with, and what chooses it: `2.3`, `outsiders/11-plausible-counts`. */
+  /** The name that its row begins with: `money/invoice`. */
   id: string
   /** Relative to the folder of proofs. */
   file: string
 }
 
-/** The folders whose files each export a proof; the other folders hold what several proofs use. */
-const named = ['outsiders', 'house']
-
+/** Every file in a folder of the proofs that exports one; the others hold what several proofs use. */
 function listProofs(): Listed[] {
-  const numbered = readdirSync(folder)
-    .flatMap((file) => {
-      const match = numberedPattern.exec(file)
-      return match === null ? [] : [{ issue: Number(match[1]), number: Number(match[2]), file }]
-    })
-    .toSorted((left, right) => left.issue - right.issue || left.number - right.number)
-    .map(({ issue, number, file }) => ({ id: `${issue}.${number}`, file }))
-  const inFolders = named.flatMap((name) =>
-    readdirSync(join(folder, name))
-      .filter((file) => file.endsWith('.ts'))
-      .toSorted()
-      .map((file) => ({ id: `${name}/${file.slice(0, -'.ts'.length)}`, file: join(name, file) })),
-  )
-  return [...numbered, ...inFolders]
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.includes(sep) && file.endsWith('.ts') && isProof(file))
+    .map((file) => ({ id: file.slice(0, -'.ts'.length).replaceAll(sep, '/'), file }))
+    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+function isProof(file: string): boolean {
+  return readFileSync(join(folder, file), 'utf8').includes('\nexport const proof')
 }
 
 function isWanted({ id }: { id: string }, wanted: readonly string[]): boolean {
-  const isChosen = (word: string): boolean =>
-    id === word || id.startsWith(`${word}.`) || id.startsWith(`${word}/`) || id.startsWith(`${word}-`)
+  const isChosen = (word: string) => id === word || id.startsWith(`${word}/`) || id.endsWith(`/${word}`)
   return wanted.length === 0 || wanted.some((word) => isChosen(word))
 }
 
 /** Whether a proof may have a row that is wanted. */
 function mayHaveRows({ id }: Listed, wanted: readonly string[]): boolean {
-  return wanted.some((word) => word.startsWith(`${id}-`))
+  return wanted.some((word) => word.startsWith(`${id}/`))
 }
 
 async function load({ file }: Listed): Promise<Proof | ProofOfRows> {
@@ -81,17 +69,20 @@ function brokenOff(error: unknown): ProofResult {
 }
 
 async function prove(wanted: readonly string[]): Promise<boolean> {
-  const chosen = listProofs().filter((listed) => isWanted(listed, wanted) || mayHaveRows(listed, wanted))
+  const listed = listProofs()
+  const chosen = listed.filter((one) => isWanted(one, wanted) || mayHaveRows(one, wanted))
   if (chosen.length === 0) {
-    console.error(`there is no proof ${wanted.join(', ')}`)
+    console.error(
+      `there is no proof ${wanted.join(', ')}; there are:\n${listed.map(({ id }) => id).join('\n')}`,
+    )
     return false
   }
   await createRunFolder('headrace-prove-')
   let passed = 0
   let count = 0
-  for (const listed of chosen) {
+  for (const one of chosen) {
     const startMs = performance.now()
-    const rows = await rowsOf(listed, wanted)
+    const rows = await rowsOf(one, wanted)
     const seconds = Math.round((performance.now() - startMs) / 1000)
     for (const { id, status, title, figures } of rows) {
       console.log(`${id}  ${status}  ${title} (${seconds} s)`)

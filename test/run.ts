@@ -20,10 +20,10 @@ import { listFiles, rootFolder } from './tidy/sources.ts'
 const testTimeoutMs = 30_000
 
 /**
- * Four, for the two cores of a small host, because half the time of a file is waiting. Each file has its own globals, and
+ * Three, for the two cores of a small host, because half the time of a file is waiting. Each file has its own globals, and
  * a file that ends its process takes nothing with it but itself; in one process it would silently end the whole run.
  */
-const workers = 4
+const workers = 3
 
 /** The count is at the end; what comes before it can be long. */
 const keptOutputLength = 20_000

@@ -76,7 +76,7 @@ const grantedCredits = 1_000
 const recordedBodyBytes = 4_194_304
 
 /** Starts the simulator and the gateway, by default of this version; `stop` ends and removes both. */
-export async function startClientsWorld(root?: string): Promise<ClientsWorld> {
+export async function startClientsWorld(): Promise<ClientsWorld> {
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
   const admin = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
@@ -85,7 +85,7 @@ export async function startClientsWorld(root?: string): Promise<ClientsWorld> {
     if (!response.ok) throw new Error(`simulator, ${path}: ${JSON.stringify(answer)}`)
     return answer
   }
-  const gateway = prepareGateway({ providers: providersOf(simulator.url) }, root)
+  const gateway = prepareGateway({ providers: providersOf(simulator.url) })
   await gateway.start({
     HEADRACE_BOOTSTRAP_KEY: key,
     HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,

@@ -9,7 +9,7 @@ import { shapes, type CallerFormat } from '../prove/linear/requests.ts'
 import { costOf } from '../prove/linear/thread-time.ts'
 
 /**
- * What cost the square of its size is linear: the cases that were not. `npm run prove -- outsiders/10` walks all of them,
+ * What cost the square of its size is linear: the cases that were not. `npm run prove -- linear` walks all of them,
  * at every host. Processor time of this thread is compared, which other programs do not add to.
  */
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { readThroughBareProxy, stream } from '../support/bare-proxy.ts'
-import { rootFolder } from '../tidy/sources.ts'
 
 // What the benchmark takes for the floor must not break where a read ends.
 const at = stream.indexOf('"usage"')
@@ -11,5 +10,5 @@ test.each([
   ['in its figures', at + 20],
   ['before its newline', stream.indexOf('\n', at)],
 ])('the bare proxy passes on a usage event that is cut %s', async (_, cut) => {
-  expect(await readThroughBareProxy(rootFolder, cut)).toBe(stream)
+  expect(await readThroughBareProxy(cut)).toBe(stream)
 })

@@ -1,6 +1,6 @@
 import type { RealGateway } from '../story/real-gateway.ts'
 
-/** A key that a reproduction brings to the first start. */
+/** A key that a observation brings to the first start. */
 export const proofKey = 'proof-inference-key-0001'
 
 /** A custom deployment with one chat model at this address. */

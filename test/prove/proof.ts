@@ -1,4 +1,4 @@
-/** How a numbered proof of an issue ended. Not run is neither good nor bad: its suite or a program it needs is missing. */
+/** How a proof ended. Not run is neither good nor bad: its suite or a program it needs is missing. */
 export type ProofStatus = 'PASS' | 'FAIL' | 'NOT RUN'
 
 /** What a proof found; `figures` are lines for people, measured in this run. */
@@ -7,7 +7,7 @@ export interface ProofResult {
   figures: readonly string[]
 }
 
-/** One numbered proof; files `<issue>-<number>.ts` of this folder export one as `proof`. */
+/** What a file in a folder of this one exports as `proof`. */
 export interface Proof {
   title: string
   /** Rejecting counts as failed. */
@@ -16,7 +16,7 @@ export interface Proof {
 
 /** One of the rows of a proof that has several. */
 export interface ProofRow extends ProofResult {
-  /** Behind the folder, in the place of the file's name. */
+  /** Begins with the name of the proof. */
   id: string
   title: string
 }

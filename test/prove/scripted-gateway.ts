@@ -17,12 +17,11 @@ export interface ScriptedGateway {
  * starting is thrown.
  */
 export async function withScriptedGateway<Result>(
-  root: string,
   given: { provider: (url: string) => Record<string, unknown>; env?: Record<string, string> },
   use: (gateway: ScriptedGateway) => Promise<Result>,
 ): Promise<Result> {
   const upstream = startScriptedUpstream()
-  const gateway = prepareGateway({ providers: [given.provider(upstream.url)] }, root)
+  const gateway = prepareGateway({ providers: [given.provider(upstream.url)] })
   const headers = { authorization: `Bearer ${inferenceKey}` }
   const send = (path: string, body?: Record<string, unknown> | FormData): Promise<Response> => {
     const url = `${gateway.baseUrl}${path}`

@@ -1,6 +1,6 @@
 import { prepareGateway } from '../story/real-gateway.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from '../support/scripted-upstream.ts'
-import type { Check } from './reproduction.ts'
+import type { Check } from './observations.ts'
 
 const key = 'a-key-of-at-least-thirty-two-characters'
 
@@ -27,12 +27,11 @@ export interface GatewayBefore {
 
 /** Starts both, and removes them when `use` has ended. `providers` are those of the configuration file. */
 export async function withUpstream(
-  root: string,
   providers: (upstreamUrl: string) => readonly Record<string, unknown>[],
   use: (gateway: GatewayBefore) => Promise<readonly Check[]>,
 ): Promise<readonly Check[]> {
   const upstream = startScriptedUpstream()
-  const gateway = prepareGateway({ providers: providers(upstream.url) }, root)
+  const gateway = prepareGateway({ providers: providers(upstream.url) })
   try {
     await gateway.start({ HEADRACE_BOOTSTRAP_KEY: key })
     const request = async (path: string, init: RequestInit) => {

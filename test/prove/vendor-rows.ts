@@ -6,19 +6,9 @@ import { judge } from '../vendor-sdks/compare.ts'
 import type { Difference, Vendor } from '../vendor-sdks/vendor.ts'
 import { isInSuite, vendors } from '../vendor-sdks/vendors.ts'
 import { startVendorWorld } from '../vendor-sdks/world.ts'
-import { layBefore, type Outcome, outcomesOf } from './before-and-now.ts'
+import { type Outcome, outcomesOf } from './named-tests.ts'
 import { notRun, type ProofResult, type ProofRow } from './proof.ts'
 
-/** Vendors at which the version that outsiders attacked would have failed; their tests must show it. */
-const failedBefore: ReadonlySet<string> = new Set([
-  'cartesia',
-  'gladia',
-  'lmnt',
-  'resemble',
-  'speechmatics',
-  'together',
-  'xai',
-])
 const suiteFile = 'test/vendor-sdks/npm-sdks.test.ts'
 
 /** A row for each vendor with an SDK, in the order of the alphabet. */
@@ -40,30 +30,21 @@ function lineOf({ of, at, sdk, ours, why }: Difference): string {
   return `listed: ${of === undefined ? '' : `${of}, `}${at}${values}: ${why}`
 }
 
-/** The SDKs among this repository's packages: their tests on this version and on the one before. */
+/** The SDKs among this repository's packages, by their tests. */
 async function resultsOfSuite(): Promise<Map<string, ProofResult>> {
   const inSuite = vendors.filter(isInSuite)
-  const before = layBefore()
-  const names = inSuite.map(({ slug }) => `${slug}: `)
-  const now = await outcomesOf(rootFolder, { file: suiteFile, names })
-  const then = before === null ? [] : await outcomesOf(before, { file: suiteFile, names })
-  return new Map(inSuite.map(({ slug }) => [slug, judgeVendor(slug, now, then)]))
+  const outcomes = await outcomesOf({ file: suiteFile, names: inSuite.map(({ slug }) => `${slug}: `) })
+  return new Map(inSuite.map(({ slug }) => [slug, judgeVendor(slug, outcomes)]))
 }
 
-function judgeVendor(slug: string, now: readonly Outcome[], then: readonly Outcome[]): ProofResult {
-  const isOf = ({ name }: Outcome) => name.startsWith(`${slug}: `)
-  const ofNow = now.filter(isOf)
-  const broken = ofNow.filter(({ isPassed }) => !isPassed)
-  const ofThen = then.filter(isOf).filter(({ isPassed }) => !isPassed)
-  const isSeen = !failedBefore.has(slug) || ofThen.length > 0
-  const isHeld = ofNow.length > 0 && broken.length === 0
+function judgeVendor(slug: string, outcomes: readonly Outcome[]): ProofResult {
+  const own = outcomes.filter(({ name }) => name.startsWith(`${slug}: `))
+  const broken = own.filter(({ isPassed }) => !isPassed)
   return {
-    status: isHeld && isSeen ? 'PASS' : 'FAIL',
+    status: own.length > 0 && broken.length === 0 ? 'PASS' : 'FAIL',
     figures: [
-      `${ofNow.length} tests hold but for ${broken.length}`,
+      `${own.length} tests hold but for ${broken.length}`,
       ...broken.map(({ name, message }) => `DOES NOT HOLD: ${name}: ${message}`),
-      ...ofThen.map(({ name, message }) => `failed before: ${name}: ${message}`),
-      ...(isSeen ? [] : ['DID NOT FAIL BEFORE']),
     ],
   }
 }

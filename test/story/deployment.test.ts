@@ -23,7 +23,7 @@ for (const proxy of ['nginx', 'caddy'] as const) {
     test.skipIf(missing.length > 0)(
       `${proxy} as the page configures it passes on frames, sound and uploads; prefix: ${prefix}`,
       async () => {
-        const seen = await observeBehindProxy({ page, proxy, prefix, root: rootFolder })
+        const seen = await observeBehindProxy({ page, proxy, prefix })
         expect(seen).toEqual({
           frames: 5,
           soundAtOnce: true,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sparePort } from '../../bench/harness/processes.ts'
+import { rootFolder } from '../tidy/sources.ts'
 
 const patienceMs = 10_000
 
@@ -12,10 +13,10 @@ export const stream =
   'data: [DONE]\n\n'
 
 /**
- * What a caller of `bench/bare-proxy.ts` of the checkout at `root` is given of that stream, when its upstream sends it
- * in two pieces that are cut at `at`; null when that never ends.
+ * What a caller of `bench/bare-proxy.ts` is given of that stream, when its upstream sends it in two pieces that are cut
+ * at `at`; null when that never ends.
  */
-export async function readThroughBareProxy(root: string, at: number): Promise<string | null> {
+export async function readThroughBareProxy(at: number): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-bare-'))
   const upstream = Bun.serve({
     port: 0,
@@ -26,7 +27,7 @@ export async function readThroughBareProxy(root: string, at: number): Promise<st
   const proxy = Bun.spawn(
     [
       process.execPath,
-      join(root, 'bench/bare-proxy.ts'),
+      join(rootFolder, 'bench/bare-proxy.ts'),
       ...[port, 0, upstream.port].map(String),
       join(folder, 'bare.db'),
     ],

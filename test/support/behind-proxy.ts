@@ -35,16 +35,15 @@ export function codeBlocks(document: string, language: string): string[] {
   )
 }
 
-/** Runs a real proxy with a page's configuration in front of the program of the checkout at `root`. */
+/** Runs a real proxy with a page's configuration in front of the program. */
 export async function observeBehindProxy(options: {
   page: string
   proxy: ProxyName
   prefix: PrefixUse
-  root: string
 }): Promise<SeenBehindProxy> {
-  const { page, proxy, prefix, root } = options
+  const { page, proxy, prefix } = options
   const provider = startProvider()
-  const gateway = prepareGateway({ providers: [providerConfig(provider.url)] }, root)
+  const gateway = prepareGateway({ providers: [providerConfig(provider.url)] })
   const port = sparePort()
   const place: Place = { folder: gateway.folder, port, gatewayPort: Number(new URL(gateway.baseUrl).port) }
   let running: Bun.Subprocess | null = null

@@ -63,7 +63,7 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const port = await sparePort()
   // No socket in a folder: the path of one that lies deep is longer than the system takes.
   const durability = options.fsync ? '-c fsync=on' : forgetful
-  const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200 ${durability}`
+  const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=500 ${durability}`
   const control = (...words: string[]): void =>
     run([join(programs, 'pg_ctl'), '-D', data, '-w', ...words], folder)
   const start = (): void => control('-l', join(folder, 'log'), '-o', settings, 'start')

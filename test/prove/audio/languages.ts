@@ -1,0 +1,20 @@
+import { namedTests } from '../named-tests.ts'
+
+const vendors = ['gladia', 'cartesia', 'assemblyai', 'groq', 'fireworks', 'speechmatics']
+
+export const proof = namedTests({
+  title: 'each language of each vendor that lists them, in its own word',
+  tests: [
+    {
+      file: 'src/providers/languages.test.ts',
+      names: vendors.flatMap((vendor) => [
+        `the languages of ${vendor}: each is asked for in its own word`,
+        `the languages of ${vendor}: what it has no word for`,
+      ]),
+    },
+    {
+      file: 'test/contract/audio-vendors.test.ts',
+      names: ['Gladia is not sent Norwegian as it is mostly written'],
+    },
+  ],
+})

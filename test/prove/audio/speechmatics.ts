@@ -1,0 +1,20 @@
+import { namedTests } from '../named-tests.ts'
+
+export const proof = namedTests({
+  title:
+    'Speechmatics: Melia’s languages and its lack of a dictionary, Mandarin, delimiters of mixed languages',
+  tests: [
+    {
+      file: 'test/contract/audio-vendors.test.ts',
+      names: [
+        'Speechmatics hears Mandarin under its own code',
+        'Melia is asked for several languages at once',
+        'Melia has no dictionary, and refuses key terms by name',
+      ],
+    },
+    {
+      file: 'src/providers/speechmatics/transcription.test.ts',
+      names: ['joins each word by the delimiter of its own language'],
+    },
+  ],
+})

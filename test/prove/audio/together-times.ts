@@ -1,0 +1,11 @@
+import { namedTests } from '../named-tests.ts'
+
+export const proof = namedTests({
+  title: 'Together: times are asked for with brackets',
+  tests: [
+    {
+      file: 'test/contract/audio-vendors.test.ts',
+      names: ['Together is asked for times as its clients write lists, with brackets'],
+    },
+  ],
+})

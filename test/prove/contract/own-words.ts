@@ -1,0 +1,42 @@
+import { namedTests } from '../named-tests.ts'
+
+export const proof = namedTests({
+  title: 'each format is told in its own words, bad media are 400, and promised forms are kept',
+  tests: [
+    {
+      file: 'test/contract/told-in-format.test.ts',
+      names: [
+        'a provider whose credential is refused is 503, and an overload in Anthropic’s words, with the reason',
+        'what does not exist below messages is told in Anthropic’s envelope, and elsewhere in the contract’s',
+        'the API description tells of an answer that is not in the form that was asked for',
+        'a model names its tokenizer as a string, and the parameters of the contract alone',
+      ],
+    },
+    {
+      file: 'test/contract/finish-words.test.ts',
+      names: ['an answer that Model Armor took away was filtered, and what was made is paid'],
+    },
+    {
+      file: 'test/contract/bad-media.test.ts',
+      names: [
+        'an image at a script is refused by its place',
+        'an image at nothing is refused by its place',
+        'an image at words that are no address is refused by its place',
+        'an image at broken base64 is refused by its place',
+        'an image at bytes that are not in base64 is refused by its place',
+        'bytes of a message that are no base64 are refused, also in the result of a tool',
+        'an item of a batch with media that are none ends as refused',
+        'a body that is no text in UTF-8 is refused, whatever it asks for',
+      ],
+    },
+    {
+      file: 'test/contract/promised-forms.test.ts',
+      names: [
+        'a newer Claude is held to an open schema by its own structured output, closed',
+        'an older Claude gives its answer by a tool, and the caller sees text',
+        'a newer Claude whose structured output does not take the schema gives its answer by a tool',
+        'JSON in a code fence is taken out of it',
+      ],
+    },
+  ],
+})

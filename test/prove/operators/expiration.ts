@@ -1,0 +1,15 @@
+import { namedTests } from '../named-tests.ts'
+
+export const proof = namedTests({
+  title: 'the catalog shows when a provider shuts a model down, and the doctor warns 60 days before',
+  tests: [
+    {
+      file: 'test/contract/expiration.test.ts',
+      names: [
+        'a model that its provider shuts down shows the day, live and in its row for batches',
+        'the day that a listing tells goes before the one that was shipped',
+        'the doctor warns of what ends within 60 days, by day',
+      ],
+    },
+  ],
+})
