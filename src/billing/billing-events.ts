@@ -1,4 +1,4 @@
-/** A mishap of which somebody should hear. After `call_lost` comes `call_freed` once the database says that nobody pays. */
+/** A mishap that belongs into the log or an alert. `call_freed` follows `call_lost` once the database confirms that the caller pays nothing. */
 export interface BillingEvent {
   type:
     | 'dead_letter'
@@ -14,5 +14,5 @@ export interface BillingEvent {
   generationId?: string
 }
 
-/** Hears of mishaps. A caller who is refused waits a moment for the promise that it gives for `call_lost`, if it does. */
+/** Receives mishaps. It may return a promise for `call_lost`; the refused caller gets its error after that promise, or after a short bound. */
 export type Report = (event: BillingEvent) => unknown

@@ -40,7 +40,7 @@ export interface BillingStats {
   /** Calls that wait for a slice, and calls refused with 402 since the start. */
   holdsWaiting: number
   holdsRefused: number
-  /** Captures not yet durable; those that became durable, were repeated, or went to the dead letters since the start. */
+  /** Captures that are not durable yet; since the start, the captures that became durable, were repeated, or became dead letters. */
   capturesQueued: number
   captured: number
   duplicates: number
@@ -50,7 +50,7 @@ export interface BillingStats {
   lostNanocredits: bigint
   isFailing: boolean
   leasesReaped: number
-  /** What calls of processes that died held: the bound of what was spent and is billed to nobody. */
+  /** The sum of the holds of calls whose process died. Those calls spent at most this, and it is billed to no account. */
   abandonedNanocredits: bigint
 }
 
@@ -62,23 +62,23 @@ export interface Billing {
    */
   hold(request: HoldRequest): Hold | Promise<Hold>
   /**
-   * Charges a hold. Resolves when durable. Rejects with `storage_unavailable` after `captureWaitMs`; then `whenRefused`
-   * decides whether the capture stays queued, as it does by default, or its caller pays nothing, whatever was written by
-   * then. A second capture of a hold or of a generation changes nothing.
+   * Charges a hold. Resolves when durable. Rejects with `storage_unavailable` after `captureWaitMs`. After that
+   * rejection `whenRefused` decides: the capture stays queued (the default), or the caller pays nothing, even if the
+   * charge was written in the meantime. A second capture of a hold or of a generation changes nothing.
    */
   capture(hold: Hold, row: CaptureRow, whenRefused?: WhenRefused): Promise<void>
   /**
-   * Both holds as one, for a call that turned out dearer than its first. Where they can be no one hold, because a lease
-   * was lost between them, the larger one is kept and the other is given back.
+   * Joins two holds into one, for a call that turned out dearer than its first hold. When a lease was lost between the
+   * two, they cannot be joined: the larger one is kept and the other is given back.
    */
   join(hold: Hold, more: Hold): Hold
-  /** Gives a hold back uncharged. Does nothing for one that ended or is being captured. */
+  /** Gives a hold back uncharged. A hold that ended or is being captured stays as it is. */
   release(hold: Hold): void
-  /** For a batch part: the captures as statements of the part's own unit, and what to say afterwards, once. */
+  /** For a batch part: the captures as statements of the part's own unit, and callbacks for the unit's outcome, to be called once. */
   prepareCaptures(entries: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures
   /** False while captures cannot become durable: answer 503 before anything is spent. */
   canAccept(): boolean
-  /** Unix milliseconds by the database's clock as far as known here; decides windows. */
+  /** Unix milliseconds by the database's clock, as far as this process knows it; decides windows of key limits. */
   databaseNowMs(): number
   /** Closes all leases on a budget, so that it can be ended; false when calls still hold from it. */
   settleBudget(budgetId: string): Promise<boolean>
@@ -98,7 +98,7 @@ export interface BillingRounds {
   reap(): Promise<void>
 }
 
-/** Billing on a ledger. `report` hears of mishaps, for log and alerts. */
+/** Billing on a ledger. `report` receives mishaps, for log and alerts. */
 export function createBilling(dependencies: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
   return new LeasedBilling(
     dependencies.ledger,
@@ -181,7 +181,7 @@ class LeasedBilling implements Billing {
     await this.#reaper.reap()
     const watch = this.#alone(() => this.rounds.watchRecalls())
     this.#stops = [
-      // On a timer of its own: storage that never answers would keep any other round from coming here.
+      // This task has a timer of its own: when storage never answers, every round that waits for storage hangs.
       this.#timing.every(captureWatchMs, () => this.#settlement.expireWaits()),
       this.#timing.every(
         leaseRenewEveryMs,
@@ -203,7 +203,7 @@ class LeasedBilling implements Billing {
     try {
       await this.#renewals.returnAll()
     } catch (cause) {
-      // What could not be given back expires, or is reaped once this process is known dead.
+      // A lease that could not be given back expires, or the reaper ends it once this process is known to be dead.
       this.#report({ type: 'maintenance_failed', cause })
     }
   }
@@ -231,7 +231,7 @@ class LeasedBilling implements Billing {
     }
   }
 
-  /** A round that never overlaps itself, and whose failure is told once per streak. */
+  /** Wraps a round so that two runs of it never overlap, and a streak of failures is reported once. */
   #alone(round: () => Promise<void>): () => void {
     let isRunning = false
     let isFailing = false

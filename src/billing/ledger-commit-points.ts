@@ -4,7 +4,7 @@
  */
 export const commitPoints = {
   capture: 'ledger.capture',
-  /** What could not be captured: a dead letter, or the list of refused calls of which no capture tells. */
+  /** A capture that storage refuses for ever becomes a dead letter; refused calls that have no capture are listed here too. */
   deadLetter: 'ledger.dead_letter',
   refund: 'ledger.refund',
   grant: 'credits.grant',

@@ -1,13 +1,13 @@
 import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 
-/** How billing waits and what it calls later, so that a simulation can be in charge of time. */
+/** How billing waits and schedules, so that a simulation can control time. */
 export interface Timing {
   readonly clock: Clock
   sleep(milliseconds: number): Promise<void>
-  /** Runs a task once everything of this event-loop turn had its chance to add to it. */
+  /** Runs a task at the end of this event-loop turn, so that everything else of the turn can still add to it. */
   defer(task: () => void): void
-  /** Runs a task again and again; returns how to stop. Does not keep the process alive. */
+  /** Runs a task at an interval; returns a function that stops it. Does not keep the process alive. */
   every(milliseconds: number, task: () => void): () => void
 }
 

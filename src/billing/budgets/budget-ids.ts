@@ -12,15 +12,15 @@ export interface BudgetRef {
   readonly subjectId: string
   /** Beginning of the window by the database's clock; 0 for budgets that do not reset. */
   readonly windowStartMs: number
-  /** Since when a key's limit counts as it does: a window that began before has what the key spent in it until then. */
+  /** When the key's limit got its present amount or reset. A window that began before starts with what the key had spent in it until then. */
   readonly sinceMs: number
-  /** The limit of a key budget; null where the row itself knows (credits: the sum of grants; batch: its estimate). */
+  /** The limit of a key budget; null where the budget's row has the limit (credits: the sum of grants; batch: its estimate). */
   readonly limitNanocredits: bigint | null
-  /** Budgets a batch was carved out of: they pay what is captured after the batch's own budget was closed. */
+  /** For a batch: the budgets that its own budget was carved out of. They pay captures that come after its own budget was closed. */
   readonly parents: readonly string[]
 }
 
-/** How a key's limit starts anew. */
+/** When the spending under a key's limit is counted from zero again. */
 export type LimitReset = 'daily' | 'weekly' | 'monthly'
 
 const dayMs = 86_400_000
@@ -106,7 +106,7 @@ function listBudgets(principal: Principal, windowStartMs: number): readonly Budg
   return refs.toSorted(byBudgetId)
 }
 
-/** Of a key's limit in one window. A day, a week and a month may begin together, and a limit may go and come back. */
+/** The id of a key's budget in one window. It has both times: a day, a week and a month may begin together, and a limit may be removed and set again. */
 function keyBudgetId({ keyId, keyLimitSinceMs }: Principal, windowStartMs: number): string {
   return `key_limit:${keyId}:${windowStartMs}:${keyLimitSinceMs}`
 }

@@ -1,11 +1,11 @@
 /**
- * Turns at budgets within this process: whatever changes a lease, captures apart, goes one at a time per budget.
- * Several are entered in the order given, which callers keep sorted, so that nobody waits in a circle.
+ * Locks on budgets within this process: changes to a budget's leases run one at a time, except captures. A task that
+ * needs several budgets locks them in the order given; callers pass them sorted, so that no two tasks wait for each other.
  */
 export class BudgetLocks {
   readonly #tails = new Map<string, Promise<void>>()
 
-  /** Runs the task while nobody else has any of these budgets. */
+  /** Runs the task while no other task has a lock on any of these budgets. */
   async run<T>(budgetIds: readonly string[], task: () => Promise<T>): Promise<T> {
     const leave: (() => void)[] = []
     for (const budgetId of budgetIds) leave.push(await this.#enter(budgetId))

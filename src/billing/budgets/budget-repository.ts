@@ -6,9 +6,9 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { CreditsDrift } from '../ledger/accounts-repository.ts'
 
 /**
- * Creates the budget's row unless it is there. Credits begin with what the ledger says of the account; a key's budget of
- * the window in which its limit was set or got another reset begins with what the key spent in that window before, and a
- * changed limit takes effect. Calls that run at the change stay with the budget they were held from.
+ * Creates the budget's row unless it exists. A credits budget begins with the sums that the ledger has for the account.
+ * A key's budget begins with what the key has spent in its window, if the limit was set or its reset was changed within
+ * that window. For a row that exists, a changed limit takes effect. Running calls stay with the budget that holds for them.
  */
 export function ensureBudget(budget: BudgetRef): LedgerStatement {
   const { budgetId, organizationId, subjectId, windowStartMs, sinceMs, limitNanocredits } = budget
@@ -35,7 +35,7 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
     }
   }
   return {
-    // What was used before the budget existed is spent, so that its limit is always what was granted.
+    // Earlier usage counts as granted and spent: then the column `limit` is the sum of all grants, as for any credits budget.
     sql: `insert into budgets (budget_id, kind, organization_id, subject_id, limit_nanocredits, granted_nanocredits,
         spent_nanocredits, created_at_ms)
       select cast($1 as text), 'credits', cast($2 as text), cast($2 as text), cast(granted as bigint),
@@ -49,7 +49,7 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
   }
 }
 
-/** Takes from a budget what it must have: the one conditional update that two processes cannot both win. */
+/** Takes an amount from a budget, which must have that much left: one conditional update, which two processes cannot both win. */
 export function takeFromBudget(
   budgetId: string,
   amount: bigint,
@@ -76,7 +76,7 @@ export function foldIntoBudget(budgetId: string, spent: bigint, returned: bigint
   }
 }
 
-/** Captures on the budget itself, because the lease was closed meanwhile, and excess beyond a lease. Never refused for lack of money. */
+/** Captures on the budget itself, because the lease was closed meanwhile, and the excess beyond a lease. Never refused for lack of money. */
 export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint): LedgerStatement {
   return {
     sql: `update budgets set spent_nanocredits = spent_nanocredits + $2,
@@ -88,7 +88,7 @@ export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint)
   }
 }
 
-/** The guard that fails when a budget would hold more than a column can: SQLite would make a fraction of it. */
+/** The guard that fails when a budget's amount would not fit its column: SQLite would turn it into a fraction. */
 export const overflowGuard = 'amount_fits'
 
 /** Adds credits to a budget. */
@@ -102,7 +102,7 @@ export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
   }
 }
 
-/** Takes a refund out of what was spent; what is charged to a lease and not yet folded makes up for it later. */
+/** Takes a refund out of what was spent. The figure may be below zero until the charges of open leases are folded in. */
 export function refundToBudget(budgetId: string, amount: bigint): LedgerStatement {
   return {
     sql: `update budgets set spent_nanocredits = spent_nanocredits - $2,
@@ -116,13 +116,13 @@ export function refundToBudget(budgetId: string, amount: bigint): LedgerStatemen
 /** The guard that fails when a parent budget has too little for a batch: answer it with 402. */
 export const paymentRequiredGuard = 'payment_required'
 
-/** The guard that fails when a batch's budget still has open leases, is closed or full: settle it first, or it was done already. */
+/** The guard that fails when a batch's budget has open leases (settle it first), or is full, or is closed already. */
 export const batchSettledGuard = 'batch_settled'
 
 /**
- * What belongs into the unit that accepts a batch: moves the estimate out of the parents into a budget of the batch's
- * own. The unit fails with the guard `payment_required` when a parent has too little, and then nothing has moved. For a
- * batch without parents (a tracked account without limits) nothing needs a budget and the list is empty.
+ * Statements for the unit that accepts a batch: they move the estimate out of the parents into the batch's own budget.
+ * When a parent has too little, the unit fails with the guard `payment_required` and nothing moves. A batch without
+ * parents (a tracked account without limits) needs no budget, and the list is empty.
  */
 export function acceptBatchStatements(options: {
   batch: BudgetRef
@@ -150,8 +150,8 @@ export function acceptBatchStatements(options: {
 }
 
 /**
- * A budget that a batch was carved out of, and what it allows now: an amount that may have been changed since, what its
- * own row says, or anything at all because it limits nobody any more.
+ * A budget that a batch was carved out of, and its limit now. An amount: the key's limit, which may have been changed
+ * since. `as recorded`: the limit in the budget's row. `none`: the limit or the prepaid mode was removed.
  */
 export interface ParentLimit {
   readonly budgetId: string
@@ -159,8 +159,8 @@ export interface ParentLimit {
 }
 
 /**
- * What the parents of a batch allow its owner now: a key's limit and an account's mode are changed so that what waits for
- * them goes on.
+ * The limits of a batch's parents as they are now. An operator raises a key's limit, or changes an account's mode, so
+ * that waiting batches go on; therefore the limits of the time of acceptance do not count.
  */
 export function parentLimitsOf(parents: readonly string[], owner: Principal): readonly ParentLimit[] {
   const { budgetId: creditsId } = creditsBudget(owner.organizationId)
@@ -173,7 +173,8 @@ export function parentLimitsOf(parents: readonly string[], owner: Principal): re
 
 /**
  * Moves more from the parents into an open batch budget that stays within `limitMax`; guards as in
- * `acceptBatchStatements`. The statement looks itself: workers of several processes enlarge at once.
+ * `acceptBatchStatements`. The statement itself compares with `limitMax`, because workers of several processes may
+ * enlarge the budget at the same time.
  */
 export function enlargeBatchStatements(
   batch: BudgetRef,
@@ -213,15 +214,14 @@ function takeFromParent({ budgetId, limit }: ParentLimit, amount: bigint): Ledge
 }
 
 /**
- * Ends a batch's budget, once: the parents get back what was not spent and book what was. The amounts are read from the
- * row inside the unit, after it is closed and thereby locked, so that no capture is lost between. Its leases must have
- * been closed first (`settleBudget`), else the guard `batch_settled` fails; a capture that comes later goes to the
- * parents.
+ * Ends a batch's budget, once: each parent gets back the unspent amount and books the spent one. The amounts are read
+ * inside the unit, from the row that the unit has closed and thereby locked, so that no capture is lost in between. Close
+ * the budget's leases first (`settleBudget`), else the guard `batch_settled` fails. A later capture goes to the parents.
  */
 export function closeBatchStatements(batch: BudgetRef): LedgerStatement[] {
   if (batch.parents.length === 0) return []
   return [
-    // Locks the row first: a statement that waited for the lock would look for leases as they were before it waited.
+    // Locks the row first: a statement that waits for the lock sees the leases as they were before the wait.
     {
       sql: 'update budgets set closed = closed where budget_id = $1 and closed = 0',
       params: [batch.budgetId],
@@ -250,8 +250,9 @@ export function closeBatchStatements(batch: BudgetRef): LedgerStatement[] {
 }
 
 /**
- * Captures move the ledger and the leases alike and leave the difference as it was read. A grant or a lease given back
- * in between changes the row, and then this changes nothing.
+ * Sets a credits budget right by a difference that was read before. Captures in between move the ledger and the leases
+ * alike and leave the difference as it was. A grant or a returned lease in between changes the row, and then nothing
+ * is corrected.
  */
 export function correctCredits(
   budgetId: string,
@@ -270,7 +271,7 @@ export function correctCredits(
 /** Marks a budget, so that every owner of a lease on it gives back what its calls do not hold. */
 export function recallBudget(budgetId: string): LedgerStatement {
   return {
-    // The mark rises even when two recalls fall into one millisecond or the clock was set back, else nobody sees the second.
+    // The mark rises even when two recalls fall into one millisecond or the clock was set back: owners compare it with the last mark they saw.
     sql: `update budgets set recall_at_ms = case when recall_at_ms >= now_ms() then recall_at_ms + 1
       else now_ms() end where budget_id = $1`,
     params: [budgetId],

@@ -15,12 +15,12 @@ import type { Leases, TakePlan } from './leases.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
 
-/** What a call wants set aside. */
+/** A call's request for a hold. */
 export interface HoldRequest {
   /** Sorted by id, as `budgetsOf` gives them; empty when nothing limits the caller. */
   readonly budgets: readonly BudgetRef[]
   readonly amount: bigint
-  /** Less than `amount` will do too, when that is all there is; `amount` by default. */
+  /** The call accepts any hold from this amount up, when `amount` is not available; `amount` by default. */
   readonly smallestAmount?: bigint
   /** What a 402 says about the available amount; a whole sentence or more. */
   readonly describe?: (availableNanocredits: bigint) => string
@@ -34,20 +34,20 @@ interface Waiting {
   refuseAtMs: number | null
 }
 
-/** The calls that wait for the same budgets, first come first served as far as it reaches. */
+/** The calls that wait for the same budgets, in order of arrival. */
 interface Queue {
   readonly budgets: readonly BudgetRef[]
   waiting: Waiting[]
   recalledMs: number | null
 }
 
-/** What one round of serving came to. `situation` is null when memory sufficed. */
+/** The outcome of one round of serving. `situation` is null when memory sufficed. */
 interface Round {
   readonly isProgress: boolean
   readonly situation: Situation | null
 }
 
-/** The budgets of a queue as one round of taking found them. */
+/** The budgets of a queue as one round read them. */
 interface Situation {
   readonly plans: readonly {
     budget: BudgetRef
@@ -55,7 +55,7 @@ interface Situation {
     slice: Slice | undefined
     isFresh: boolean
   }[]
-  /** The most that can be granted now over all of them: the least of what each has left plus what its slice has free. */
+  /** The most that one call can get now. For each budget: what is left of it plus what its slice has free; of these, the least. */
   readonly capacity: bigint
   /** The same for each budget, in the order of the plans. */
   readonly capacities: readonly bigint[]
@@ -64,9 +64,9 @@ interface Situation {
 }
 
 /**
- * Grants holds: from the slices in memory when they suffice, which is synchronous; else by taking more, all that wait
- * for the same budgets at once. A slice may only say yes. Before a no, others are asked to give back what they do not
- * hold, and what comes within `recallWaitMs` is taken.
+ * Grants holds. When the slices in memory suffice, that is synchronous; else it takes more from the budgets, once for
+ * all calls that wait for the same budgets. A slice can grant but not refuse: before a refusal, other processes are
+ * asked to give back what they do not hold, and what they return within `recallWaitMs` is taken.
  */
 export class Granter {
   readonly #ledger: Ledger
@@ -76,7 +76,7 @@ export class Granter {
   readonly #queues = new Map<string, Queue>()
   #refused = 0
 
-  /** `reap` ends leases that nobody lives to use. */
+  /** `reap` ends the leases of dead processes. */
   constructor(dependencies: { ledger: Ledger; leases: Leases; timing: Timing; reap: () => Promise<void> }) {
     this.#ledger = dependencies.ledger
     this.#leases = dependencies.leases
@@ -101,7 +101,7 @@ export class Granter {
     return this.#grantNow(request, request.amount) ?? this.#enqueue(request)
   }
 
-  /** `isChecked`: the budgets were just found not to be overdrawn, which an empty slice says nothing about. */
+  /** `isChecked`: the budgets were just read and are not overdrawn. An empty slice alone does not tell that. */
   #grantNow(request: HoldRequest, amount: bigint, isChecked = false): SliceHold | null {
     const { budgets } = request
     if (budgets.length === 0) return createHold(amount, [])
@@ -129,7 +129,7 @@ export class Granter {
     queue.waiting.push({ request, resolve, reject, refuseAtMs: null })
     if (!found) {
       this.#queues.set(key, queue)
-      // Everything that asks in this turn is served by the same take.
+      // One take serves all calls that ask in this turn.
       queueMicrotask(() => void this.#serve(key, queue))
     }
     return promise
@@ -155,13 +155,13 @@ export class Granter {
     }
   }
 
-  /** One round with the budgets locked: serve from memory, else look, take what reaches for some of them, and serve. */
+  /** One round with the budgets locked: serve from memory; if that serves no call, read the budgets, take as much as they have, and serve. */
   async #round(queue: Queue, contended: number): Promise<Round> {
     if (this.#grantWaiting(queue, false)) return { isProgress: true, situation: null }
     const situation = await this.#look(queue.budgets)
     const need = affordable(queue.waiting, situation.capacity)
     if (need === null) return { isProgress: false, situation }
-    // Calls that cost nothing are held from a slice too, so that not every one of them has to ask.
+    // A slice of at least one nanocredit lets later calls that cost nothing be held from memory.
     const wanted = need.amount === 0n && situation.capacity > 0n ? 1n : need.amount
     const plans: TakePlan[] = []
     for (const { budget, state, slice, isFresh } of situation.plans) {
@@ -181,7 +181,10 @@ export class Granter {
     return { isProgress, situation: isProgress ? situation : null }
   }
 
-  /** Serves, in order, whom memory allows; just after a look, `isChecked`, also by less than wished, since there is no more. */
+  /**
+   * Serves waiting calls in their order, as far as memory has money. `isChecked`: the budgets were just read, so a call
+   * that accepts less than it asked for gets less.
+   */
   #grantWaiting(queue: Queue, isChecked: boolean): boolean {
     const before = queue.waiting.length
     queue.waiting = queue.waiting.filter((waiting) => {
@@ -207,8 +210,9 @@ export class Granter {
   }
 
   /**
-   * Says no to those for whom there is too little, once others had their time to give back. With nobody to ask that is
-   * at once. That there is no money is said only where none will return by itself.
+   * Refuses the waiting calls for which there is too little, once the other processes had `recallWaitMs` to give back. When
+   * no other process has a lease, it refuses at once. The answer is `payment_required` only when no money will return by
+   * itself; else it is `balance_set_aside`.
    */
   async #settleShortage(queue: Queue, situation: Situation): Promise<void> {
     const { capacity } = situation
@@ -242,17 +246,17 @@ export class Granter {
       const withinMs = Math.max(...[...returning.values()].map((each) => each.withinMs))
       return stillSetAside(request, scarcest, { available: capacity, withinMs })
     }
-    // What a call that was made would still need is no call that is refused.
+    // With a smallest amount the call was made already and asks for more: it is not refused as a whole, so it does not count.
     if (request.smallestAmount === undefined) this.#refused += 1
     return paymentRequired(request, scarcest, capacity)
   }
 
-  /** Sets the recall mark when anybody else has a lease on these budgets; false when there is nobody to ask. */
+  /** Recalls these budgets when another process has a lease on them; false when no other process has one. */
   async #askOthers(queue: Queue): Promise<boolean> {
     const ids = queue.budgets.map((budget) => budget.budgetId)
     if (!(await this.#ledger.hasOtherLeases(ids))) return false
     const nowMs = this.#timing.clock.monotonicMs()
-    // A stream of hopeless calls asks the others once per shortage, not once per call.
+    // Many calls without money cause one recall per shortage, not one each.
     if (queue.recalledMs !== null && nowMs - queue.recalledMs < recallWaitMs / 2) return true
     await this.#reap()
     if (!(await this.#ledger.hasOtherLeases(ids))) return true
@@ -298,7 +302,7 @@ function smallestOf(request: HoldRequest): bigint {
   return request.smallestAmount ?? request.amount
 }
 
-/** How much to have for those who wait, as far as it reaches, in order; null when nobody's fits. */
+/** The sum of what the waiting calls ask for, in their order, up to `capacity`; null when not even one of them fits. */
 function affordable(
   all: readonly Waiting[],
   capacity: bigint,
@@ -315,13 +319,13 @@ function affordable(
   return count === 0 ? null : { amount, count, isAll: count === all.length }
 }
 
-/** How the contract names the budget that refused. */
+/** The contract's name for the budget that refused. */
 export const limitSources: Readonly<Record<BudgetRef['kind'], string>> = {
   credits: 'openrouter_credits',
   key_limit: 'openrouter_key_limit',
   batch: 'openrouter_in_flight_budget',
 }
-/** How a refusal names it to people. */
+/** The name of that budget in the message of a refusal. */
 export const limitNames: Readonly<Record<BudgetRef['kind'], string>> = {
   credits: "the organization's credits",
   key_limit: "the key's limit",
@@ -337,7 +341,7 @@ function paymentRequired(request: HoldRequest, budget: BudgetRef, available: big
   })
 }
 
-/** There is enough, and some of it is still set aside by a process that does not answer. */
+/** The error when there is enough money, but a process that does not answer has some of it set aside. */
 function stillSetAside(
   request: HoldRequest,
   budget: BudgetRef,

@@ -8,10 +8,10 @@ export interface Hold {
   readonly amount: bigint
 }
 
-/** Where a part of a charge goes: first to the lease it was held from, to the budget when that lease is gone. */
+/** One budget's part in a hold, and where its charge goes: to the lease, or to the budget when that lease is gone. */
 export interface Share {
   readonly slice: Slice
-  /** `budget` once the lease was found closed, `parents` once the budget of a batch was. */
+  /** `budget` once the lease was found closed; `parents` once the budget of a batch was found closed. */
   target: 'lease' | 'budget' | 'parents'
   fromFree: bigint
   excess: bigint
@@ -21,7 +21,7 @@ export interface Share {
 export interface SliceHold extends Hold {
   readonly shares: readonly Share[]
   state: 'held' | 'capturing' | 'ended'
-  /** Of its capture, resolved when that is durable; null before. */
+  /** The promise of its capture, resolved when that is durable; null before the capture. */
   captured: Promise<void> | null
 }
 
@@ -35,8 +35,8 @@ export function createHold(amount: bigint, slices: readonly Slice[]): SliceHold 
 }
 
 /**
- * Both holds as one, where they are of the same slices; null where a slice has been replaced between them, and then
- * nothing has changed. The two end with it: whatever is done with the one is done with both.
+ * One hold for two, if both are from the same slices. Null, and nothing has changed, when a slice was replaced between
+ * them. After joining, the two holds must not be used any more.
  */
 export function joinHolds(first: SliceHold, second: SliceHold): SliceHold | null {
   const isJoinable =

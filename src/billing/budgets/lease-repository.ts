@@ -28,7 +28,7 @@ export function insertLease(lease: {
   }
 }
 
-/** More for a lease, which is thereby also renewed. `held` is bounded as in `renewLease`. */
+/** Adds money to a lease, which also renews it. `held` is bounded as in `renewLease`. */
 export function growLease(lease: {
   leaseId: string
   epoch: number
@@ -50,8 +50,8 @@ export function growLease(lease: {
 }
 
 /**
- * Moves a lease's expiry forward, takes out what is folded and returned, and says what is held. Held is bounded by what
- * the row has left, since captures may commit between the reading of the memory and this statement.
+ * Moves a lease's expiry forward, takes out what is folded and returned, and records what is held. The statement bounds
+ * `held` by what the row has left, since captures may commit after this process read its memory.
  */
 export function renewLease(lease: {
   leaseId: string
@@ -84,7 +84,7 @@ export function renewLease(lease: {
   }
 }
 
-/** A lease row as it was read, the condition under which it may be ended by anybody. */
+/** A lease row as it was read. A process may end another's lease only while the row is still like this. */
 export interface LeaseRow {
   leaseId: string
   budgetId: string
@@ -98,10 +98,10 @@ export interface LeaseRow {
   isHeldOver: boolean
 }
 
-/** How a lease row stands: `draining` is left only what running calls hold. */
+/** The state of a lease row. `draining`: only the amount that running calls hold is left in it. */
 export type SliceRowState = 'open' | 'draining' | 'closed'
 
-/** What ending an expired lease waits for; by the database's clock, judged again in the statement itself. */
+/** When a lease may be ended. The statement itself compares with the database's clock. */
 export type EndCondition = 'expired' | 'held over' | 'at once'
 
 const conditionSql: Record<EndCondition, string> = {
@@ -111,8 +111,8 @@ const conditionSql: Record<EndCondition, string> = {
 }
 
 /**
- * Ends a lease that is still exactly as it was read: captured is folded, everything else returns. The row goes, since
- * a capture treats a lease that is gone like one that ended, and every idle moment of an account would leave one behind.
+ * Ends a lease that is still exactly as it was read: captured is folded, everything else returns. The row is deleted:
+ * a capture treats a missing lease like an ended one, and kept rows would pile up with every idle moment of an account.
  */
 export function closeLease(lease: LeaseRow, condition: EndCondition): LedgerStatement[] {
   return [

@@ -23,11 +23,11 @@ export interface TakePlan {
   readonly state: BudgetState
   readonly slice: Slice | undefined
   readonly amount: bigint
-  /** Of what is had then, what will be held at once; told to the row with the take, so that it is never thought free. */
+  /** The part of the slice (after the take) that will be held at once. The row records it with the take, so that no other process thinks it free. */
   readonly holding: bigint
 }
 
-/** `refused`: some budget has less than asked, or a lease was lost meanwhile; look again. `unknown`: storage is out of order. */
+/** `refused`: a budget has less than asked for, or a lease was lost meanwhile; read the budgets again. `unknown`: storage is out of order. */
 export type TakeResult = { type: 'taken' } | { type: 'refused' } | { type: 'unknown'; error: Error }
 
 /** What a take does to one lease. */
@@ -39,17 +39,17 @@ interface LeaseChange {
 }
 
 /**
- * The leases of this process and what changes them. Everything here but `slices`, `retired` and `closeUnanswered` is
- * called while the budget's lock is held.
+ * The leases of this process and what changes them. Call the methods while the budget's lock is held, except
+ * `closeUnanswered`.
  */
 export class Leases {
   /** The slice to grant from, per budget. */
   readonly slices = new Map<string, Slice>()
-  /** Slices that grant no more and whose calls still run. */
+  /** Slices that grant no more but have calls that still run. */
   readonly retired = new Set<Slice>()
   readonly locks = new BudgetLocks()
   readonly databaseClock: DatabaseClock
-  /** New leases whose take got no answer, with the monotonic time of asking. */
+  /** New leases whose take got no answer, with the monotonic time at which the take was sent. */
   readonly #unanswered = new Map<string, number>()
   readonly #ledger: Ledger
   readonly #timing: Timing
@@ -60,13 +60,13 @@ export class Leases {
     this.databaseClock = new DatabaseClock(timing.clock)
   }
 
-  /** The slice to grant from, also when its time is over; undefined when there is none or it was lost. */
+  /** The slice to grant from, even when its time is over; undefined when there is none or it was lost. */
   openSlice(budgetId: string): Slice | undefined {
     const slice = this.slices.get(budgetId)
     return slice?.state === 'open' ? slice : undefined
   }
 
-  /** Whether this process still minds a lease. */
+  /** Whether this process still has the lease in memory. */
   knows(leaseId: string): boolean {
     for (const slice of this.slices.values()) if (slice.leaseId === leaseId) return true
     for (const slice of this.retired) if (slice.leaseId === leaseId) return true
@@ -103,8 +103,8 @@ export class Leases {
   }
 
   /**
-   * Renews a lease: moves its expiry, folds what was captured into the budget, says what is held, and with `giveBack`
-   * returns what is free. Nothing happens to a slice that is not open.
+   * Renews a lease: moves its expiry, folds what was captured into the budget, records what is held, and with `giveBack`
+   * returns what is free. Does nothing for a slice that is not open.
    */
   async renew(slice: Slice, giveBack: boolean): Promise<void> {
     await this.settleDoubt(slice)
@@ -150,7 +150,7 @@ export class Leases {
     }
   }
 
-  /** Gives a whole lease back, provided no call holds from it. The slice grants nothing from the first moment on. */
+  /** Gives a whole lease back, if no call holds from it. The slice grants nothing from the beginning of this call on. */
   async close(slice: Slice): Promise<void> {
     await this.settleDoubt(slice)
     if (slice.holdsLive > 0) return
@@ -165,8 +165,8 @@ export class Leases {
   }
 
   /**
-   * Ends the new leases that became real without an answer. Nobody holds from them, but their rows say what was to be
-   * held, and would keep it for as long as a call may run.
+   * Ends new leases whose take was committed although its answer was lost. No call holds from them, but their rows have
+   * an amount as held, and would keep it for as long as a call may run.
    */
   async closeUnanswered(): Promise<void> {
     if (this.#unanswered.size === 0) return
@@ -182,7 +182,7 @@ export class Leases {
     }
   }
 
-  /** Finds out what became of the last unit about a slice, if that is not known. Rejects while storage cannot say. */
+  /** Finds out whether the last unit about a slice was committed, if its answer was lost. Rejects while storage cannot be read. */
   async settleDoubt(slice: Slice): Promise<void> {
     const open = slice.doubt
     if (open === null) return

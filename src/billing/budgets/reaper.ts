@@ -7,14 +7,14 @@ import type { LedgerStatement } from '../ledger/ledger-statement.ts'
 /** Figures since the start. */
 export interface ReaperStats {
   leasesReaped: number
-  /** What calls of dead processes held: the bound of what was spent and is not billed to anybody. */
+  /** The sum of the holds of calls whose process died. Those calls spent at most this, and it is billed to no account. */
   abandonedNanocredits: bigint
 }
 
 /**
- * Ends the leases of other processes. An expired lease loses at once what it does not hold; what it holds returns when
- * the longest call that may still run has ended. A lease whose owner is known dead ends at once. Every step is
- * conditional on the row being as it was read, so any number of processes may do this together.
+ * Ends the leases of other processes. An expired lease loses at once what it does not hold; the held part returns when
+ * the longest call that may still run has ended. A lease whose owner is known to be dead ends at once. Every step is
+ * conditional on the row being as it was read, so any number of processes may reap at the same time.
  */
 export class Reaper {
   readonly stats: ReaperStats = { leasesReaped: 0, abandonedNanocredits: 0n }
@@ -27,7 +27,7 @@ export class Reaper {
     this.#isMine = isMine
   }
 
-  /** One bounded round. Rejects when storage cannot be read; then the next round does it. */
+  /** One bounded round. Rejects when storage cannot be read; the next round makes up for it. */
   async reap(): Promise<void> {
     for (const ownerId of await this.#ledger.listOtherOwners(leasesPerRoundMax)) {
       if (await this.#ledger.isOwnerDead(ownerId)) await this.#endAllOf(ownerId)

@@ -14,8 +14,8 @@ import type { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
 
 /**
- * Keeps this process's leases as they should be: renewed while used, given back when idle, recalled or overdrawn. Every
- * round is bounded and looks at what is there, so a round that was missed or failed is made up by the next.
+ * Keeps this process's leases in order: renewed while used, given back when idle, recalled or overdrawn. Every round is
+ * bounded and starts from the present state, so the next round makes up for one that was missed or failed.
  */
 export class Renewals {
   readonly #ledger: Ledger
@@ -28,7 +28,7 @@ export class Renewals {
     this.#timing = dependencies.timing
   }
 
-  /** Renews what is used and closes what is not. Rejects when storage fails; then some are left for the next round. */
+  /** Renews the leases in use and closes the idle ones. Rejects when storage fails; the next round does the rest. */
   async renew(): Promise<void> {
     await this.#leases.closeUnanswered()
     await this.#forEach([...this.#leases.retired], (slice) => this.#leases.close(slice))
@@ -39,7 +39,7 @@ export class Renewals {
     })
   }
 
-  /** Gives back what budgets under recall, or overdrawn ones, want back. Costs one read while anything is unheld. */
+  /** Returns the free part of leases on budgets that are under recall or overdrawn. Costs one read while any slice has something free. */
   async watchRecalls(): Promise<void> {
     const watched = [...this.#leases.slices.values()].filter(
       (slice) => slice.free > 0n || slice.holdsLive === 0,
@@ -55,7 +55,7 @@ export class Renewals {
     }
   }
 
-  /** Gives everything back that no call holds; after it, `slices` has only what running calls hold. */
+  /** Gives back everything that no call holds; afterwards the slices have only what running calls hold. */
   async returnAll(): Promise<void> {
     await this.#leases.closeUnanswered()
     await this.#forEach([...this.#leases.slices.values(), ...this.#leases.retired], (slice) =>
@@ -64,9 +64,9 @@ export class Renewals {
   }
 
   /**
-   * Has every lease on a budget closed, here and elsewhere, so that the budget can be ended. False when that did not
-   * succeed in time because calls still hold from it; then try again later. A lease that expired is closed with what it
-   * holds: its owner is frozen or cut off, and what ends a batch has seen to it that nothing more is captured there.
+   * Has every lease on a budget closed, in this process and in others, so that the budget can be ended. False when calls
+   * still hold from it after a bounded wait; then try again later. An expired lease is closed together with its held part:
+   * its owner is frozen or cut off, and the end of a batch makes sure that nothing more is captured on it.
    */
   async settle(budgetId: string): Promise<boolean> {
     const untilMs = this.#timing.clock.monotonicMs() + budgetSettleMs
@@ -77,7 +77,7 @@ export class Renewals {
       )
       await this.#forEach(own, (slice) => this.#leases.close(slice))
       for (const lease of await this.#ledger.listExpiredLeasesOn(budgetId, leasesPerRoundMax)) {
-        // Somebody else's doing, if it fails; the look below tells.
+        // This fails when another process changed the lease; `hasLeases` below tells what is left.
         await this.#ledger.commit(commitPoints.reap, closeLease(lease, 'expired'))
       }
       if (!(await this.#ledger.hasLeases(budgetId))) return true
@@ -92,14 +92,14 @@ export class Renewals {
     const isRecalled = state.recallAtMs > slice.recallSeenMs
     const isOverdrawn = state.granted > state.limit
     if (!isRecalled && !isOverdrawn) return
-    // A mark stays unobeyed when giving back fails, so that the next look tries again.
+    // The mark counts as obeyed only when giving back succeeded; otherwise the next look tries again.
     if (slice.holdsLive === 0) await this.#leases.close(slice)
-    // Also with nothing to give: a row that says less than is held looks like one whose owner does not answer.
+    // Also renewed when only the row's `held` is too low: to other processes such an owner looks as if it did not answer.
     else if (slice.returnable > 0n || isUntold(slice)) await this.#leases.renew(slice, true)
     if (slice.doubt === null) slice.recallSeenMs = state.recallAtMs
   }
 
-  /** Runs a task for slices, each while its budget is locked, many at once but not all. */
+  /** Runs a task for slices, each while its budget is locked; at most `leasesPerRoundMax` at once. */
   async #forEach(slices: readonly Slice[], task: (slice: Slice) => Promise<void>): Promise<void> {
     for (let start = 0; start < slices.length; start += leasesPerRoundMax) {
       const page = slices.slice(start, start + leasesPerRoundMax)
@@ -110,13 +110,13 @@ export class Renewals {
   }
 }
 
-/** A lease that says what is true already is left alone for a while. */
+/** A lease whose row is up to date is left alone for a while. */
 function isRenewalDue(slice: Slice, nowMs: number): boolean {
   const isChanged = slice.captured > 0n || slice.doubt !== null || isUntold(slice)
   return isChanged || nowMs - slice.lastRenewedMs >= leaseRestMs
 }
 
-/** Whether the row says something else than what is held. */
+/** Whether the row's `held` differs from what is held. */
 function isUntold(slice: Slice): boolean {
   return slice.held - slice.owed !== slice.reportedHeld
 }

@@ -7,36 +7,36 @@ import {
 } from '../../core/limits/billing.ts'
 import type { BudgetRef } from './budget-ids.ts'
 
-/** How a lease stands: granting; lost to another process's reaping (captures may still be taken from it); given back. */
+/** `open`: grants. `lost`: another process ended the lease; captures may still be taken from it. `closed`: given back. */
 export type SliceState = 'open' | 'lost' | 'closed'
 
-/** What was sent about a lease and not answered: the row's epoch tells whether it became real. */
+/** A unit about a lease whose answer was lost: the row's epoch tells whether it was committed. */
 export interface Doubt {
   /** The epoch the row has if the unit was committed. */
   readonly epoch: number
-  /** Brings the slice to where it is if the unit was committed. */
+  /** Brings the slice to its state after the unit. */
   apply(): void
-  /** Brings it back to where it is if the unit was not. */
+  /** Brings the slice back to its state before the unit. */
   revert(): void
 }
 
 /**
  * The part of one budget that this process may grant from, in memory: pure arithmetic, no I/O. Amounts are
- * nanocredits and always satisfy `granted = free + held + captured - owed`, where granted and captured are what the
- * lease row is known to say, and owed is excess that a capture under way adds to the row.
+ * nanocredits and always satisfy `granted = free + held + captured - owed`. Granted and captured are the lease row's
+ * figures as far as this process knows them; owed is excess that a running capture adds to the row.
  */
 export class Slice {
   readonly leaseId: string
   /** Replaced when the key's limit was changed. */
   budget: BudgetRef
   state: SliceState = 'open'
-  /** Of the row; rises with every change but captures, so that no change is applied twice. */
+  /** The row's epoch; every change but a capture raises it, so that no change is applied twice. */
   epoch = 1
-  /** May be granted. */
+  /** The amount that may be granted. */
   free: bigint
   /** Set aside for calls that run or whose capture is not durable yet. */
   held = 0n
-  /** Durable and not yet folded into the budget. */
+  /** Captured in the lease row and not yet folded into the budget. */
   captured = 0n
   owed = 0n
   /** Holds that have not ended. */
@@ -47,7 +47,7 @@ export class Slice {
   lastUsedMs: number
   lastTakenMs: number
   lastRenewedMs: number
-  /** What the last renewal said is held. */
+  /** What is held according to the last renewal of the row. */
   reportedHeld = 0n
   /** The newest recall mark that was obeyed, database time. */
   recallSeenMs: number
@@ -74,12 +74,12 @@ export class Slice {
     this.recallSeenMs = options.recallSeenMs
   }
 
-  /** What the lease row says was granted, as far as is known here. */
+  /** The lease row's granted amount, as far as this process knows it. */
   get granted(): bigint {
     return this.free + this.held + this.captured - this.owed
   }
 
-  /** What could be given back at once: free and known to be in the row. */
+  /** What could be given back at once: it is free, and the row is known to have it. */
   get returnable(): bigint {
     const amount = this.free - this.owed
     return amount > 0n ? amount : 0n
@@ -106,15 +106,15 @@ export class Slice {
     this.#end(monotonicMs)
   }
 
-  /** Two holds go on as one, with what both of them set aside. */
+  /** Two holds become one, which has the amounts of both. */
   joinHolds(): void {
     this.holdsLive -= 1
     assert(this.holdsLive > 0, 'a joined hold is one that lives')
   }
 
   /**
-   * Makes room for a charge above its hold: from what is free, and the rest as excess that the capture itself adds to
-   * lease and budget. Returns that excess.
+   * Makes room for a charge above its hold: first from what is free; the rest is excess, which the capture itself adds
+   * to lease and budget.
    */
   reserveExcess(amount: bigint, cost: bigint): { fromFree: bigint; excess: bigint } {
     const missing = cost - amount
@@ -159,8 +159,8 @@ export class Slice {
   }
 
   /**
-   * How much more than what is needed now to take, given what will be left of the budget: enough for some more holds,
-   * less as the budget empties, nothing when few typical holds are left.
+   * How much to take beyond what is needed now, given what will be left of the budget: enough for some more holds, less
+   * as the budget empties, nothing when the rest is only a few typical holds.
    */
   static growth(slice: Slice | undefined, left: bigint, typicalHold: bigint): bigint {
     const typical =
@@ -171,7 +171,7 @@ export class Slice {
     return wanted < share ? wanted : share
   }
 
-  /** A take of `amount` is durable; soon after the one before, the next one will be larger. */
+  /** A take of `amount` is durable. When it came soon after the one before, the next one will be larger. */
   grow(amount: bigint, sentMs: number, grantUntilMs: number): void {
     const isHungry = sentMs - this.lastTakenMs < sliceGrowWithinMs
     const holds = isHungry ? this.#growthHolds * 2 : this.#growthHolds / 2

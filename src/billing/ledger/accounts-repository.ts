@@ -8,7 +8,7 @@ import { noUsage, usageColumns } from '../../canonical/usage.ts'
 import type { AudioFeature, Usage } from '../../canonical/usage.ts'
 import { keySubject, organizationSubject, spendingByDay } from './rollup-repository.ts'
 
-/** One usage row, as it is shown. Amounts in nanocredits; the cost is what is left of it after refunds. */
+/** One usage row for display. Amounts in nanocredits; the cost is what is left of it after refunds. */
 export interface UsageRecord extends Usage {
   generationId: string
   organizationId: string
@@ -21,7 +21,7 @@ export interface UsageRecord extends Usage {
   status: string
   isEstimated: boolean
   isUnpriced: boolean
-  /** What a transcription was asked for that may cost something besides. */
+  /** Requested features of a transcription that may carry a surcharge. */
   audioFeatures: readonly AudioFeature[]
   costNanocredits: bigint
   upstreamId: string | null
@@ -31,11 +31,11 @@ export interface UsageRecord extends Usage {
   serviceTier: string | null
   /** The provider's own figures where they were not believed. */
   reported: ReportedCounts | null
-  /** How the application named itself. */
+  /** The application's address, from its `HTTP-Referer` header. */
   httpReferer: string | null
   appTitle: string | null
   userAgent: string | null
-  /** Every try where there was more than one; null for one. */
+  /** Every attempt when there were several; null when there was one. */
   tries: readonly CaptureTry[] | null
   workspaceId: string
   streamed: boolean
@@ -56,23 +56,23 @@ export interface UsageTotals {
   monthly: bigint
 }
 
-/** A credits budget as it is: what came in, what was used (also what no lease has folded yet). */
+/** A credits budget as it is: what was granted and what was used, charges of open leases included. */
 export interface CreditsRecord {
   totalCredits: bigint
   totalUsage: bigint
 }
 
-/** How far a credits budget is from what the ledger says of the account, with the figures it was read with. */
+/** The difference between a credits budget and the account's sums in the ledger, with the figures it was computed from. */
 export interface CreditsDrift {
   limit: bigint
   spent: bigint
   /** What was added to the account, in all. */
   grants: bigint
-  /** What the ledger says was used, refunds taken off, and the budget does not know. */
+  /** What was used according to the ledger, less refunds, and is missing in the budget. */
   unspent: bigint
 }
 
-/** What is read about accounts. Writes nothing but statistics. */
+/** Reads about accounts. Writes nothing but statistics. */
 export interface AccountsRepository {
   loadNow(): Promise<number>
   loadAccountMode(organizationId: string): Promise<'prepaid' | 'tracked' | null>
@@ -84,7 +84,7 @@ export interface AccountsRepository {
   sumUsage(organizationId: string): Promise<bigint>
   /** `since`: Unix milliseconds of a midnight each (UTC). */
   sumKeyUsage(keyId: string, since: { day: number; week: number; month: number }): Promise<UsageTotals>
-  /** `day` is the one under which the refund is filed. */
+  /** `day`: the day under which the refund is filed. */
   hasRefund(transactionId: string, day: number): Promise<boolean>
   findUsage(generationId: string): Promise<UsageRecord | null>
   listUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
@@ -147,7 +147,7 @@ const openBatches = `coalesce((select cast(sum(b.spent_nanocredits + ${openCaptu
   where b.kind = 'batch' and b.closed = 0 and b.organization_id = parent.organization_id
     and replace(b.parents_json, '"' || parent.budget_id || '"', '') <> b.parents_json), 0)`
 
-/** What was spent of the budget `parent`, wherever it is written by now. */
+/** What was spent of the budget `parent`: by itself, in open leases and by open batches. */
 const parentUsed = `parent.spent_nanocredits + ${openCaptured.replaceAll('b.budget_id', 'parent.budget_id')}
   + ${openBatches}`
 
@@ -270,7 +270,7 @@ interface UsageRow extends Readonly<Record<keyof typeof usageColumns, number | n
   created_at_ms: number
 }
 
-/** What of a row of `usages` was given back. */
+/** The refunded part of a row of `usages`. */
 const refunded = `coalesce((select cast(sum(amount_nanocredits) as bigint) from postings
   where account = 'organization:' || usages.organization_id and postings.day = usages.day
     and transaction_id in (${refundTransactionIdsOf('usages.generation_id')})), 0)`

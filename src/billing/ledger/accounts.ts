@@ -23,11 +23,11 @@ export interface CreditsBalance {
   balance: bigint
 }
 
-/** What people ask about accounts, and what operators do to them. Not on the path of a call. */
+/** Questions of users about their accounts, and operators' changes to them. Not on the path of a call. */
 export interface Accounts {
   /**
-   * Adds credits. The transaction id makes it repeatable: a second time it changes nothing and gives `isRepeated`.
-   * Throws `invalid_request` unless the amount is positive, and fits beside what was granted before.
+   * Adds credits. The transaction id makes it repeatable: the second time changes nothing and returns `isRepeated`.
+   * Throws `invalid_request` unless the amount is positive and the sum of all grants stays in range.
    */
   grantCredits(grant: {
     organizationId: string
@@ -36,16 +36,17 @@ export interface Accounts {
     createdAtMs: number
   }): Promise<{ isRepeated: boolean }>
   /**
-   * Gives credits of one captured generation back: a new transaction that names the original. Several add up to at most
-   * what was captured; beyond that, and for an unknown generation, `conflict`. A key's limit is not widened by it.
+   * Gives credits of one captured generation back, as a new transaction that names the original. Several refunds add up
+   * to at most the captured amount. Throws `conflict` beyond that, and for an unknown generation. A refund does not raise
+   * what is left of a key's limit.
    */
   refund(refund: Refund): Promise<{ isRepeated: boolean }>
   /** What was granted and used, including what is captured and not yet folded. */
   readCredits(organizationId: string): Promise<CreditsBalance>
   /**
-   * Makes a prepaid account's balance what the ledger says of it, and gives it. Needed after an account became prepaid:
-   * calls of a tracked one pass its credits by, those too that were running at the change. Repeatable at any time, also
-   * while calls run. Throws `conflict` when the account is too busy to be read at rest.
+   * Corrects a prepaid account's balance to the ledger's, and returns it. Needed after an account became prepaid: calls
+   * of a tracked account do not touch its credits, nor do those that ran during the change. Repeatable at any time, also
+   * while calls run. Throws `conflict` when the account changed during every try.
    */
   reconcileCredits(organizationId: string): Promise<CreditsBalance>
   readKeyUsage(keyId: string): Promise<UsageTotals>
@@ -55,7 +56,7 @@ export interface Accounts {
   findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null>
   /** Newest first. */
   latestUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
-  /** Brings back what was learned before the start, and saves what changed since. */
+  /** Restores what was learned before the start; from then on saves the figures that change. */
   restoreLearning(learning: Learning): Promise<void>
   saveLearning(learning: Learning): Promise<void>
 }
@@ -83,7 +84,7 @@ class LedgerAccounts implements Accounts {
     const budget = creditsBudget(grant.organizationId)
     const outcome = await this.#ledger.commit(commitPoints.grant, [
       ensureBudget(budget),
-      // First of the two, so that a repetition is known as one also where no more would fit.
+      // Comes first, so that a repeated grant is recognised as one even when the sum would not fit any more.
       insertGrantPostings(grant),
       creditGrant(budget.budgetId, grant.amountNanocredits),
     ])
@@ -149,7 +150,7 @@ class LedgerAccounts implements Accounts {
     const budgets = budgetsOf(principal, await this.#repository.loadNow())
     const budget = budgets.find(({ kind }) => kind === 'key_limit')
     if (budget?.limitNanocredits == null) return null
-    // A limit that no call has met yet begins with what the key had spent before it was set.
+    // A limit that no call has used yet begins with what the key had spent before the limit was set.
     if ((await this.#repository.loadSpent(budget.budgetId)) === null)
       await this.#ledger.ensureBudgets([budget])
     return budget.limitNanocredits - ((await this.#repository.loadSpent(budget.budgetId)) ?? 0n)

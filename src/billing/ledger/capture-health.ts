@@ -2,7 +2,7 @@ import { captureStallMs } from '../../core/limits/billing.ts'
 import type { Report } from '../billing-events.ts'
 import type { Timing } from '../timing.ts'
 
-/** Whether captures become durable, and who hears when that changes. */
+/** Whether captures become durable; reports when that changes. */
 export class CaptureHealth {
   readonly #timing: Timing
   readonly #report: Report
@@ -23,7 +23,7 @@ export class CaptureHealth {
     return this.#timing.clock.monotonicMs() - this.#failingSinceMs >= captureStallMs
   }
 
-  /** Storage has answered, whatever it said. */
+  /** Storage has answered, with success or refusal. */
   noteAnswer(): void {
     if (this.#failingSinceMs === null) return
     this.#failingSinceMs = null

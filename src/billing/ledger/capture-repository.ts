@@ -13,7 +13,7 @@ import { type CaptureDetails, type CaptureRow, toStoredPrice } from './capture-r
 const insertGrantSql = `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
   values ($1, $2, $3, $4, $5, 'grant')`
 
-/** Both postings of a grant; its transaction id is taken once, whatever day it is repeated on. */
+/** Both postings of a grant. Its transaction id can be used once, even if the repetition is on another day. */
 export function insertGrantPostings(grant: {
   organizationId: string
   amountNanocredits: bigint
@@ -35,7 +35,7 @@ export function insertGrantPostings(grant: {
 /** The guard that fails when a refund is of an unknown generation, or more than is left of its charge. */
 export const refundGuard = 'refund_within_charge'
 
-/** Makes refunds of one generation wait for each other, so that together they cannot exceed it. Changes nothing. */
+/** Makes concurrent refunds of one generation wait for each other, so that together they cannot exceed the charge. Changes nothing. */
 export function lockUsage(generationId: string, organizationId: string): LedgerStatement {
   return {
     sql: `update usages set cost_nanocredits = cost_nanocredits
@@ -46,7 +46,7 @@ export function lockUsage(generationId: string, organizationId: string): LedgerS
   }
 }
 
-/** A refund of a captured generation. `sequence` from 1 to `refundsMax` is its name: the same one twice is a repetition. */
+/** A refund of a captured generation. `sequence`, from 1 to `refundsMax`, identifies it: using the same number again repeats the refund. */
 export interface Refund {
   generationId: string
   organizationId: string
@@ -61,7 +61,7 @@ export function refundTransactionId(refund: Pick<Refund, 'generationId' | 'seque
   return `refund:${refund.generationId}:${refund.sequence}`
 }
 
-/** SQL for the names of all refunds that the generation in a column may have, to be found by their ids. */
+/** SQL for the transaction ids of all refunds that the generation in a column may have. */
 export function refundTransactionIdsOf(column: string): string {
   return Array.from({ length: refundsMax }, (_, index) => `'refund:' || ${column} || ':${index + 1}'`).join(
     ', ',
@@ -69,8 +69,9 @@ export function refundTransactionIdsOf(column: string): string {
 }
 
 /**
- * Both postings of a refund, if it fits into what is left of the original. Refunds are numbered, so that those before
- * are found by their ids, whatever order the database sorts text in. They are filed under the day of their original.
+ * Both postings of a refund, if it fits into what is left of the original. Refunds are numbered, so that earlier ones
+ * can be found by their ids without comparing texts, which databases order differently. They are filed under the
+ * original's day.
  */
 export function insertRefundPostings(refund: Refund): LedgerStatement[] {
   const { generationId } = refund
@@ -109,8 +110,8 @@ export function insertRefundPostings(refund: Refund): LedgerStatement[] {
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * An amount for a column of whole numbers: the same stored value whether it travels as a number or, beyond 2^53, as a
- * bigint, but a number needs no conversion on its way. Not for arithmetic in SQL, which would become that of fractions.
+ * An amount as a parameter for a column of whole numbers: a number up to 2^53, which needs no conversion on its way,
+ * else a bigint; the stored value is the same. Do not compute with it in SQL: a number would make that floating point.
  */
 export function toWhole(amount: bigint): number | bigint {
   return amount <= safeMax && amount >= -safeMax ? Number(amount) : amount
@@ -118,7 +119,7 @@ export function toWhole(amount: bigint): number | bigint {
 
 const insertPricesSql = `insert into prices (price_id, price_json) values ($1, $2) on conflict (price_id) do nothing`
 
-/** The prices of these captures, each written once for ever; in id order, so that units do not wait crosswise. */
+/** The prices of these captures; each distinct price is stored once. In id order, so that two units cannot wait for each other. */
 export function insertPrices(rows: readonly CaptureRow[]): LedgerStatement {
   const prices = new Map(rows.map(({ price }) => [price, toStoredPrice(price)]))
   const values = [...prices.values()].map(({ priceId, json }) => [priceId, json])
@@ -170,7 +171,7 @@ const insertUsagesSql = `insert into usages (${columns.join(', ')}) values (${co
   .map((_, index) => `$${index + 1}`)
   .join(', ')})`
 
-/** One usage row per capture; a generation that is there already fails the unit. */
+/** One usage row per capture; the unit fails when a generation has a row already. */
 export function insertUsages(captures: readonly { row: CaptureRow; held: bigint }[]): LedgerStatement {
   return { sql: insertUsagesSql, rows: captures.map(({ row, held }) => usageValues(row, held)) }
 }
@@ -228,7 +229,7 @@ function wholeOrNull(milliseconds: number | null): number | null {
 const insertPostingsSql = `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
   values ($1, $2, $3, $4, $5, 'capture')`
 
-/** Both postings of every capture that cost something; a capture of nothing is a usage row only. */
+/** Both postings of every capture that cost something; a capture that cost nothing has a usage row only. */
 export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatement | null {
   const values: LedgerValue[][] = []
   for (const row of rows) {
@@ -245,8 +246,8 @@ export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatem
 }
 
 /**
- * How a refused call came to cost its caller nothing: its charge was never written, or was written without this process
- * knowing and then refunded.
+ * Why a refused call's caller pays nothing. `voided`: its charge was never written. `refunded`: its charge was written
+ * without this process knowing, and then refunded.
  */
 export type LossOutcome = 'voided' | 'refunded'
 
@@ -254,7 +255,7 @@ const insertLossSql = `insert into refused_calls (generation_id, organization_id
     outcome, created_at_ms)
   values ($1, $2, $3, $4, $5, $6, $7) on conflict (generation_id) do nothing`
 
-/** Writes down what refused calls cost the operator; belongs into the unit that frees their callers of it. */
+/** Records what refused calls cost the operator; belongs into the unit that voids or refunds their charges. */
 export function insertLosses(rows: readonly CaptureRow[], outcome: LossOutcome): LedgerStatement {
   return {
     sql: insertLossSql,

@@ -10,15 +10,15 @@ import {
 } from '../../canonical/usage.ts'
 import { formatCredits } from '../../core/money.ts'
 
-/** What is written down about one answered call. Exactly one exists per generation. */
+/** The record of one answered call. Exactly one exists per generation. */
 export interface CaptureRow {
   readonly generationId: string
   readonly organizationId: string
-  /** Where the key was, and whose it was, when the call was made. */
+  /** The key's workspace and owner at the time of the call. */
   readonly workspaceId: string
   readonly memberId: string | null
   readonly keyId: string
-  /** The upstream key that was used: `operator:` and a deployment's id, or the id of one that an organization brought. */
+  /** The upstream key that was used: `operator:` and a deployment's id, or the id of an organization's own key. */
   readonly credentialId: string
   readonly batchId: string | null
   readonly customId: string | null
@@ -51,36 +51,36 @@ export interface CaptureRow {
   readonly details: CaptureDetails
 }
 
-/** Counted and shown, and neither priced nor searched. */
+/** Figures for display; they neither set the price nor can be searched for. */
 export interface CaptureDetails {
   readonly attempts?: number
   /** The tier the provider said it used. */
   readonly service_tier?: string
-  /** How the application named itself; each is left out where it did not. */
+  /** The application's address, title and user agent, from its headers; each is absent when its header was. */
   readonly http_referer?: string
   readonly app_title?: string
   readonly user_agent?: string
-  /** Every try, where there was more than one. */
+  /** Every attempt, when there were several. */
   readonly tries?: readonly CaptureTry[]
   readonly media_tokens?: MediaTokens
-  /** What a transcription was asked for that may cost something besides; the price has what it cost. */
+  /** Requested features of a transcription that may carry a surcharge; `price` has the surcharges that were charged. */
   readonly audio_features?: readonly AudioFeature[]
-  /** What the provider reported where it was not believed, and something else was charged. */
+  /** What the provider reported, when it was not believed and something else was charged. */
   readonly reported?: ReportedCounts
-  /** What was counted above the hold and nothing covered, in nanocredits: the operator's loss. */
+  /** Usage above the hold that no money covered, in nanocredits: the operator's loss. */
   readonly uncovered_nanocredits?: string
 }
 
-/** One try of a call: whom it was sent to and what came back; null where nothing did. */
+/** One attempt of a call: the endpoint, and the status of its answer; null when none came. */
 export interface CaptureTry {
   readonly provider: string
   readonly endpoint: string
   readonly status: number | null
-  /** Milliseconds from its beginning to the first output. */
+  /** Milliseconds from the attempt's beginning to the first output. */
   readonly latency?: number
 }
 
-/** A provider's own figures; those of parts only above zero. */
+/** A provider's own figures. Those that are parts of another figure are present only above zero. */
 export interface ReportedCounts {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -100,7 +100,7 @@ export function toReportedCounts(usage: Usage): ReportedCounts {
   }
 }
 
-/** What a caller is told that a call cost; null where nothing that it used has a price, because zero would be a promise. */
+/** The cost that a caller is shown. Null when no used unit has a price: zero would promise that the call was free. */
 export function knownCost({
   isUnpriced,
   costNanocredits,
@@ -108,10 +108,10 @@ export function knownCost({
   return isUnpriced && costNanocredits === 0n ? null : costNanocredits
 }
 
-/** Characters of six bits each, enough that two prices never share an id. */
+/** Characters of six bits each: 132 bits, so that two prices never share an id. */
 const priceIdLength = 22
 
-/** A price as it is stored: as JSON, bigints as decimal strings, under an id that is made of it. */
+/** A price as stored: JSON with bigints as decimal strings, under an id that is a hash of it. */
 export interface StoredPrice {
   readonly priceId: string
   readonly json: string
@@ -119,7 +119,7 @@ export interface StoredPrice {
 
 const storedPrices = new WeakMap<Price, StoredPrice>()
 
-/** The stored form of a price. Remembered, since every call of an endpoint has the same object. */
+/** The stored form of a price. Cached by object, because all calls of an endpoint have the same price object. */
 export function toStoredPrice(price: Price): StoredPrice {
   const found = storedPrices.get(price)
   if (found !== undefined) return found
@@ -133,14 +133,14 @@ export function toStoredPrice(price: Price): StoredPrice {
 }
 
 /**
- * What is written in the place of a refused call's charge: the same generation at no cost. A generation has one row, so
- * once this one is durable the charge can never be written any more, even by a commit that was given up and goes on.
+ * The row that replaces a refused call's charge: the same generation at no cost. A generation has one row, so once this
+ * one is durable the charge cannot be written any more, not even by an earlier commit that is still running.
  */
 export function toVoided(row: CaptureRow): CaptureRow {
   return { ...row, status: 'failed', price: freePrice, costNanocredits: 0n }
 }
 
-/** What the log says of a call that its caller does not pay. */
+/** The log's text about a call that its caller does not pay. */
 export function lossOf({ model, provider, costNanocredits }: CaptureRow): string {
   return `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
 }

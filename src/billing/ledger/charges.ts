@@ -7,7 +7,7 @@ import { budgetGuard, leaseGuard, type LedgerStatement } from './ledger-statemen
 import { insertUsageTail } from './rollup-repository.ts'
 import type { Slice } from '../budgets/slices.ts'
 
-/** A hold with what it is to be charged. */
+/** A hold and the capture row that it will be charged with. */
 export interface Charge {
   readonly hold: SliceHold
   readonly row: CaptureRow
@@ -33,7 +33,7 @@ export function restore(charge: Charge): void {
   }
 }
 
-/** The capture is durable: what it cost is captured, the rest of the hold is free again. */
+/** The capture is durable: its cost counts as captured, and the rest of the hold is free again. */
 export function discharge(charge: Charge, monotonicMs: number): void {
   const { hold, row } = charge
   hold.state = 'ended'
@@ -45,8 +45,8 @@ export function discharge(charge: Charge, monotonicMs: number): void {
 }
 
 /**
- * Learns from a failed guard: a lease that is gone sends its charges to the budget, a closed budget (a batch's) to its
- * parents. Says which slices must grant no more.
+ * Learns from a failed guard. When a lease is gone, its charges go to the budget; when a batch's budget is closed, they
+ * go to its parents. Returns the slices that must grant no more.
  */
 export function redirect(
   charges: readonly Charge[],
@@ -71,7 +71,7 @@ export function redirect(
   return { slices, isChanged }
 }
 
-/** Only a batch's budget is ever closed; without parents to turn to a failed guard is a fault and not a direction. */
+/** Only a batch's budget is ever closed. Without parents there is no other budget to charge, and the failed guard is an error. */
 function isClosedBatch(share: Share, guard: string): boolean {
   const { budget } = share.slice
   return share.target !== 'parents' && guard === budgetGuard(budget.budgetId) && budget.parents.length > 0
@@ -83,8 +83,8 @@ interface Sum {
 }
 
 /**
- * One unit's statements for several captures: sums per budget (only for what leases cannot carry) and per lease, in id
- * order, then prices, usages, postings and what they add to the roll-ups in bulk.
+ * One unit's statements for several captures. First sums per budget (only what leases cannot carry) and per lease, in
+ * id order; then, in bulk, prices, usages, postings and the additions to the roll-ups.
  */
 export function captureStatements(charges: readonly Charge[]): LedgerStatement[] {
   const budgets = new Map<string, Sum>()

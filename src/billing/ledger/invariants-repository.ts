@@ -7,17 +7,17 @@ export interface Violation {
   detail: string
 }
 
-/** The questions behind `checkInvariants`; each lists what contradicts it. Scans tables: not for the hot path. */
+/** The queries behind `checkInvariants`; each lists the rows that break one invariant. They scan tables: not for the hot path. */
 export interface InvariantsRepository {
   listUnbalancedTransactions(limit: number): Promise<Violation[]>
   listOverdrawnLeases(limit: number): Promise<Violation[]>
   /** Usages that cost something without a matching capture, and captures without their usage. */
   listUnmatchedCharges(limit: number): Promise<Violation[]>
-  /** Open leases with holds, and whose they are. */
+  /** Open leases with holds, and their owners. */
   listHeldLeases(limit: number): Promise<(Violation & { ownerId: string })[]>
   listMisgrantedBudgets(limit: number): Promise<Violation[]>
   listMisbalancedCredits(limit: number): Promise<Violation[]>
-  /** Groups of usages within an hour, and days, whose usages are not what was rolled up together with the tail. */
+  /** Groups of usages within an hour, and days, whose sum differs from the roll-up plus the tail. */
   listMisrolledUsage(limit: number): Promise<Violation[]>
   isOwnerDead(ownerId: string): Promise<boolean>
 }
@@ -87,7 +87,7 @@ const batchesSpent = `coalesce((select cast(sum(c.spent_nanocredits + coalesce((
 const posted = `coalesce((select cast(sum(amount_nanocredits) as bigint) from postings
   where account = 'organization:' || p.organization_id), 0)`
 
-// Only prepaid accounts are held to a balance; a tracked one's captures pass its credits by.
+// Only the balance of a prepaid account must match: a tracked account's captures do not touch its credits.
 const misbalancedSql = `select subject, detail from (
     select p.organization_id as subject, 'balance ' || cast(p.limit_nanocredits - p.spent_nanocredits
         - ${leasesCaptured} - ${batchesSpent} as text) || ', postings ' || cast(${posted} as text) as detail,
@@ -99,7 +99,7 @@ const misbalancedSql = `select subject, detail from (
 const groups = groupColumns.join(', ')
 const measures = rollupColumns.slice(groupColumns.length)
 
-// One statement, so that it is true also while usage is captured and rolled up.
+// One statement, so that the comparison holds even while usage is captured and rolled up.
 const misrolledSql = `select subject, detail from (
     select organization_id || ' ' || key_id || ' ' || model || ' ' || provider || ' hour ' || cast(hour as text) as subject,
       'usages exceed roll-ups and tail by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits, '

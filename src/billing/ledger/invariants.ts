@@ -1,6 +1,6 @@
 import type { InvariantsRepository } from './invariants-repository.ts'
 
-/** Something that must be true and is not; for `headrace doctor` and for tests. */
+/** A broken invariant, for `headrace doctor` and for tests. */
 export interface InvariantFinding {
   invariant: InvariantName
   /** Which row: a transaction, lease, generation, budget or account. */
@@ -17,7 +17,7 @@ export type InvariantName =
   | 'usage is what was rolled up and the tail'
   | 'granted is what leases, batches and captures account for'
 
-/** Everything that is wrong with the money, at most `limit` findings per invariant; empty when all is well. */
+/** All broken invariants of the money, at most `limit` findings for each; empty when all is well. */
 export async function checkInvariants(
   repository: InvariantsRepository,
   limit = 100,

@@ -26,16 +26,16 @@ export interface BudgetState {
   isClosed: boolean
 }
 
-/** What an owner that does not answer has of a budget, and when that is over at the latest. */
+/** What the leases of unresponsive owners still have of a budget, and the time by which all of it has returned. */
 export interface Returning {
   amount: bigint
   withinMs: number
 }
 
-/** All SQL of budgets, leases, usages, postings and dead letters that changes something, and what changing needs to read. */
+/** All statements that change budgets, leases, usages, postings and dead letters, and the reads that these changes need. */
 export interface Ledger {
   readonly ownerId: string
-  /** Commits guarded statements, sent once; never rejects. What is left unknown, the ids and epochs in them tell later. */
+  /** Commits guarded statements, sent once; never rejects. When the outcome is unknown, the ids and epochs in the rows tell it later. */
   commit(name: LedgerCommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome>
   /** The same, sent until storage has answered; the statements are made anew for every try. */
   commitUntilAnswered(
@@ -51,14 +51,14 @@ export interface Ledger {
   ): Promise<{ budgets: Map<string, BudgetState>; nowMs: number | null }>
   ensureBudgets(budgets: readonly BudgetRef[]): Promise<void>
   loadLease(leaseId: string): Promise<LeaseRow | null>
-  /** Those that exist among these, a few. */
+  /** The leases that exist among these ids; a few at most. */
   loadLeases(leaseIds: readonly string[]): Promise<LeaseRow[]>
   /** Whether other owners have leases on one of these budgets, which a recall could bring back. */
   hasOtherLeases(budgetIds: readonly string[]): Promise<boolean>
   hasLeases(budgetId: string): Promise<boolean>
-  /** Leases that expired, or whose held part is over. */
+  /** Leases that expired, or whose held part may return. */
   listExpiredLeases(limit: number): Promise<LeaseRow[]>
-  /** Leases on one budget whose time is over, whatever they hold. */
+  /** Expired leases on one budget, whatever they hold. */
   listExpiredLeasesOn(budgetId: string, limit: number): Promise<LeaseRow[]>
   /** Open leases of one owner. */
   listLeasesOf(ownerId: string, limit: number): Promise<LeaseRow[]>
@@ -66,20 +66,21 @@ export interface Ledger {
   listOtherOwners(limit: number): Promise<string[]>
   isOwnerDead(ownerId: string): Promise<boolean>
   /**
-   * What will return to these budgets by itself, asked after a recall had its time: leases of owners that died or show no
-   * sign of life, and what other owners neither hold nor have given back. By budget; those without are left out.
+   * The money that will return to these budgets without anyone's help, read after other owners had time to obey a recall:
+   * leases of owners that died or show no sign of life, and amounts that their owners neither hold nor have given back.
+   * By budget; a budget to which nothing returns is left out.
    */
   loadReturning(budgetIds: readonly string[]): Promise<Map<string, Returning>>
   /** Asks all owners to give back what they do not hold. */
   recall(budgetIds: readonly string[]): Promise<void>
   onRecall(wake: () => void): () => void
-  /** What an operator has to look after, kept aside; tried until storage has answered. */
+  /** Keeps a capture that failed for an operator to look after; tries until storage has answered. */
   insertDeadLetter(row: CaptureRow, reason: string, waiting: Pick<CommitOptions, 'sleep'>): Promise<void>
 }
 
 const recallChannel = 'budget_recall'
 
-/** Money that was earned is never given up, so that only the end of this process ends the tries. */
+/** Earned money is never given up: only the end of this process ends the tries. */
 const untilAnswered: Patience = {
   triesMax: Number.POSITIVE_INFINITY,
   waitMs: captureRetryMs,
@@ -195,7 +196,7 @@ class DatabaseLedger implements Ledger {
   }
 
   async loadReturning(budgetIds: readonly string[]): Promise<Map<string, Returning>> {
-    // A lease that was renewed after the recall has an owner that answers; what that one holds is in use.
+    // The owner of a lease that was renewed after the recall is alive, and what that lease holds is in use.
     const rows = await this.#database.query<ReturningRow>(
       `select budget_id, owner_id, granted_nanocredits - captured_nanocredits as left_nanocredits,
         case when expires_at_ms - ${leaseMs} < recall_at_ms and granted_nanocredits - captured_nanocredits > held_nanocredits

@@ -3,7 +3,7 @@ export type LedgerValue = string | number | bigint | null
 
 /**
  * One guarded statement, as storage takes it. Every unit writes budgets in id order first, then leases in id order,
- * then inserts, so that units of different processes wait for each other instead of locking crosswise.
+ * then inserts, so that units of different processes wait for each other and never deadlock.
  */
 export interface LedgerStatement {
   sql: string

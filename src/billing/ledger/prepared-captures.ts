@@ -4,12 +4,12 @@ import { captureStatements, type Charge, reserve, restore } from './charges.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
 
-/** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
+/** The statements of several captures for a unit of the caller's, and the calls that tell its outcome: exactly one of them, once. */
 export interface PreparedCaptures {
   readonly statements: readonly LedgerStatement[]
   /** The unit is durable. */
   committed(): void
-  /** The unit left no trace; prepare again, with what the guard that failed taught about leases. */
+  /** The unit left no trace. `guard` names the guard that failed, which tells that a lease or a budget is gone; then prepare again. */
   failed(guard?: string): void
 }
 

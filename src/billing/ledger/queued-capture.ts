@@ -5,8 +5,8 @@ import { toVoided } from './capture-row.ts'
 import { insertLosses } from './capture-repository.ts'
 
 /**
- * What becomes of a capture whose caller is told that it took too long. `void`: the caller is shown that error and
- * nothing of the answer, and therefore pays nothing. `keep`: the caller had a part of the answer, or has left, and pays.
+ * What happens to a capture when its caller gets an error because it took too long. `void`: the caller sees that error
+ * and no part of the answer, and therefore pays nothing. `keep`: the caller had a part of the answer, or left, and pays.
  */
 export type WhenRefused = 'void' | 'keep'
 
@@ -17,13 +17,13 @@ export interface QueuedCapture extends Charge, Placed {
   readonly reject: (error: Error) => void
   readonly queuedMs: number
   isOverdue: boolean
-  /** Its caller was refused and pays nothing, whatever became of the commits that were sent. */
+  /** Its caller was refused and pays nothing, whatever the outcome of commits that were already sent. */
   isRefused: boolean
-  /** A commit that contained it ended without an answer, so finding it there means it was ours. */
+  /** A commit that contained it ended without an answer; if the row exists, that commit wrote it. */
   mayBeDurable: boolean
 }
 
-/** The captures, those of refused callers as rows that charge nothing beside what the operator loses by them. */
+/** The statements of captures. A refused caller's capture is a row without a charge, and the operator's loss is recorded beside it. */
 export function statementsOf(
   entries: readonly QueuedCapture[],
   voided: ReadonlySet<QueuedCapture>,

@@ -11,13 +11,13 @@ import type { QueuedCapture } from './queued-capture.ts'
 import { refundStatements } from './refunds.ts'
 import type { Timing } from '../timing.ts'
 
-/** What refused calls came to since the start: answers that the operator pays for and no caller does. */
+/** Refused calls since the start, and their cost: the operator pays the provider for these answers, and no caller pays. */
 export interface LossStats {
   lostCalls: number
   lostNanocredits: bigint
 }
 
-/** Counts the captures whose callers were refused, and gives back those that had been written all the same. */
+/** Counts the captures whose callers were refused, and refunds those that were written nevertheless. */
 export class RefusedCaptures {
   readonly stats: LossStats = { lostCalls: 0, lostNanocredits: 0n }
   readonly #ledger: Ledger
@@ -32,14 +32,14 @@ export class RefusedCaptures {
     this.#report = dependencies.report
   }
 
-  /** What cost nothing is no loss. */
+  /** A call that cost nothing is no loss. */
   count({ costNanocredits }: CaptureRow): void {
     if (costNanocredits === 0n) return
     this.stats.lostCalls += 1
     this.stats.lostNanocredits += costNanocredits
   }
 
-  /** A lost call that no unit of captures will list: `list` does. A bounded number is kept. */
+  /** Keeps a lost call that no unit of captures records, until `list` writes it down. Keeps a bounded number. */
   keep(row: CaptureRow): void {
     if (row.costNanocredits === 0n || this.#unlisted.length >= lossesUnlistedMax) return
     this.#unlisted.push(row)
@@ -58,16 +58,16 @@ export class RefusedCaptures {
     while (this.#unlisted.length > 0) {
       const rows = this.#unlisted.slice(0, size)
       const outcome = await this.#ledger.commit(commitPoints.deadLetter, [insertLosses(rows, 'voided')])
-      // Storage is away: they are kept until it is back.
+      // Storage is out of order: the rows are kept until it answers again.
       if (outcome.type === 'unknown' || (outcome.type === 'refused' && outcome.by === 'outage')) break
-      // One that storage can never take must not keep the others out; the log has told it.
+      // One row that storage always refuses must not block the others, so rows go one by one. The log has that row already.
       if (outcome.type !== 'committed' && rows.length > 1) size = 1
       else this.#unlisted.splice(0, rows.length)
     }
     this.#isListing = false
   }
 
-  /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
+  /** Marks the capture as refused: from here on its caller pays nothing. Returns the reporter's promise, if any, to await before the caller gets its error. */
   refuse(entry: QueuedCapture): unknown {
     const { generationId, costNanocredits } = entry.row
     if (costNanocredits === 0n) return null
@@ -77,8 +77,8 @@ export class RefusedCaptures {
   }
 
   /**
-   * Refunds a charge that is in the ledger, to every budget it was taken from. False when there is none: the row that
-   * stands in the charge's place was there first.
+   * Refunds a charge to every budget it was taken from. False when the ledger has no such charge, because the row without
+   * a charge was written first.
    */
   async giveBack(charge: Charge): Promise<boolean> {
     const { generationId } = charge.row
@@ -88,18 +88,18 @@ export class RefusedCaptures {
     return given !== 'void'
   }
 
-  /** Tries until storage has answered. An error when the charge cannot be given back. */
+  /** Tries until storage has answered. Returns an error when the charge cannot be refunded. */
   async #refund(charge: Charge): Promise<'refunded' | 'void' | Error> {
     const statements = (): LedgerStatement[] => this.#statementsOf(charge)
     const sleep: Timing['sleep'] = (milliseconds) => this.#timing.sleep(milliseconds)
     for (;;) {
       const outcome = await this.#ledger.commitUntilAnswered(commitPoints.refund, statements, { sleep })
       if (outcome.type === 'committed') return 'refunded'
-      // A duplicate is this very refund, which became real without an answer.
+      // A duplicate is this same refund, which was committed although its answer was lost.
       if (outcome.type === 'refused' && outcome.by === 'duplicate') return 'refunded'
       if (outcome.type === 'unknown' || outcome.by !== 'guard') return outcome.error
       if (outcome.guard === refundGuard) return 'void'
-      // The budget of a batch was closed since, and its parents have booked what it spent.
+      // The batch's budget was closed since; its parents have booked what it spent, so the refund goes to them.
       if (!redirect([charge], outcome.guard).isChanged)
         return new Error(`a refund failed at ${outcome.guard}`)
     }
@@ -118,7 +118,7 @@ export class RefusedCaptures {
   }
 }
 
-/** The budgets that a capture of this hold was, or is in the end, taken from. */
+/** The budgets that a capture of this hold is or was taken from. */
 function chargedBudgetsOf({ shares }: SliceHold): string[] {
   return shares.flatMap(({ slice: { budget }, target }) =>
     target === 'parents' ? budget.parents : [budget.budgetId],

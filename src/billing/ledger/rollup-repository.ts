@@ -4,20 +4,20 @@ import { commitPoints } from '../ledger-commit-points.ts'
 import type { CaptureRow } from './capture-row.ts'
 import type { LedgerStatement, LedgerValue } from './ledger-statement.ts'
 
-/** Where rolling up stands. */
+/** How far the roll-up has come. */
 export interface RollupCursor {
-  /** Units so far; rises with every one. */
+  /** Number of roll-up units so far. */
   position: number
-  /** Milliseconds since the last one, by the database's clock; negative when that was set back. */
+  /** Milliseconds since the last unit, by the database's clock; negative when that clock was set back. */
   idleMs: number
 }
 
-/** Reads the tail and moves it into the roll-ups. Everything rejects with `storage_unavailable`. */
+/** Reads the tail and moves it into the roll-ups. All methods reject with `storage_unavailable`. */
 export interface RollupRepository {
   loadCursor(): Promise<RollupCursor>
-  /** The oldest rows of the tail. Read the cursor before it, never after: ids may come back once their rows are gone. */
+  /** The oldest rows of the tail. Read the cursor before it, never after: the database may reuse the ids of deleted rows. */
   listTail(limit: number): Promise<number[]>
-  /** Rolls these rows up; false when the cursor has moved, and then nothing happened. */
+  /** Rolls these rows up. False, and nothing changed, when another process has moved the cursor. */
   rollUp(position: number, tailIds: readonly number[]): Promise<boolean>
 }
 
@@ -46,7 +46,7 @@ export function createRollupRepository(database: Database): RollupRepository {
   }
 }
 
-/** What is summed; the columns that the tail and the roll-ups have in common, beside those of `groupColumns`. */
+/** The summed columns. The tail and the roll-ups have these in common, beside `groupColumns`. */
 const sumColumns = [
   'requests',
   'input_tokens',
@@ -59,8 +59,9 @@ const sumColumns = [
 ] as const
 
 /**
- * What a roll-up is kept by. Never anything that a caller chooses freely, such as the end user (`user_id`) or the session:
- * the roll-ups would grow with the calls. Workspace, member and credential add no rows, or a few: a key has one of each.
+ * The columns by which roll-ups are grouped. None of them may be a value that a caller chooses freely, such as the end
+ * user (`user_id`) or the session: the number of rows would grow with the calls. Workspace, member and credential add
+ * few rows, because a key has one of each.
  */
 export const groupColumns = [
   'organization_id',
@@ -78,7 +79,7 @@ export const rollupColumns = [...groupColumns, ...sumColumns]
 
 const hourMs = 3_600_000
 
-/** The group of a usage row, as `select` writes it, in the order of `groupColumns`. What is not known is an empty text there. */
+/** SQL for the group of a usage row, in the order of `groupColumns`. An unknown value is an empty text. */
 export const usageGroup = [
   'usages.organization_id as organization_id',
   `usages.created_at_ms / ${hourMs} as hour`,
@@ -94,14 +95,14 @@ const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
   values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
 
 /**
- * What a unit's captures add to the roll-ups, one row for each different group in it. Must be in the unit
- * that inserts the usages: usage is what was rolled up and what is in the tail, at every moment.
+ * What a unit's captures add to the tail of the roll-ups, one row for each different group. Must be in the unit that
+ * inserts the usages: at every moment, usage is the sum of the roll-ups and the tail.
  */
 export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
   const groups = new Map<string, Group>()
   let last: Group | undefined
   for (const row of rows) {
-    // Rows that follow each other nearly always are alike; a name is made only where that changes.
+    // Consecutive rows are nearly always of one group; the key of a group is built only when it changes.
     if (last === undefined || !isAlike(last, row)) last = findGroup(groups, row)
     addTo(last, row)
   }
@@ -156,7 +157,7 @@ function addTo(group: Group, { usage, source, costNanocredits }: CaptureRow): vo
   group.cost += costNanocredits
 }
 
-/** In the order of `groupColumns`. A column of a key takes no null. */
+/** In the order of `groupColumns`. Columns of a primary key take no null. */
 function groupOf(row: CaptureRow, hour: number): LedgerValue[] {
   const { organizationId, keyId, model, provider, workspaceId, memberId, credentialId } = row
   return [organizationId, hour, keyId, model, provider, workspaceId, memberId ?? '', credentialId]
@@ -181,7 +182,7 @@ function hourOf(row: CaptureRow): number {
   return Math.floor(row.createdAtMs / hourMs)
 }
 
-/** What a refund takes off the roll-ups, in the hour of its original. Must be in the unit that writes the refund. */
+/** Subtracts a refund from the roll-ups, in the hour of its original. Must be in the unit that writes the refund. */
 export function insertRefundTail(refund: {
   generationId: string
   day: number
@@ -204,8 +205,8 @@ const sums = sumColumns.map((column) => `cast(sum(${column}) as bigint)`).join('
 const additions = sumColumns.map((column) => `${column} = usage_rollups.${column} + excluded.${column}`)
 
 /**
- * Moves rows of the tail into the roll-ups, each exactly once: the cursor is where it was read, and every row is still
- * there, or nothing happens. All of one length have one text, so that the database prepares it once.
+ * Moves rows of the tail into the roll-ups, each exactly once: nothing happens unless the cursor is where it was read
+ * and every row still exists. Lists of equal length have the same SQL text, so that the database prepares it once.
  */
 export function rollUp(position: number, tailIds: readonly number[]): LedgerStatement[] {
   const chosen = `tail_id in (${tailIds.map((_, index) => `$${index + 1}`).join(', ')})`
@@ -242,19 +243,19 @@ export function rollUp(position: number, tailIds: readonly number[]): LedgerStat
   ]
 }
 
-/** Under which name `usage_days` has what an organization spent. */
+/** The subject under which `usage_days` has an organization's spending. */
 export function organizationSubject(organizationId: string): string {
   return `organization:${organizationId}`
 }
 
-/** Under which name `usage_days` has what a key spent. */
+/** The subject under which `usage_days` has a key's spending. */
 export function keySubject(keyId: string): string {
   return `key:${keyId}`
 }
 
 /**
- * A query of `day` and `cost_nanocredits` for everything an organization or a key used: days that were rolled up, and
- * the tail. Being one statement it sees both at one moment. `subject` and `id` are parameters, such as `$1`.
+ * A query of `day` and `cost_nanocredits` for all usage of an organization or a key: the days that were rolled up, and
+ * the tail. It is one statement, so it reads both at the same moment. `subject` and `id` are parameters, such as `$1`.
  */
 export function spendingByDay(of: 'organization_id' | 'key_id', subject: string, id: string): string {
   return `select day, cost_nanocredits from usage_days where subject = ${subject}

@@ -3,19 +3,19 @@ import type { RollupRepository } from './rollup-repository.ts'
 import { systemTiming } from '../timing.ts'
 import type { Timing } from '../timing.ts'
 
-/** Rolls usage up in the background, in any number of processes. Nobody has to: what is not rolled up is in the tail. */
+/** Rolls usage up in the background, in any number of processes. Sums are right without it too, because they include the tail. */
 export interface Rollup {
   start(): void
-  /** Ends after the unit that is under way. */
+  /** Resolves when the running unit has ended. */
   stop(): Promise<void>
   /**
-   * Rolls up what is in the tail, unless another process just did; bounded, the next round goes on. Rejects with
-   * `storage_unavailable`; the next round finds out what became of the unit that failed.
+   * Rolls up a bounded part of the tail, unless another process just did; the next round goes on. Rejects with
+   * `storage_unavailable`; then the next round finds out whether the failed unit was committed.
    */
   round(): Promise<void>
 }
 
-/** `report` hears of a failure, once per streak. */
+/** `report` receives a failure, once per streak. */
 export function createRollup(dependencies: {
   repository: RollupRepository
   timing?: Timing
@@ -28,7 +28,7 @@ export function createRollup(dependencies: {
   )
 }
 
-/** A round that another process made within this share of the interval counts for everybody. */
+/** If any process made a round within this time, no other makes one. */
 const freshMs = rollupEveryMs / 2
 
 class TailRollup implements Rollup {

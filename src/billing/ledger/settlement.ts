@@ -24,9 +24,9 @@ import type { Slice } from '../budgets/slices.ts'
 import type { Timing } from '../timing.ts'
 
 /**
- * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails for one row's sake is split
- * until that row is alone. A capture stays queued and is tried again until it is durable or a dead letter, whatever its
- * caller is told.
+ * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails because of one row is split
+ * until that row is alone. A capture stays queued until it is durable or a dead letter, even after its caller got an
+ * error.
  */
 export class Settlement {
   readonly #ledger: Ledger
@@ -76,13 +76,13 @@ export class Settlement {
     }
   }
 
-  /** False while captures do not become durable: nothing new should be spent. */
+  /** False while captures do not become durable; then the gateway accepts no new calls. */
   canAccept(): boolean {
     if (this.#queue.length >= captureQueueMax / 2) return false
     return !this.#health.isStalled
   }
 
-  /** Resolves when durable. A hold is captured once: a second time gives the first one's promise. */
+  /** Resolves when durable. A hold is captured once: a second call returns the first one's promise. */
   capture(hold: SliceHold, row: CaptureRow, whenRefused: WhenRefused = 'keep'): Promise<void> {
     if (hold.state !== 'held') return hold.captured ?? Promise.resolve()
     if (this.#queue.length >= captureQueueMax) {
@@ -121,8 +121,8 @@ export class Settlement {
   }
 
   /**
-   * Tells callers who waited `captureWaitMs` that it takes longer. Their captures stay queued; what a caller without any
-   * part of the answer would have been charged is not.
+   * Rejects the promises of callers who have waited `captureWaitMs`. Their captures stay queued; a caller who has seen no
+   * part of the answer (`void`) will not be charged.
    */
   expireWaits(): void {
     const nowMs = this.#timing.clock.monotonicMs()
@@ -130,7 +130,7 @@ export class Settlement {
       for (const entry of entries) {
         if (entry.isOverdue || nowMs - entry.queuedMs < captureWaitMs) continue
         entry.isOverdue = true
-        // Also when nothing was answered at all, a stalled disk counts as failing.
+        // A disk that stalls returns no error at all, so an overdue capture counts as a failure too.
         const failure = notDurable()
         this.#health.noteFailure(failure, entry.queuedMs)
         const told = entry.whenRefused === 'void' ? this.#refused.refuse(entry) : null
@@ -145,7 +145,7 @@ export class Settlement {
     entry.reject(failure)
   }
 
-  /** Resolves when everything queued is durable, or the time is over. */
+  /** Resolves when all queued captures are durable (true), or when the time is over (false). */
   async drain(untilMs: number): Promise<boolean> {
     while (this.#queue.length + this.#running.size > 0 || this.#refused.hasUnlisted) {
       if (this.#timing.clock.monotonicMs() >= untilMs) return false
@@ -177,7 +177,7 @@ export class Settlement {
     }
   }
 
-  /** Until every capture of the group is durable or a dead letter. */
+  /** Resolves when every capture of the group is durable or a dead letter. */
   async #run(group: readonly QueuedCapture[]): Promise<void> {
     const work: { entries: readonly QueuedCapture[]; redirects: number }[] = [
       { entries: group, redirects: 0 },
@@ -201,15 +201,15 @@ export class Settlement {
         )
       } else await this.#endAlone(entries, outcome)
     }
-    // Storage has just answered.
+    // Storage has just answered, so it may take the kept losses too.
     await this.#refused.list()
   }
 
-  /** Commits until there is an answer: storage being out of order is none. */
+  /** Commits until storage has answered. */
   async #commit(entries: readonly QueuedCapture[]): Promise<Answered> {
     let voided = none
     const statements = (): readonly LedgerStatement[] => {
-      // A caller may be refused while the commit is on its way: what was sent decides what it means.
+      // A caller may be refused while the commit is on its way, so this remembers which captures were sent as voided.
       voided = refusedAmong(entries)
       return statementsOf(entries, voided)
     }
@@ -230,11 +230,11 @@ export class Settlement {
     const by = outcome.type === 'refused' ? outcome.by : null
     if (by === 'duplicate') {
       if (entry.mayBeDurable) return entry.isRefused ? this.#giveBack(entry) : this.#finish(entry)
-      // Somebody else captured this generation before: it changes nothing, and its hold is given back.
+      // An earlier capture of this generation exists; this one changes nothing, and its hold is given back.
       this.#duplicates += 1
       return this.#abandon(entry)
     }
-    // What storage can never take was never charged.
+    // Storage refuses this row, so the refused caller was never charged.
     if (entry.isRefused) {
       this.#refused.keep(entry.row)
       return this.#abandon(entry)
@@ -264,7 +264,7 @@ export class Settlement {
     hold.state = 'ended'
   }
 
-  /** First those who wait for the answer, then the charges that were written after their callers had been refused. */
+  /** Ends the captures that callers wait for; then refunds charges that were written although their callers had been refused. */
   async #finishAll(entries: readonly QueuedCapture[], voided: ReadonlySet<QueuedCapture>): Promise<void> {
     const written = entries.filter((entry) => entry.isRefused && !voided.has(entry))
     for (const entry of entries) {
@@ -274,7 +274,7 @@ export class Settlement {
     for (const entry of written) await this.#giveBack(entry)
   }
 
-  /** Of a refused caller whose charge was written, or may have been. */
+  /** Refunds a refused caller whose charge was written, or may have been. */
   async #giveBack(entry: QueuedCapture): Promise<void> {
     if (await this.#refused.giveBack(entry)) this.#finish(entry)
     else this.#abandon(entry)
@@ -285,7 +285,7 @@ export class Settlement {
     this.#end(entry)
   }
 
-  /** A refused caller may not have been told yet, and must not get the answer for nothing. */
+  /** A refused caller whose promise is still open is rejected here: it pays nothing, so it must not get the answer. */
   #end(entry: QueuedCapture): void {
     this.#running.delete(entry)
     if (entry.isRefused) entry.reject(notDurable())
@@ -297,7 +297,7 @@ export class Settlement {
     discharge(charge, this.#timing.clock.monotonicMs())
   }
 
-  /** False when the guard says nothing about these charges. */
+  /** False when the guard is of none of these charges' leases and budgets. */
   #redirect(charges: readonly Charge[], guard: string): boolean {
     const lost = redirect(charges, guard)
     for (const slice of lost.slices) this.#onLost(slice)
@@ -305,7 +305,7 @@ export class Settlement {
   }
 }
 
-/** What a unit came to, and which of its captures went as rows that charge nothing. */
+/** The outcome of a unit, and which of its captures were sent as rows without a charge. */
 interface Answered {
   outcome: CommitOutcome
   voided: ReadonlySet<QueuedCapture>

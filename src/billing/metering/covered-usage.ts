@@ -3,7 +3,7 @@ import type { Price, Usage } from '../../canonical/usage.ts'
 import { withinTotals } from './meter.ts'
 import { chargeOf } from './price.ts'
 
-/** One kind of what a provider counts: how much there is of it, and the same usage with less. */
+/** One kind of quantity in a usage: `countOf` reads it, `to` returns the usage with a smaller one. */
 interface Cut {
   countOf: (usage: Usage) => number
   to: (usage: Usage, count: number) => Usage
@@ -29,7 +29,7 @@ const sound: Cut = {
   countOf: ({ audioMilliseconds }) => audioMilliseconds,
   to: (usage, audioMilliseconds) => ({ ...usage, audioMilliseconds }),
 }
-/** What is counted otherwise: the characters of a text with its bytes, and whatever else has a unit of its own. */
+/** Quantities with units of their own, such as the characters of a text and its bytes. */
 const counted: Cut = {
   countOf: (usage) => Math.max(...countedUnits.map(({ count }) => usage[count])),
   to: (usage, most) => {
@@ -39,8 +39,9 @@ const counted: Cut = {
 }
 
 /**
- * As much of a usage as an amount covers at this price. What no hold was made for is left out first: thinking beyond the
- * call's limit where `isThinkingBeyond`, else the input that was more than was sent; all else stays as far as it can.
+ * The largest part of a usage that an amount covers at this price. The part that no hold was made for is left out
+ * first: thinking beyond the call's limit where `isThinkingBeyond`, else input beyond what was sent. Then the other
+ * quantities are reduced, as little as possible.
  */
 export function coveredUsage(
   usage: Usage,
@@ -61,7 +62,7 @@ export function coveredUsage(
   return left
 }
 
-/** By halves, since a price may have minimums and steps. None of it is covered, and all of it is not. */
+/** Searches by halves, since a price may have minimums and steps. The caller knows that zero is covered and the whole is not. */
 function largestCovered(usage: Usage, cut: Cut, isCovered: (usage: Usage) => boolean): number {
   let most = 0
   let beyond = cut.countOf(usage)

@@ -11,10 +11,10 @@ import { dearest, heardMilliseconds, meteredModalities, outputBound } from './mo
 import { featuresOf, hourlySurcharges, withShares } from './surcharge-cost.ts'
 
 /**
- * The most a call of this demand can cost on an endpoint, in nanocredits, as far as it can be told: estimated prompt,
- * corrected by `ratio` (actual to estimated tokens, learned), plus `uncountedTokens` where the prompt has what only its
- * provider can count, plus output limit times choices, plus the fee. Where a token may be billed under several prices the
- * dearest counts. Units without a price count nothing; `missingPrices` names them.
+ * The most a call of this demand can cost on an endpoint, in nanocredits, as far as that is known. It sums the estimated
+ * prompt times `ratio` (actual to estimated tokens, learned), `uncountedTokens` where the prompt has parts that only
+ * the provider can count, the output limit times the choices, and the fee. Where a token may be billed under several
+ * prices, the highest counts. Units without a price add nothing; `missingPrices` names them.
  */
 export function holdAmountOf(
   demand: Demand,
@@ -24,13 +24,13 @@ export function holdAmountOf(
 ): bigint {
   const prompt = promptOf(demand, endpoint, { ratio, uncountedTokens })
   const amount = amountAt(demand, endpoint, prompt)
-  // Which tier serves a call the provider decides.
+  // The provider decides which tier serves a call, so every tier's price counts.
   return Object.values(endpoint.tierPrices ?? none)
     .map((price) => amountAt(demand, { ...endpoint, price, longPrices: [] }, prompt))
     .reduce((most, one) => (one > most ? one : most), amount)
 }
 
-/** Tokens of a prompt, those of sound among them. */
+/** Tokens of a prompt, and how many of them are of sound. */
 interface Prompt {
   tokens: number
   audioTokens: number
@@ -65,7 +65,7 @@ function amountAt(demand: Demand, endpoint: Endpoint, prompt: Prompt): bigint {
   return costOf([...withShares(terms, price), ...besides, fee])
 }
 
-/** The largest output, in tokens per choice, whose hold fits into `available`; 0 when not even the prompt does. */
+/** The largest output, in tokens per choice, whose hold fits into `available`; 0 when the prompt alone does not fit. */
 export function largestOutput(
   demand: Demand,
   endpoint: Endpoint,
@@ -105,7 +105,7 @@ function outputTerms(
   return meteredModalities[endpoint.modality].heldOutput(demand, endpoint, held)
 }
 
-/** The price that the estimated prompt reaches, and of a transcription with what its features cost. */
+/** The price at the estimated prompt's length; for a transcription, with its features' surcharges. */
 function priceOf(demand: Demand, endpoint: Endpoint, { tokens }: Prompt): Price {
   const price = priceAt(endpoint, tokens)
   return modalityRow(endpoint.modality).hasSurcharges ? priceWith(price, featuresOf(demand, endpoint)) : price
@@ -117,8 +117,8 @@ function dearestOutput({ outputToken, outputAudioToken }: Price): bigint {
 
 /**
  * What a call of this demand would use on an endpoint that has no price for it, in words; empty when the worst case can
- * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent. A surcharge of unknown
- * amount counts only where the operator refuses what has no known price: it must not close a feature by itself.
+ * be priced. Prepaid and limited accounts may not call an endpoint with missing prices. A surcharge of unknown amount
+ * counts only where the operator refuses calls without a known price; otherwise it would make the feature unusable.
  */
 export function missingPrices(
   demand: Demand,

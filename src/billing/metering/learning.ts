@@ -18,28 +18,29 @@ export interface LearningSample {
   ending: 'completed' | 'cancelled' | 'failed'
 }
 
-/** A row of the statistics. `organizationId` is `*` for the calls of all of them together. */
+/** A row of the statistics. `organizationId` is `*` in the row of all organizations together. */
 export interface ModelStats {
   organizationId: string
   model: string
   sampleCount: number
-  /** Actual to estimated prompt tokens, 95th percentile, in millionths; 0 while too little was seen. */
+  /** Actual to estimated prompt tokens, 95th percentile, in millionths; 0 while there are too few samples. */
   ratioPpm: number
-  /** 90th percentile of output tokens; 0 while too little was seen. */
+  /** 90th percentile of output tokens; 0 while there are too few samples. */
   outputP90: number
 }
 
-/** What past calls say about future ones. Memory first: nothing here waits for storage. */
+/** Predictions from past calls. Everything is in memory: no call waits for storage. */
 export interface Learning {
   record(sample: LearningSample): void
   /**
-   * Factor for an estimated prompt of the model, by this organization's recent calls, or by everybody's while it made too
-   * few: what others ask must not change what it pays for long. 1 until enough was seen. Rather high than low.
+   * The factor for an estimated prompt of the model, from this organization's recent calls. While those are too few, the
+   * calls of all organizations count; only then, because others' prompts must not change what this one pays. 1 while
+   * there are too few calls of either. A percentile, so rather too high than too low.
    */
   promptRatio(organizationId: string, model: string): number
-  /** 90th percentile of this organization's recent answers of the model in tokens, or null until enough was seen. */
+  /** 90th percentile of this organization's recent answers of the model, in tokens; null while there are too few. */
   outputTokens(organizationId: string, model: string): number | null
-  /** Figures from before the start, the newest first; what was learned since counts first. */
+  /** Figures from before the start, the newest first. Figures learned since the start take precedence. */
   restore(stats: readonly ModelStats[]): void
   /** Figures that changed since the last call, at most `modelStatsSaveMax`. */
   takeChanged(): readonly ModelStats[]
@@ -58,7 +59,7 @@ class MemoryLearning implements Learning {
   readonly #entries = new Map<string, Entry>()
 
   record(sample: LearningSample): void {
-    // Only a whole answer with the provider's own figures teaches; our own estimates would only confirm themselves.
+    // Only complete answers with the provider's own figures are samples; our own estimates would only confirm themselves.
     if (sample.source !== 'provider' || sample.ending !== 'completed') return
     const { organizationId, model, usage } = sample
     if (sample.estimatedInputTokens > 0 && usage.inputTokens > 0) {
@@ -109,7 +110,7 @@ class MemoryLearning implements Learning {
     const key = keyOf(organizationId, model)
     const found = this.#entries.get(key)
     if (found) {
-      // The order matters to nobody as long as nothing has to be forgotten.
+      // The order of entries matters only when one must be forgotten.
       if (this.#entries.size >= modelStatsMax) {
         this.#entries.delete(key)
         this.#entries.set(key, found)
@@ -130,7 +131,7 @@ function keyOf(organizationId: string, model: string): string {
   return `${organizationId} ${model}`
 }
 
-/** What is known of a model from the calls of one organization, or of all. */
+/** The figures of a model, from the calls of one organization or of all. */
 class Entry {
   readonly organizationId: string
   readonly model: string
@@ -161,7 +162,7 @@ class Entry {
   }
 }
 
-/** The last samples of one figure; percentiles are sorted only when asked for after enough has changed. */
+/** The last samples of one figure; a percentile is computed on demand and kept for eight samples. */
 class Samples {
   count = 0
   readonly #ring: number[] = []
@@ -173,7 +174,7 @@ class Samples {
     this.#ring[this.#next] = value
     this.#next = (this.#next + 1) % modelSamplesMax
     this.count += 1
-    // A sort per call would cost more than it tells: every eighth sample is often enough.
+    // Sorting at every call would cost more than the newer figure is worth: every eighth sample is often enough.
     if (this.count % 8 === 0) this.#known = null
   }
 

@@ -16,17 +16,17 @@ import {
 } from '../../core/limits/billing.ts'
 import { audioOfPrompt, meteredModalities, promptOf, type MeterContext } from './modalities.ts'
 
-/** What a call consumed, and how far that may be trusted. */
+/** What a call consumed, and where the figures are from. */
 export interface Metered {
   usage: Usage
   source: UsageSource
-  /** What the provider reported where something else is charged; null where it reported nothing, or is believed. */
+  /** What the provider reported, when something else is charged; null when it reported nothing or is believed. */
   disbelieved: Usage | null
 }
 
 /**
- * Usage for billing. What the provider reported counts when it can be true; what is missing or absurd is estimated from
- * what was asked and seen, and marked; only where nothing was answered is it zero.
+ * Usage for billing. The provider's report counts when it can be true. Missing or absurd figures are estimated from the
+ * request and the answer, and marked as estimated. The usage is zero only when nothing was answered.
  */
 export function meter(reading: MeterReading, context: MeterContext): Metered {
   const { usage } = reading
@@ -42,12 +42,12 @@ export function meter(reading: MeterReading, context: MeterContext): Metered {
   return { usage: estimate(reading, context), source: 'estimated', disbelieved: usage }
 }
 
-/** Whether a report is one at all. One that is broken anywhere says nothing. */
+/** Whether every figure of a report can be true. When one is impossible, the whole report is ignored. */
 function isWhole(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
   return isPlausible(usage, reading, context) && !contradicts(usage, reading, context)
 }
 
-/** Input and output each as they were counted, as far as the request can have caused so much; else estimated, each for itself. */
+/** Believes input and output separately: each counts as reported if this request can have caused so much, and is estimated otherwise. */
 function withBelievedSides(usage: Usage, reading: MeterReading, context: MeterContext): Usage {
   const isInput = isPromptWithin(usage, context)
   const isOutput = isWithinLimits(usage, context)
@@ -58,14 +58,14 @@ function withBelievedSides(usage: Usage, reading: MeterReading, context: MeterCo
   return { ...read, outputTokens, reasoningTokens, outputAudioTokens }
 }
 
-/** Whether a prompt has what only its provider can count, on its way to this endpoint. */
+/** Whether the prompt sent to this endpoint has parts that only the provider can count, such as search results. */
 export function isUncounted(demand: Demand, { searches }: Pick<Endpoint, 'searches'>): boolean {
   return demand.hasUncountedInput === true || searches === true
 }
 
 /**
- * Whether a request whose every byte is known can have had so many tokens. What has no bytes that tell its length is bounded
- * by the context alone, as in `isPlausible`.
+ * Whether a request can have had so many tokens, when the length of all its parts is known. When it has a part of
+ * unknown length, only the context bounds it, as in `isPlausible`.
  */
 function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterContext): boolean {
   const { inputBytes, images = 0 } = demand
@@ -76,9 +76,9 @@ function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterConte
 }
 
 /**
- * Whether a call that was limited to so much output can have had so much. What a model thinks before it answers is for
- * some providers no part of that limit; the endpoint's own limit bounds it. Without any limit the context does. What is
- * believed so is charged as far as money covers it (`execution/covered-charge.ts`), since no hold was made for it.
+ * Whether a call with an output limit can have had so much output. Some providers do not count thinking towards the
+ * caller's limit; then the endpoint's own limit bounds the thinking, or the context when the endpoint has none. No hold
+ * was made for such thinking, so it is charged as far as money covers it (`execution/covered-charge.ts`).
  */
 function isWithinLimits(
   { outputTokens, reasoningTokens }: Usage,
@@ -95,7 +95,7 @@ function isWithinLimits(
   )
 }
 
-/** Whether there is more output than the call was limited to, and so more than its hold was for. */
+/** Whether the output exceeds the call's limit, and therefore its hold. */
 export function isBeyondLimit(
   { outputTokens }: Pick<Usage, 'outputTokens'>,
   { demand, endpoint }: Pick<MeterContext, 'demand' | 'endpoint'>,
@@ -106,7 +106,7 @@ export function isBeyondLimit(
   return outputTokens > Math.ceil(limit * demand.choices * outputBeyondLimitFactor)
 }
 
-/** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */
+/** Counts audio input as text when the request had no audio and audio has a price of its own. */
 function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): Usage {
   const mayHaveHeard = demand.hasUncountedInput === true || (demand.audioInputTokens ?? 0) > 0
   const isDear = modalityRow(endpoint.modality).isConversation && endpoint.price.inputAudioToken !== undefined
@@ -114,7 +114,7 @@ function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): U
   return { ...usage, inputAudioTokens: 0 }
 }
 
-/** A prompt of no tokens beside an output is one that the provider did not count. */
+/** A report of output with zero prompt tokens: the provider did not count the prompt, so it is estimated. */
 function withPrompt(usage: Usage, context: MeterContext): Usage {
   const isMissing = usage.inputTokens === 0 && usage.outputTokens > 0 && context.demand.inputTokens > 0
   if (!isMissing || !modalityRow(context.endpoint.modality).isConversation) return usage
@@ -122,14 +122,14 @@ function withPrompt(usage: Usage, context: MeterContext): Usage {
 }
 
 /**
- * Nothing was answered: no piece of output and either a failure, a caller who left before anything came, or a model that
- * ended with a blank reason. An embedding has no output and a reason only sometimes, so there the usage itself says that
- * something was answered.
+ * Whether nothing was answered: there was no piece of output, and the call failed, or the caller left before anything
+ * came, or the model ended without a finish reason. An embedding has no output and seldom a finish reason, so there a
+ * completed call counts as answered.
  */
 function isNothing(reading: MeterReading, context: MeterContext): boolean {
   if (reading.outputBytes > 0 || reading.outputPieces > 0) return false
   if (context.ending === 'failed') return true
-  // What the provider charges a caller who left is charged, whether or not a piece had come.
+  // When the provider reports output for a caller who left, the caller pays for it, even if no piece had arrived.
   if (context.ending === 'cancelled') return (reading.usage?.outputTokens ?? 0) === 0
   if (!modalityRow(context.endpoint.modality).isConversation) return false
   const hasOutput = (reading.usage?.outputTokens ?? 0) > 0
@@ -148,7 +148,7 @@ const outputFields = ['outputTokens', 'reasoningTokens', 'outputAudioTokens'] as
 
 function isPlausible(usage: Usage, reading: MeterReading, { demand, endpoint }: MeterContext): boolean {
   const { contextLength } = endpoint
-  // Providers count special tokens beyond the context they state, but never by half.
+  // Providers also count special tokens, beyond the context length they state, but never half as many again.
   const tokensMax = contextLength === null ? usageTokensMax : Math.max(contextLength * 1.5 + 4_096, 65_536)
   const inputMax = Math.max(tokensMax, (contextLength ?? 0) * roundsOf(reading, { demand, endpoint }))
   for (const field of inputFields) if (!isCount(usage[field], inputMax)) return false
@@ -162,8 +162,8 @@ function isPlausible(usage: Usage, reading: MeterReading, { demand, endpoint }: 
 }
 
 /**
- * How often the provider asked the model, as far as the answer shows it: each time it may have filled the context. Once
- * where the request could not make it search.
+ * How often the provider called the model, as far as the answer shows it; each call may have filled the context. Once
+ * when the request could not make the provider search.
  */
 export function roundsOf(
   { providerCalls = 0 }: Pick<MeterReading, 'providerCalls'>,
@@ -177,14 +177,14 @@ function isCount(value: number, max: number): boolean {
 }
 
 /**
- * A report that says nothing was used, or no output was made, although output was seen, is a broken report; and so is one
- * of more characters than a text can have been billed for.
+ * Whether a report contradicts the answer: it says that nothing was used or no output was made although there was
+ * output, or it has more characters than the text can have been billed for.
  */
 function contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
   return meteredModalities[context.endpoint.modality].contradicts(usage, reading, context)
 }
 
-/** Parts never exceed their totals; a report where they do is cut to them. */
+/** Cuts parts to their totals: a report may have more cached input than input. */
 export function withinTotals(usage: Usage): Usage {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cached)

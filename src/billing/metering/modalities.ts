@@ -21,34 +21,34 @@ import type { PricedQuantity } from '../../core/money.ts'
 import { billedMilliseconds, pricesCounts, pricesTokens } from './price.ts'
 import { timeTerm } from './surcharge-cost.ts'
 
-/** What the meter needs to know besides the reading. */
+/** What the meter needs beside the reading. */
 export interface MeterContext {
   demand: Demand
   endpoint: Endpoint
-  /** `cancelled`: the caller left; what was streamed so far is paid. `failed`: nothing useful came, or it broke off. */
+  /** `cancelled`: the caller left and pays for what was streamed until then. `failed`: nothing useful came, or the answer broke off. */
   ending: 'completed' | 'cancelled' | 'failed'
   /** Actual to estimated prompt tokens, learned; 1 by default. */
   promptRatio?: number
 }
 
 /**
- * How calls of a kind of model are held, metered and estimated. What all kinds share (the prompt's tokens, the fee, the
- * bounds of a believable count) stands in `hold-amount.ts` and `meter.ts`.
+ * How calls of one modality are held, metered and estimated. The parts that all modalities share (the prompt's tokens,
+ * the fee, the bounds of a plausible count) are in `hold-amount.ts` and `meter.ts`.
  */
 export interface MeteredModality {
-  /** Units of which a call of this demand surely uses some: each needs a price before a prepaid account may call. */
+  /** Units that a call of this demand is certain to use. Each needs a price before a prepaid account may call. */
   units(demand: Demand, price: Price): readonly PriceUnit[]
-  /** What is held besides the prompt's tokens. `tokenPrice` is the dearest price of a token of input. */
+  /** The quantities to hold for input beside the prompt's tokens. `tokenPrice` is the highest price of an input token. */
   heldInput(demand: Demand, price: Price, tokenPrice: bigint): readonly PricedQuantity[]
-  /** What is held for the output; `promptTokens` share the context with it. `tokenPrice` is the dearest of output. */
+  /** The quantities to hold for the output; `promptTokens` share the context with it. `tokenPrice` is the highest price of an output token. */
   heldOutput(
     demand: Demand,
     endpoint: Endpoint,
     held: { price: Price; promptTokens: number; tokenPrice: bigint },
   ): readonly PricedQuantity[]
-  /** What must have been used, from what was asked and seen, bounded by what was asked for at most. */
+  /** The usage, estimated from the request and the seen output, at most what the request allows. */
   estimate(reading: MeterReading, context: MeterContext): Usage
-  /** Whether a report cannot be true of an answer that came. */
+  /** Whether a report is impossible for the answer that came. */
   contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean
 }
 
@@ -119,7 +119,7 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
           { quantity: utf8Bytes, price: price.utf8Byte ?? 0n },
         ]
       }
-      // Slow speech: a tenth of a second per character, doubled.
+      // Assumes slow speech, a tenth of a second per character, and doubles it.
       const billed = billedMilliseconds({ audioMilliseconds: characters * 200, audioChannels: 1 }, price)
       return [{ quantity: characters, price: tokenPrice }, timeTerm(billed, price.audioHour ?? 0n)]
     },
@@ -155,15 +155,15 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
 
 const nothing: readonly PricedQuantity[] = []
 
-/** Whether a reranking is billed by searches; what costs nothing either way is counted in tokens. */
+/** Whether a reranking is billed by searches. Where neither unit has a price it is counted in tokens. */
 function isBySearches({ searchUnit, inputToken }: Price): boolean {
   return searchUnit !== undefined && inputToken === undefined
 }
 
-/** A token is a byte at least, and the estimate takes it for three; and a document has one piece more where it is cut. */
+/** How far a report of search units may exceed the estimate: a token has at least one byte where the estimate assumes three, and cutting a document adds a piece. */
 const searchUnitsBeyondFactor = 4
 
-/** Whether a report counts anything at all, where something was sent. */
+/** Whether a report has any count above zero, if the request had any input. */
 function hasCounts(usage: Usage, demand: Demand): boolean {
   return !isEmpty(usage) || demand.inputTokens === 0
 }
@@ -176,20 +176,20 @@ function hasOutput({ outputBytes, outputPieces }: MeterReading): boolean {
   return outputBytes > 0 || outputPieces > 0
 }
 
-/** The estimated prompt, corrected by what prompts of the model were found to have. */
+/** The estimated prompt, corrected by the learned ratio of the model. */
 export function promptOf({ demand, promptRatio = 1 }: MeterContext): number {
   return Math.ceil(demand.inputTokens * promptRatio)
 }
 
-/** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */
+/** Tokens of audio in a conversation, where audio has a price of its own; elsewhere 0, because audio costs what text costs. */
 export function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContext): number {
   const tokens = endpoint.price.inputAudioToken === undefined ? 0 : (demand.audioInputTokens ?? 0)
   return Math.ceil(Math.min(tokens, demand.inputTokens) * promptRatio)
 }
 
 /**
- * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit of
- * quadrillions is no reason to hold more than a report of usage could ever be believed to say.
+ * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit
+ * of quadrillions must not make the hold larger than the largest usage that the meter would believe.
  */
 export function outputBound(demand: Demand, endpoint: Endpoint, promptTokens: number): number {
   const asked = demand.outputTokensMax
@@ -201,7 +201,7 @@ export function outputBound(demand: Demand, endpoint: Endpoint, promptTokens: nu
   return outputTokensUnknown
 }
 
-/** Bytes of answer text per token: fewer than real text has, so that an estimate is rather high than low. */
+/** Bytes of answer text per token. Real text has more, so the estimate is rather too high than too low. */
 const bytesPerToken = 3
 
 function outputOf(reading: MeterReading, { demand, endpoint }: MeterContext): number {
@@ -210,7 +210,7 @@ function outputOf(reading: MeterReading, { demand, endpoint }: MeterContext): nu
   return Math.min(seen, limit * demand.choices)
 }
 
-/** Providers that bill time round it up to whole seconds, some from a length a little longer than the container's. */
+/** Providers that bill time round it up to whole seconds, and some measure a little more than the container states. */
 function longestOf({ audioMilliseconds }: Demand): number {
   return wholeSeconds(audioMilliseconds ?? audioMillisecondsUnknownHold)
 }
@@ -219,7 +219,7 @@ function wholeSeconds(milliseconds: number): number {
   return milliseconds <= 0 ? 0 : (Math.ceil(milliseconds / 1_000) + 1) * 1_000
 }
 
-/** What a transcription is billed for at the most. */
+/** The longest time that a transcription can be billed for. */
 export function heardMilliseconds(demand: Demand, price: Price): number {
   const audioChannels = demand.audioChannels ?? audioChannelsUnknownHold
   return billedMilliseconds({ audioMilliseconds: longestOf(demand), audioChannels }, price)
@@ -234,12 +234,12 @@ function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint
   return { inputTokens, inputAudioTokens, outputTokens: Math.ceil(reading.outputBytes / bytesPerToken) }
 }
 
-/** The most tokens that the speech of a text can have. */
+/** The most tokens that the speech for a text can have. */
 function speechTokensMax({ characters }: Demand): number {
   return characters * speechTokensPerCharacterMax + speechTokensOfSilenceMax
 }
 
-/** Whether the speech of a text can have been so many characters, tokens and seconds. Slow speech has four times as many. */
+/** Whether the speech for a text can have so many characters, tokens and seconds. Slow speech has four times as many tokens. */
 function isSpokenWithin(
   { characters, inputTokens, outputTokens, audioMilliseconds }: Usage,
   { demand }: MeterContext,
@@ -249,9 +249,9 @@ function isSpokenWithin(
     characters > 0 &&
     characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond &&
     outputTokens <= tokensMax &&
-    // Where tokens are counted, speech that was heard has some.
+    // A model that counts tokens counts some of each kind when there was speech.
     inputTokens > 0 === outputTokens > 0 &&
-    // No model of speech has fewer than ten tokens in a second.
+    // Every speech model has at least ten tokens per second.
     audioMilliseconds <= tokensMax * 100
   )
 }
@@ -274,7 +274,7 @@ function tokensOfSpeech(demand: Demand, endpoint: Endpoint): Partial<Usage> {
   }
 }
 
-/** The highest of prices, of which some may not be stated. */
+/** The highest of these prices; undefined ones are skipped. */
 export function dearest(...prices: readonly (bigint | undefined)[]): bigint {
   let most = 0n
   for (const price of prices) if (price !== undefined && price > most) most = price

@@ -13,16 +13,16 @@ export interface Charge {
   completionNanocredits: bigint
   /** Units that were used and have no price: the cost is a lower bound. */
   unpricedUnits: readonly PriceUnit[]
-  /** A surcharge applies whose amount is not known and which was not charged: the cost is an estimate. */
+  /** A surcharge of unknown amount applies and was not charged: the cost is an estimate. */
   lacksSurcharge: boolean
 }
 
 /**
- * Prices a usage, exactly and rounded once. Rules where a price is not stated: cached and written input costs what
- * input costs, and input written for an hour what other written input costs; a fee per request is only charged when stated; audio is priced by time, characters, bytes or by tokens, and
- * the other bases need no price when one has it; every other unit is reported as unpriced and not guessed, but for
- * heard audio, which costs at least what text does. Every surcharge of the price is charged: `priceWith` leaves out those
- * of features that a call did not ask for.
+ * Prices a usage exactly and rounds once. Where a price is missing: cached and written input costs what input costs;
+ * input written for an hour costs what other written input costs; a fee per request is charged only when there is one.
+ * Audio is priced by time, characters, bytes or tokens; when one of these has a price, the others need none. Heard audio
+ * costs at least what text costs. Every other unit without a price is reported as unpriced. All surcharges of the
+ * price are charged: `priceWith` has removed those of features that the call did not ask for.
  */
 export function chargeOf(usage: Usage, price: Price): Charge {
   const unpriced: PriceUnit[] = []
@@ -39,7 +39,7 @@ export function chargeOf(usage: Usage, price: Price): Charge {
     if (stated !== undefined) terms.push({ quantity, price: stated })
     else if (!isPricedOtherwise) {
       unpriced.push(unit)
-      // What is heard never costs less than what is read, and is held and estimated so.
+      // Audio input never costs less than text input; holds and estimates assume the same.
       if (unit === 'inputAudioToken') terms.push({ quantity, price: price.inputToken ?? 0n })
     }
   }
@@ -72,7 +72,7 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   }
 }
 
-/** What was used besides tokens, by every unit of it that has a price. */
+/** Terms for used quantities other than tokens, for every unit that has a price. */
 function countedTerms(usage: Usage, price: Price): PricedQuantity[] {
   const terms: PricedQuantity[] = []
   if (price.audioHour !== undefined) terms.push(timeTerm(billedMilliseconds(usage, price), price.audioHour))
@@ -83,7 +83,7 @@ function countedTerms(usage: Usage, price: Price): PricedQuantity[] {
   return terms
 }
 
-/** Whether what was used besides tokens has its price, be it by tokens or by another unit of the same. */
+/** Whether used audio and text have a price, by tokens or by another unit for the same thing. */
 function isPricedOnce(usage: Usage, price: Price): boolean {
   return (
     (usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)) ||
@@ -92,7 +92,7 @@ function isPricedOnce(usage: Usage, price: Price): boolean {
   )
 }
 
-/** The time that is billed for audio of a length, as the price counts it; no audio is no time. */
+/** The billed time for audio of a length, by the price's minimum and steps; 0 for no audio. */
 export function billedMilliseconds(
   { audioMilliseconds, audioChannels }: Pick<Usage, 'audioMilliseconds' | 'audioChannels'>,
   { minimumMilliseconds = 0, roundToMilliseconds = 0, isPerChannel = false }: TimeRules,
@@ -107,7 +107,7 @@ export function billedMilliseconds(
 interface TokenParts {
   plainInput: number
   cachedInput: number
-  /** Written for the provider's usual time. */
+  /** Cache writes with the provider's usual lifetime. */
   writtenInput: number
   hourInput: number
   audioInput: number
@@ -115,7 +115,7 @@ interface TokenParts {
   audioOutput: number
 }
 
-/** Totals include their parts, so what is left after the parts is charged as plain input and output. */
+/** Splits the totals: what is left after their parts is charged as plain input and output. */
 function partsOf(usage: Usage): TokenParts {
   const cachedInput = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cachedInput)
@@ -133,7 +133,7 @@ function partsOf(usage: Usage): TokenParts {
   }
 }
 
-/** Whether time, or what is counted otherwise than in tokens, has a price. */
+/** Whether time, or another quantity than tokens, has a price. */
 export function pricesCounts(price: Price): boolean {
   return price.audioHour !== undefined || countedUnits.some(({ unit }) => price[unit] !== undefined)
 }

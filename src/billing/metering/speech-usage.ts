@@ -4,9 +4,9 @@ import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage } from '../../canonical/usage.ts'
 
 /**
- * What a speech that was delivered used, by the units that its price has; null where nobody said and it must be estimated.
- * The text is counted exactly here, and its provider's own count of characters goes before ours, because that is what it
- * bills. Output that its provider does not tell apart is all sound. Whether a report can be true is for the meter to judge.
+ * The usage of a delivered speech, in the units that its price has; null when the provider did not report those and the
+ * usage must be estimated. The text is counted exactly here, but the provider's own count of characters wins, because
+ * that is what it bills. Output of unstated kind is sound. The meter judges whether a report can be true.
  */
 export function speechUsage(
   demand: Demand,

@@ -9,7 +9,7 @@ const million = 1_000_000n
 
 const noFeatures: readonly AudioFeature[] = []
 
-/** What of a call may be charged for besides, at this endpoint: what was asked for, and the endpoint is sent. */
+/** The features that may cost a surcharge at this endpoint: the call asked for them, and the endpoint gets them. */
 export function featuresOf(
   { audioFeatures: asked = [], askedAt }: Demand,
   { modality, audio, deployment }: Pick<Endpoint, 'modality' | 'audio' | 'deployment'>,
@@ -25,7 +25,7 @@ export function featuresOf(
   })
 }
 
-/** What the audio costs, with the shares of it that are charged besides. */
+/** The cost of the audio, raised by the surcharges that are a share of it. */
 export function withShares(terms: readonly PricedQuantity[], price: Price): readonly PricedQuantity[] {
   let millionths = 0
   for (const feature of surchargedFeatures) millionths += price[surchargeMembers[feature].share] ?? 0
@@ -38,7 +38,7 @@ export function withShares(terms: readonly PricedQuantity[], price: Price): read
   }))
 }
 
-/** What is charged besides by the time of the audio, for so many milliseconds of it. */
+/** The surcharges by time, for so many milliseconds of audio. */
 export function hourlySurcharges(milliseconds: number, price: Price): PricedQuantity[] {
   return surchargedFeatures.flatMap((feature) => {
     const amount = price[surchargeMembers[feature].unit]
