@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
 
-/** Storage that is out of order, an unknown outcome, and a process that stops are one thing to callers of batches: 502. */
+/** To callers of batches three failures look alike, a 502: storage is out of order, a commit's outcome is unknown, the process stops. */
 export async function answerable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,5 +1,5 @@
 /**
- * Every place where something of a batch becomes durable. A crash right before or right after any of them must lose
+ * Every unit with which something of a batch becomes durable. A crash right before or right after any of them must lose
  * nothing that was promised and repeat nothing that was charged; the crash suite walks this list.
  */
 export const commitPoints = [

@@ -28,21 +28,21 @@ export interface BatchQuery {
   statuses: readonly StoredStatus[] | null
   createdAfterMs: number | null
   createdBeforeMs: number | null
-  /** Goes on behind this batch. */
+  /** The page begins after this batch. */
   after: { id: BatchId; createdAtMs: number } | null
   limit: number
 }
 
 const terminal = `('completed', 'failed', 'expired', 'cancelled')`
 
-/** Reads and statements of the table `batches`. Statements become real in a unit of the caller's. */
+/** Reads and statements of the table `batches`. The caller commits the statements in a unit of its own. */
 export interface BatchRepository {
-  /** A batch that is not deleted; null when there is none, or none of this organization. */
+  /** A batch that is not deleted; null when there is none, or when it belongs to another organization. */
   load(id: BatchId, organizationId?: OrganizationId): Promise<Batch | null>
   list(query: BatchQuery): Promise<Batch[]>
-  /** Where a batch stands in the list, also when it was deleted since; null when there is none of this organization. */
+  /** A batch's place in the list, even if it was deleted since; null when this organization has no such batch. */
   loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
-  /** Batches that are not terminal, every organization's most urgent first, from `offset` on. */
+  /** Batches that are not terminal, from `offset` on; the most urgent batch of each organization comes before second ones. */
   listActive(limit: number, offset: number): Promise<Batch[]>
   /** Terminal batches older than the retention. */
   listRetired(ageMs: number, limit: number): Promise<Batch[]>
@@ -125,7 +125,7 @@ function listStatement(query: BatchQuery): { sql: string; params: (string | numb
   }
 }
 
-/** Makes the batch exist, as `validating`. */
+/** Creates the batch, as `validating`. */
 export function insertBatch(batch: NewBatch): Statement {
   return {
     sql: `insert into batches (batch_id, organization_id, key_id, endpoint, model, provider_json, completion_window,
@@ -154,7 +154,7 @@ export function insertBatch(batch: NewBatch): Statement {
   }
 }
 
-/** The guard of every change of status: somebody else was first. */
+/** The guard of every change of status: it fails when another process has changed the status first. */
 export const statusGuard = 'batch_status'
 
 /** Moves a batch from one status to the next; refused when it is no longer in `from`. */
@@ -179,7 +179,7 @@ export function failBatch(id: BatchId, errorJson: string): Statement {
   }
 }
 
-/** Gives a running batch up, for good; refused when it has ended or is being ended by `finalizeBatch`. */
+/** Marks a running batch as failing, for good; refused when it has ended or `finalizeBatch` is ending it. */
 export function beginFailing(id: BatchId, errorJson: string): Statement {
   return {
     sql: `update batches set status = 'failing', error_json = $1
@@ -190,7 +190,7 @@ export function beginFailing(id: BatchId, errorJson: string): Statement {
   }
 }
 
-/** Ends a batch that was given up: what was stored stays counted, the rest has failed. */
+/** Ends a failing batch: stored results stay counted, all other items have failed. */
 export function endFailing(id: BatchId, usageJson: string | null): Statement {
   return {
     sql: `update batches set status = 'failed', usage_json = $1, failed_items = total_items - completed_items,
@@ -202,7 +202,7 @@ export function endFailing(id: BatchId, usageJson: string | null): Statement {
   }
 }
 
-/** Ends a batch whose every segment is done; refused before that, and the second time. */
+/** Ends a batch whose segments are all done; refused before that, and the second time. */
 export function finalizeBatch(
   id: BatchId,
   end: { from: StoredStatus; to: StoredStatus; usageJson: string; errorJson: string | null },
@@ -237,7 +237,7 @@ export function expireBatches(): Statement {
   }
 }
 
-/** Notes what a running batch waits for, or that it waits no longer. */
+/** Records what a running batch waits for; null when it waits no longer. */
 export function noteWaiting(id: BatchId, errorJson: string | null): Statement {
   return {
     sql: `update batches set error_json = $1 where batch_id = $2 and status = 'in_progress'`,
@@ -246,8 +246,8 @@ export function noteWaiting(id: BatchId, errorJson: string | null): Statement {
 }
 
 /**
- * Counts the items of a part. It locks the row first, so that the parts of a batch become visible in their order. A batch
- * of which something was answered waits no longer.
+ * Counts the items of a part. It locks the batch's row first, so that the parts of a batch become visible in their
+ * order. It also clears the batch's waiting note, because an item was answered.
  */
 export function countItems(id: BatchId, counts: { completed: number; failed: number }): Statement {
   return {

@@ -15,7 +15,7 @@ import type { Pause } from './running/pause.ts'
 import { createSegmentRepository, type SegmentRepository } from './running/segment-repository.ts'
 import { createWaitingRepository, type WaitingRepository } from './running/waiting-repository.ts'
 
-/** What batches are stored in. */
+/** The storage that batches use. */
 export interface StoreDependencies {
   database: Database
   blobs: BlobStore
@@ -24,7 +24,7 @@ export interface StoreDependencies {
   crash: CrashHook | null
 }
 
-/** Everything that reads and writes what lasts. */
+/** All repositories and stores of batches. */
 export interface Stores {
   batches: BatchRepository
   segments: SegmentRepository
@@ -51,11 +51,11 @@ export function createStores({ database, blobs, clock, pause, crash }: StoreDepe
   }
 }
 
-/** Who this process is among those that share the database, and how they wake each other. */
+/** This process's id among the processes that share the database, and the signals between them. */
 export interface WorkerSignals {
   readonly ownerId: string
   isOwnerDead(ownerId: string): Promise<boolean>
-  /** There is work for workers. Carries no data and may be lost. */
+  /** Tells all workers to look for work. The signal carries no data and may be lost. */
   wakeWorkers(): void
   onWake(wake: () => void): () => void
 }

@@ -31,7 +31,7 @@ import { createUploadPlaces } from './ingest/upload-places.ts'
 import type { WorkerDependencies, WorkerStats } from './running/worker.ts'
 import { Worker } from './running/worker.ts'
 
-/** What batches are made of. */
+/** What `createBatches` needs. */
 export interface BatchesDependencies
   extends
     Pick<StoreDependencies, 'database' | 'blobs' | 'clock'>,
@@ -39,7 +39,7 @@ export interface BatchesDependencies
   runItem: RunItem
   resolveBatch: ResolveBatch
   loadPrincipal: LoadPrincipal
-  /** Items at once in this process; `batchItemsAtOnce` by default. */
+  /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
   pause?: Pause
   /** For the crash suite: called around every commit point. */
@@ -49,9 +49,9 @@ export interface BatchesDependencies
 
 /** A polled batch. */
 export interface PolledBatch {
-  /** Without results; the body when `results` is null. */
+  /** The batch without results; it is the response's body when `results` is null. */
   object: BatchObject
-  /** The body with results inline, read as it is sent; null until terminal, and when `debt` is set. */
+  /** The body with results inline, as a stream; null until terminal, and when `debt` is set. */
   results: (() => ReadableStream<Uint8Array>) | null
   /** Set while the organization's balance is negative because of this batch: answer 402 with the object and this error. */
   debt: GatewayError | null
@@ -70,25 +70,25 @@ export interface BatchesStats extends WorkerStats {
 }
 
 /**
- * The batch engine. Callers come authenticated; another organization's batch is `not_found`, as an unknown one. Whatever
- * storage does wrong is `batch_unavailable`.
+ * The batch engine. Its callers are authenticated. Another organization's batch is `not_found`, like an unknown one.
+ * Every failure of storage is `batch_unavailable`.
  */
 export interface Batches {
   create(request: CreateBatch): Promise<Created>
   get(principal: Principal, id: BatchId): Promise<PolledBatch>
   list(principal: Principal, query: URLSearchParams): Promise<BatchList>
-  /** NDJSON in commit order behind `cursor`; of a running batch what there is now. */
+  /** NDJSON in commit order, after `cursor`; for a running batch, the results so far. */
   results(principal: Principal, id: BatchId, cursor: string | null): Promise<ReadableStream<Uint8Array>>
-  /** Asks for cancellation and answers with the batch; one that is being or was cancelled is answered as it is. */
+  /** Requests cancellation and returns the batch; a batch that is being cancelled, or was, is returned unchanged. */
   cancel(principal: Principal, id: BatchId): Promise<BatchObject>
   /** Hides a terminal batch at once. */
   delete(principal: Principal, id: BatchId): Promise<DeletedBatch>
-  /** Begins to work on what is stored. */
+  /** Begins to work on the stored batches. */
   start(): void
-  /** Takes no more, finishes what runs within bounds, and gives the rest back. */
+  /** Starts nothing new, finishes running items within bounds, and gives the rest back. */
   stop(): Promise<void>
   stats(): BatchesStats
-  /** The rounds that `start` repeats, for a simulation that is in charge of time. */
+  /** The rounds that `start` repeats, for a simulation that controls time. */
   readonly rounds: {
     look(): Promise<void>
     renew(): Promise<void>
@@ -109,7 +109,7 @@ class StoredBatches implements Batches {
   readonly #money: BatchMoney
   readonly #idempotency: Idempotency
   readonly #pause: Pause
-  /** Uploads come in real time, whoever is in charge of the workers'. */
+  /** Uploads run in real time, even when a simulation controls the workers' time. */
   readonly #uploads = createUploadPlaces(ingestsMax, systemPause)
   readonly #worker: Worker
   readonly #stopping = new AbortController()
@@ -184,7 +184,7 @@ class StoredBatches implements Batches {
   async delete(principal: Principal, id: BatchId): Promise<DeletedBatch> {
     const batch = await this.#load(principal, id)
     if (!isTerminal(batch.status)) throw notEnded()
-    // When somebody else was first, it is deleted all the same.
+    // When another request deletes it first, it is deleted all the same.
     await answerable(this.#stores.committer.commit('batch.delete', [markDeleted(id)]))
     return { id, object: 'batch', deletion: { openrouter: 'deleted' } }
   }
@@ -248,7 +248,7 @@ class StoredBatches implements Batches {
     }
   }
 
-  /** This process at once, the others by signal. */
+  /** Wakes the worker of this process at once, and those of other processes by a signal. */
   #wake(): void {
     this.#worker.wake()
     this.#stores.signals.wakeWorkers()
@@ -268,7 +268,7 @@ class StoredBatches implements Batches {
   }
 }
 
-/** Only credits can be owed; other budgets are limits of what may be spent. */
+/** Only credits can be owed. The other budgets are limits of spending. */
 function isPrepaid({ organizationId, budgetParents }: Batch): boolean {
   return budgetParents.includes(creditsBudget(organizationId).budgetId)
 }

@@ -8,29 +8,29 @@ import type { Pause } from './running/pause.ts'
 export { CommitUnknown } from '../storage/commit-once.ts'
 export type { Committed, Patience, Proof } from '../storage/commit-once.ts'
 
-/** The unit is durable, or was refused by a guard (or by a row that was there) without a trace. */
+/** `committed`: the unit is durable. `refused`: a guard, or a row that existed, refused it, and it left no trace. */
 export type CommitAnswer = ReturnType<typeof answerOf>
 
-/** What the first statement of a unit returned; nothing when the unit was refused. */
+/** The rows that a unit's first statement returned; empty when the unit was refused. */
 export function rowsOf(answer: CommitAnswer): readonly Row[] {
   return answer.type === 'committed' ? (answer.rows[0] ?? []) : []
 }
 
-/** The one way in which batches write: named units around which a crash can be staged. */
+/** The only way in which batches write: named units, around which a crash can be staged. */
 export interface Committer {
   /**
-   * Commits a unit. A refusal by a guard is an answer, not an error. A try without an answer is followed by another, and
-   * `proof` tells a repetition's refusal from a real one. Rejects with `storage_unavailable` when nothing was written,
-   * with CommitUnknown when that cannot be told.
+   * Commits a unit. A refusal by a guard is an answer, not an error. When a try gets no answer, another follows, and
+   * `proof` tells whether a refusal is due to the earlier try. Rejects with `storage_unavailable` when nothing was
+   * written, and with CommitUnknown when that is not known.
    */
   commit(name: BatchCommitPoint, statements: readonly Statement[], proof?: Proof): Promise<CommitAnswer>
-  /** The same as a value: never rejects. */
+  /** Does the same, but returns every outcome as a value and never rejects. */
   commitOnce(
     name: BatchCommitPoint,
     statements: readonly Statement[],
     doubt: Pick<CommitOptions, 'proof' | 'isInDoubt'>,
   ): Promise<CommitOutcome>
-  /** Asks until there is an answer whether a unit of unknown outcome became real; null when there was none. */
+  /** Asks until it knows whether a unit of unknown outcome was committed; null when it got no answer. */
   ask(proof: Proof, patience: Patience): Promise<boolean | null>
 }
 
@@ -41,7 +41,7 @@ export interface CommitterDependencies {
   crash: CrashHook | null
 }
 
-/** Short, since callers wait for most units of batches; what takes longer has patience of its own. */
+/** Short, since callers wait for most units of batches. A unit that may take longer brings its own patience. */
 const patience: Patience = {
   triesMax: uncertainCommitsMax,
   waitMs: uncertainWaitMs,

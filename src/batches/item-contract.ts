@@ -12,7 +12,7 @@ export interface ItemRequest {
   batchId: BatchId
   customId: string
   endpoint: BatchEndpoint
-  /** The batch's model; the body's own, when present, names the same. */
+  /** The batch's model; if the body has one too, it is the same. */
   model: string
   /** The caller's `body` object, as JSON. */
   body: Uint8Array
@@ -24,8 +24,8 @@ export interface ItemRequest {
   /** Wall clock, Unix milliseconds: the batch's deadline. */
   deadlineMs: number
   /**
-   * Moves as much of this amount as there is into the batch's budget, for what the item cost above its hold. Resolves with
-   * whether all of it was moved. Never rejects.
+   * Moves up to this amount into the batch's budget, because the item cost more than its hold. Resolves with whether the
+   * whole amount was moved. Never rejects.
    */
   enlarge?(missingNanocredits: bigint): Promise<boolean>
   /** Called with the provider while the item waits for a place there, and with null once it has one. */
@@ -35,11 +35,11 @@ export interface ItemRequest {
 /** A provider that an item waits for. */
 export interface QueuedPlace {
   providerName: string
-  /** How long the provider still rests because it refused calls; 0 when it is only busy. */
+  /** How long the provider still rests after it refused calls; 0 when it is only busy. */
   restMs(): number
 }
 
-/** What is charged for an item, once its part is durable. */
+/** The charge for an item, made when its part is committed. */
 export interface ItemCapture {
   hold: Hold
   row: CaptureRow
@@ -50,17 +50,17 @@ export interface ItemOutcome {
   response: ItemResponse | null
   error: ItemError | null
   usage: BatchUsage | null
-  /** What is charged for it; it becomes real with the part that holds the result, or not at all. */
+  /** The item's charge; it is committed with the part that holds the result, or not at all. */
   capture: ItemCapture | null
-  /** Not an ending: the budget is short or the provider is cooling, so put the item back for so many milliseconds. */
+  /** Set when the item has not ended: the budget is short or the provider rests. Put the item back for so many milliseconds. */
   retryLaterMs: number | null
-  /** What the batch's budget was short of for this item; 0 when money was not the reason or nobody said. */
+  /** The amount that the batch's budget lacked for this item; 0 when money was not the reason, or the amount is unknown. */
   missingNanocredits: bigint
-  /** The wait that the provider named; another provider may take the item earlier. */
+  /** The wait that the provider named; a different provider may take the item earlier. */
   retryAfterMs?: number
 }
 
-/** Executes one item through the one path; never throws for the item's own fault. */
+/** Executes one item through the one path; a failure of the item is an outcome, not a rejection. */
 export type RunItem = (item: ItemRequest) => Promise<ItemOutcome>
 
 /** What one item may cost, in nanocredits. */
@@ -72,7 +72,7 @@ export interface ItemEstimate {
 /** A batch's model, resolved: what serves it and what its items may cost. */
 export interface ResolvedBatch {
   endpointIds: readonly string[]
-  /** Of an item with this demand; null for one that cannot be decoded, which costs nothing because it fails by itself. */
+  /** The cost of an item with this demand. Null is an item that cannot be decoded: it fails by itself and costs nothing. */
   estimateItem(demand: Demand | null): ItemEstimate
   providerSlug: string | null
   lane: Lane
@@ -86,7 +86,7 @@ export type ResolveBatch = (input: {
   providerOnly: readonly string[] | null
 }) => ResolvedBatch | Promise<ResolvedBatch>
 
-/** Who owns the batch, as its rules are now; null when the key or its organization is gone or disabled. */
+/** The batch's owner under the rules of now; null when the key or its organization is gone or disabled. */
 export type LoadPrincipal = (owner: {
   organizationId: OrganizationId
   keyId: KeyId

@@ -18,14 +18,14 @@ import type { BatchMoney } from '../running/batch-money.ts'
 import type { Pause } from '../running/pause.ts'
 import { insertSegments } from '../running/segment-repository.ts'
 
-/** What looking for the money of a batch needs. */
+/** What `checkAffordable` needs. */
 export interface AffordDependencies {
   money: BatchMoney
   pause: Pause
   clock: Clock
 }
 
-/** What accepting needs. */
+/** What `acceptBatch` needs. */
 export interface AcceptDependencies extends AffordDependencies {
   committer: Committer
   batches: BatchRepository
@@ -36,14 +36,14 @@ export interface Acceptance {
   batchId: BatchId
   principal: Principal
   upload: Ingested
-  /** The request's idempotency claim, completed in the same unit. */
+  /** The claim of the request's idempotency key, completed in the same unit. */
   claim: Claimed | null
 }
 
 /**
- * Makes the batch real: its row, its segments, its budget and the memory of its key, in one unit, after which the 202 may
- * be said. Throws `payment_required` with estimate, worst case and what is available, or `batch_unavailable` while a
- * process that does not answer has enough; then nothing has happened.
+ * Creates the batch in one unit: its row, its segments, its budget and the memory of its idempotency key. After that
+ * the 202 may be sent. Throws `payment_required` with the estimate, the worst case and the available amount, or
+ * `batch_unavailable` while a process that does not answer has enough; then nothing was written.
  */
 export async function acceptBatch(acceptance: Acceptance, dependencies: AcceptDependencies): Promise<Batch> {
   const { batchId, upload, principal } = acceptance
@@ -56,8 +56,8 @@ export async function acceptBatch(acceptance: Acceptance, dependencies: AcceptDe
 }
 
 /**
- * Whether `acceptBatch` would accept the upload now, with its refusals. Resolves with what the budgets that limit the
- * principal have; null when none does. Nothing is set aside.
+ * Checks whether `acceptBatch` would accept the upload now, and throws what it would throw. Resolves with the available
+ * amounts of the budgets that limit the principal; null when none does. Sets nothing aside.
  */
 export async function checkAffordable(
   upload: Priced,
@@ -72,10 +72,10 @@ export async function checkAffordable(
   return found.available
 }
 
-/** As much of an upload as its money needs. */
+/** The figures of an upload that its budget depends on. */
 export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'maxCostNanocredits'>
 
-/** Tries again for a moment while `attempt` finds too little money (null), and then refuses. */
+/** Repeats `attempt` for a moment while it finds too little money (null); then refuses. */
 async function untilAffordable<T>(
   upload: Priced,
   principal: Principal,
@@ -89,7 +89,7 @@ async function untilAffordable<T>(
   for (;;) {
     const found = await attempt(parents)
     if (found !== null) return found
-    // Other processes may have slices they do not use: only the database may say no.
+    // Other processes may have slices that they do not use, so they are asked to give them back before a refusal.
     if (!isRecalled) await dependencies.money.recall(parents)
     isRecalled = true
     if (dependencies.clock.monotonicMs() >= untilMs) {
@@ -133,7 +133,7 @@ function commitAcceptance(
   return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
 }
 
-/** Without rows when only the proof said that the batch was accepted. */
+/** The accepted batch. The unit returned no rows when the answer to its commit was lost; then the batch is loaded. */
 async function acceptedBatch(
   { rows }: Committed,
   batchId: BatchId,

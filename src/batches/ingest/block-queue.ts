@@ -1,6 +1,6 @@
 /**
- * The compressed blocks of one blob, in order, while they are still being made: filled by one side, read once by the
- * other. It holds what is added; whoever adds waits for what `add` returns before there is too much.
+ * The compressed blocks of one blob, in order. One side adds them while they are still being compressed; the other reads
+ * them once. The queue accepts any number: the adding side must wait for the promise of `add` before it adds more.
  */
 export class BlockQueue implements AsyncIterable<Uint8Array> {
   readonly #blocks: { content: Promise<Uint8Array>; passed: () => void }[] = []
@@ -8,9 +8,9 @@ export class BlockQueue implements AsyncIterable<Uint8Array> {
   #isAbandoned = false
   #changed = Promise.withResolvers<void>()
 
-  /** Resolves when the reader has done with the block, or will never want it; never rejects. */
+  /** Resolves when the reader is done with the block or has stopped reading; never rejects. */
   add(content: Promise<Uint8Array>): Promise<void> {
-    // The reader sees the failure; nobody else has to.
+    // The reader sees the failure; this only keeps it from being an unhandled rejection.
     content.catch(() => undefined)
     if (this.#isAbandoned) return Promise.resolve()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -25,7 +25,7 @@ export class BlockQueue implements AsyncIterable<Uint8Array> {
     this.#changed.resolve()
   }
 
-  /** Nobody wants the blob any more: a reader that still waits gets an error. After the reader's end without effect. */
+  /** Gives the blob up: a reader that still waits gets an error. No effect after the reader's end. */
   abandon(): void {
     this.#isAbandoned = true
     for (const { passed } of this.#blocks.splice(0)) passed()

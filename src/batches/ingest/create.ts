@@ -13,7 +13,7 @@ import type { IngestDependencies, IngestRequest } from './ingest.ts'
 import { ingestBatch } from './ingest.ts'
 import { hashUpload } from './upload-body.ts'
 
-/** `POST /batches`, authenticated and within its rate. */
+/** A `POST /batches` that is authenticated and within its rate limit. */
 export interface CreateBatch {
   principal: Principal
   body: ReadableStream<Uint8Array>
@@ -23,24 +23,24 @@ export interface CreateBatch {
   isDryRun: boolean
 }
 
-/** The answer. `isReplayed` says that an earlier request with the same key made the batch. */
+/** The answer. `isReplayed`: an earlier request with the same key created the batch. */
 export type Created =
   | { kind: 'batch'; object: BatchObject; dropped: readonly string[]; isReplayed: boolean }
   | { kind: 'estimate'; object: BatchEstimate; dropped: readonly string[] }
 
-/** What creating needs. */
+/** What `createBatch` needs. */
 export interface CreateDependencies extends AcceptDependencies, IngestDependencies {
   idempotency: Idempotency
   clock: Clock
-  /** Work is there for the workers. */
+  /** Tells the workers that there is work. */
   wake(): void
 }
 
 const route = 'POST /batches'
 
 /**
- * Accepts an upload: when it resolves, the batch survives everything. Rejects with the contract's refusals, after which
- * nothing of the upload remains, and with `batch_unavailable` when storage is out of order.
+ * Accepts an upload: when it resolves, the batch survives any crash. Rejects with the contract's refusals, and then
+ * nothing of the upload remains, or with `batch_unavailable` when storage is out of order.
  */
 export async function createBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
   if (request.isDryRun) return estimateBatch(request, dependencies)
@@ -54,7 +54,7 @@ export async function createBatch(request: CreateBatch, dependencies: CreateDepe
     claim.completed()
     return created
   } catch (thrown) {
-    // After a commit of unknown outcome the key may belong to a batch: only time, or the next claim, can tell.
+    // After a commit of unknown outcome the key may belong to a batch, so it is not released here: it expires, or the next claim finds the batch.
     if (thrown instanceof CommitUnknown) claim.completed()
     else await claim.release()
     throw thrown
@@ -73,13 +73,13 @@ async function acceptUpload(
     dependencies.wake()
     return { kind: 'batch', object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
-    // Segments that a batch may refer to must stay; without a row they are found as orphans.
+    // The batch may have been committed, and then it needs its segments. If it was not, they are removed later as orphans.
     if (!(thrown instanceof CommitUnknown)) await upload.discard()
     throw thrown
   }
 }
 
-/** A dry run: every check of the real request, in its order, and nothing kept. */
+/** A dry run: every check of the real request, in the same order; nothing is stored. */
 async function estimateBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
   const { idempotencyKey, principal } = request
   if (idempotencyKey !== null) {
@@ -98,7 +98,7 @@ async function estimateBatch(request: CreateBatch, dependencies: CreateDependenc
   }
 }
 
-/** The real request would be answered with the batch that is there, so nothing more of its body is asked. */
+/** The real request would be answered with the existing batch, so the rest of the body is not checked. */
 async function estimateOfReplay(
   request: CreateBatch,
   earlier: Replay,
@@ -126,7 +126,7 @@ async function replay(
   return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
 }
 
-/** The same body again gets the batch as it is now; another one under the same key is a mistake of the caller's. */
+/** A repetition with the same body gets the batch as it is now; with another body it is the caller's mistake. */
 async function replayed(
   request: CreateBatch,
   earlier: Replay,
@@ -142,7 +142,7 @@ async function replayed(
   return batch
 }
 
-/** The key made a batch, and what is remembered of it is the key alone. */
+/** The key's batch was deleted: only the key is still remembered. */
 function deletedSince(): GatewayError {
   const message =
     'This Idempotency-Key made a batch that has been deleted since. Use a new key for a new batch.'

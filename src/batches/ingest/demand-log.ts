@@ -4,22 +4,22 @@ import { boundedAmount } from '../../core/money.ts'
 import { nextTurn } from '../../core/turns.ts'
 import type { ItemEstimate } from '../item-contract.ts'
 
-/** Four numbers of at most eight bytes of seven bits each: how often, input, output, and choices with a flag. */
+/** Four numbers of at most eight bytes with seven bits each: repetitions, input, output, and choices with a flag. */
 const entryBytesMax = 32
 
 /**
- * What a batch's items demand, kept until the price is known: a few bytes per item, and none for one that demands the
- * same as the item before.
+ * The demands of a batch's items, kept until the price is known: a few bytes for an item, and none for an item with the
+ * same demand as the one before.
  */
 export class DemandLog {
   readonly #blocks: Uint8Array[] = []
   #block = new Uint8Array(0)
   #used = 0
   #last: Demand | null = null
-  /** How often `#last` came in a row; it is not yet in a block. */
+  /** How often `#last` came in a row; these are not in a block yet. */
   #count = 0
 
-  /** Only of text: tokens in, tokens out, choices, and whether there is what only a provider can count. */
+  /** Keeps only what text items demand: input tokens, output tokens, choices, and whether a part can only be counted by the provider. */
   add(demand: Demand | null): void {
     if (this.#count > 0 && isSame(demand, this.#last)) {
       this.#count++
@@ -30,7 +30,7 @@ export class DemandLog {
     this.#count = 1
   }
 
-  /** What all of them together may cost, at most as much as an amount can be. Lets others have their turn between blocks. */
+  /** The cost of all items together, at most the largest amount. Yields to other work between blocks. */
   async price(estimateItem: (demand: Demand | null) => ItemEstimate): Promise<ItemEstimate> {
     this.#flush()
     this.#endBlock()
@@ -55,7 +55,7 @@ export class DemandLog {
       this.#block = new Uint8Array(demandBlockBytes)
     }
     this.#write(this.#count)
-    // Zero stands for what is not there, so that everything else is one more than it is.
+    // Zero stands for an absent value, so every present value is written plus one.
     this.#write(this.#last === null ? 0 : this.#last.inputTokens + 1)
     if (this.#last !== null) {
       this.#write(this.#last.outputTokensMax === null ? 0 : this.#last.outputTokensMax + 1)
@@ -121,7 +121,7 @@ function isSame(left: Demand | null, right: Demand | null): boolean {
   )
 }
 
-/** Remembers prices: items of a batch differ in the length of their input, and seldom in anything else. */
+/** Remembers prices: most items of a batch differ only in the length of their input. */
 class PriceMemory {
   readonly #estimateItem: (demand: Demand | null) => ItemEstimate
   /** By input tokens, for the output and choices of `#like`. */

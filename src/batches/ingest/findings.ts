@@ -1,9 +1,9 @@
 import type { GatewayError } from '../../core/errors.ts'
 
-/** What is answered when several things are wrong: the first of these. */
+/** Of several problems, the one whose status comes first here is answered. */
 const precedence = [413, 400, 422, 404, 403, 402]
 
-/** Everything wrong with an upload so far; keeps what will be answered: of the most important kind the first found. */
+/** The problems of an upload so far. Keeps one: the first that was found of the highest precedence. */
 export class Findings {
   #worst: GatewayError | null = null
 
@@ -15,7 +15,7 @@ export class Findings {
     return this.#worst
   }
 
-  /** Nothing that follows in the body can matter more, except its size. */
+  /** Whether nothing later in the body could have a higher precedence, except its size. */
   get isFinal(): boolean {
     return this.#worst !== null && rankOf(this.#worst) <= precedence.indexOf(400)
   }
@@ -25,7 +25,7 @@ export class Findings {
   }
 }
 
-/** Failures outside of the list, such as storage being down, are answered before anything about the body. */
+/** A status that is not in the list, such as that of storage being down, comes before all problems of the body. */
 function rankOf(error: GatewayError): number {
   return precedence.indexOf(error.status)
 }

@@ -6,12 +6,12 @@ export interface Claim {
   ownerId: string
   state: 'claimed' | 'done'
   bodySha256: string | null
-  /** What the request made, such as a batch id. */
+  /** The id of what the request created, such as a batch id. */
   referenceId: string | null
   isExpired: boolean
 }
 
-/** The guard that fails when a claim is no longer what its owner believes. */
+/** The guard that fails when a claim has changed since its owner read it. */
 export const claimGuard = 'idempotency_claim'
 
 /** Reads of the table `idempotency_keys`. */
@@ -40,7 +40,7 @@ export function createIdempotencyRepository(database: Database): IdempotencyRepo
   }
 }
 
-/** Claims a key that nobody has; a unique violation otherwise. */
+/** Claims a key; violates uniqueness when the key is claimed already. */
 export function insertClaim(claim: {
   claimId: string
   organizationId: OrganizationId
@@ -55,7 +55,7 @@ export function insertClaim(claim: {
   }
 }
 
-/** Takes a claim whose owner is dead, or whose time is over, from exactly that owner. */
+/** Takes a claim over from the named owner, which is dead or whose time is over. */
 export function takeOverClaim(claimId: string, from: string, ownerId: string, rememberMs: number): Statement {
   return {
     sql: `update idempotency_keys set owner_id = $1, state = 'claimed', body_sha256 = null, reference_id = null,
@@ -67,7 +67,7 @@ export function takeOverClaim(claimId: string, from: string, ownerId: string, re
   }
 }
 
-/** Remembers what the request made; belongs into the unit that makes it. */
+/** Remembers what the request created; belongs into the unit that creates it. */
 export function completeClaim(
   claimId: string,
   ownerId: string,
@@ -82,7 +82,7 @@ export function completeClaim(
   }
 }
 
-/** Forgets a claim whose request was refused, so that the key can be used again. */
+/** Deletes a claim whose request was refused, so that the key can be used again. */
 export function releaseClaim(claimId: string, ownerId: string): Statement {
   return {
     sql: `delete from idempotency_keys where claim_id = $1 and owner_id = $2 and state = 'claimed'`,
@@ -90,7 +90,7 @@ export function releaseClaim(claimId: string, ownerId: string): Statement {
   }
 }
 
-/** Forgets what is older than it must be remembered; a row for each. */
+/** Deletes claims that are older than they must be remembered; returns a row for each. */
 export function forgetClaims(limit: number): Statement {
   return {
     sql: `delete from idempotency_keys where claim_id in (

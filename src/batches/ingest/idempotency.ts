@@ -11,11 +11,11 @@ import type { Committer } from '../committer.ts'
 import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
 
-/** A request that is the first with its key. Exactly one of `completion` (in a unit that succeeds) and `release` ends it. */
+/** The first request with its key. It ends with exactly one of `completion` (in a unit that succeeds) and `release`. */
 export interface Claimed {
   isReplay: false
   claimId: string
-  /** The statement that remembers what the request made; belongs into the unit that makes it. */
+  /** The statement that remembers what the request created; belongs into the unit that creates it. */
   completion(done: { bodySha256: string; referenceId: string }): ReturnType<typeof completeClaim>
   /** The unit with the completion is durable. */
   completed(): void
@@ -23,31 +23,31 @@ export interface Claimed {
   release(): Promise<void>
 }
 
-/** A request whose key has made something before; equal bodies get it again. */
+/** A request whose key was used before; with an equal body it gets what the first request created. */
 export interface Replay {
   isReplay: true
   bodySha256: string
   referenceId: string
 }
 
-/** Who asks for what under which key. */
+/** A request with its organization, route and key. */
 export interface KeyedRequest {
   organizationId: OrganizationId
   route: string
   key: string
 }
 
-/** The memory of idempotent requests: organization, route and key name a request for 30 days. */
+/** Remembers requests with an idempotency key for 30 days, by organization, route and key. */
 export interface Idempotency {
   /** Throws `conflict` while the first request with this key is running. */
   claim(request: KeyedRequest): Promise<Claimed | Replay>
-  /** What `claim` would find, without claiming: null for a key that is free. Throws as `claim` does. */
+  /** What `claim` would return, without claiming: null for a free key. Throws as `claim` does. */
   look(request: KeyedRequest): Promise<Replay | null>
-  /** Tries again the releases that failed. */
+  /** Retries releases that failed. */
   releaseLeftovers(): Promise<void>
 }
 
-/** What `createIdempotency` needs. `isOwnerDead` answers for owners of the database. */
+/** What `createIdempotency` needs. `isOwnerDead` tells whether a process of the database is dead. */
 export interface IdempotencyDependencies {
   repository: IdempotencyRepository
   committer: Committer
@@ -56,7 +56,7 @@ export interface IdempotencyDependencies {
 }
 
 export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
-  // A claim's owner is this process and one request of it: a claim of ours that no request of ours has is a leftover.
+  // A claim's owner names this process and one of its requests. A claim of this process without such a request is a leftover.
   const live = new Set<string>()
   const leftovers = new Map<string, string>()
 
@@ -83,7 +83,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     return !(await dependencies.isOwnerDead(processOwner))
   }
 
-  /** Null when the key may be taken over. */
+  /** What was created under the claim's key; null when the key may be taken over. */
   async function replayOf(found: Claim): Promise<Replay | null> {
     if (found.isExpired) return null
     if (found.state === 'done') {
@@ -102,7 +102,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     async claim(request) {
       checkKey(request.key)
       const owner = `${dependencies.ownerId}#${randomText(12)}`
-      // Before the row: another request may read it before this one hears of its commit.
+      // Added before the row is written: another request may read the row before this one gets its commit's answer.
       live.add(owner)
       let earlier: Replay | null = null
       let isOurs = false
@@ -123,12 +123,12 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
   }
 }
 
-/** What taking a key needs; `replayOf` judges the claim that is in the way. */
+/** What taking a key needs; `replayOf` judges an existing claim. */
 type TakeDependencies = Pick<IdempotencyDependencies, 'repository' | 'committer'> & {
   replayOf(found: Claim): Promise<Replay | null>
 }
 
-/** Makes the key the owner's, and resolves with null; or with what was made under it before. */
+/** Claims the key for the owner and resolves with null, or resolves with what was created under it before. */
 async function takeKey(
   owner: string,
   request: KeyedRequest,
@@ -142,7 +142,7 @@ async function takeKey(
   const inserted = await committer.commit('idempotency.claim', [insert], isOurs)
   if (inserted.type === 'committed') return null
   const found = await repository.load(claimId)
-  // Freed between the two statements: the next attempt may have it.
+  // The claim was released between the two statements: the caller's next attempt may get the key.
   if (found === null) throw stillRunning()
   const replay = await dependencies.replayOf(found)
   if (replay !== null) return replay

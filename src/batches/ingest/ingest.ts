@@ -20,23 +20,23 @@ import { emptyHead, readMember } from '../../formats/batch/request-head.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
 
-/** A batch as it is uploaded. */
+/** An upload of a batch. */
 export interface IngestRequest {
   batchId: BatchId
   principal: Principal
   body: ReadableStream<Uint8Array>
   contentEncoding: string | null
-  /** The header's value, null when the length is not known. */
+  /** The header's value; null when the length is unknown. */
   contentLength: number | null
-  /** Hash the body, so that a repetition can be recognised. */
+  /** Whether to hash the body, so that a repetition can be recognised. */
   wantsHash: boolean
-  /** Nothing is to be kept: the batch is only estimated. */
+  /** Only estimate the batch; store nothing. */
   isDryRun: boolean
   /** As in `Upload`. */
   idleMs?: number
 }
 
-/** An upload that is all right and whose segments are durable. Whoever does not accept it calls `discard`. */
+/** An upload without problems, whose segments are durable. A caller that does not accept it calls `discard`. */
 export interface Ingested {
   endpoint: BatchEndpoint
   model: string
@@ -63,8 +63,8 @@ export interface IngestDependencies {
 }
 
 /**
- * Reads, checks and stores an upload in flat memory, whatever the order of its members. Throws the first problem by
- * precedence, as soon as nothing could change it; nothing remains then.
+ * Reads, checks and stores an upload in flat memory, whatever the order of its members. Throws the problem of the
+ * highest precedence as soon as nothing that follows could change it; then it has removed what it stored.
  */
 export async function ingestBatch(
   request: IngestRequest,
@@ -86,7 +86,7 @@ export async function ingestBatch(
   }
 }
 
-/** What the items demand, if this is their endpoint. */
+/** The sum of the items' demands, under the assumption that the batch has this endpoint. */
 interface Measure {
   endpoint: BatchEndpoint
   demands: ItemDemands
@@ -110,10 +110,10 @@ class Ingest {
   readonly #findings = new Findings()
   readonly #writer: SegmentWriter
   readonly #hasher: Bun.CryptoHasher | null
-  /** Set when the head was complete before the requests, the usual order. */
+  /** Set when the head was complete before the requests, which is the usual order. */
   #resolution: Resolution | null = null
   #sawRequests = false
-  /** One, or one for every endpoint that the batch may turn out to have. */
+  /** One measure, or one for every endpoint that the batch may still turn out to have. */
   #measures: readonly Measure[] = []
   #bytes = 0
 
@@ -122,7 +122,7 @@ class Ingest {
     member: (name, value) => this.#collect(() => readMember(this.#head, name, value, this.#placeOf)),
     requestsBegin: () => {
       this.#sawRequests = true
-      // Resolving takes a moment, and the items behind need its answer.
+      // Resolving takes a moment, and the items that follow need its result.
       this.#scanner.pause()
     },
     item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
@@ -140,12 +140,12 @@ class Ingest {
     this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
   }
 
-  /** Reads to the end, or to where the answer is certain. */
+  /** Reads to the end, or until the answer is certain. */
   async read(hasKnownSize: boolean): Promise<void> {
     let isBroken = false
     for await (const slice of readUpload(this.#request)) {
       this.#bytes += slice.byteLength
-      // With a size that is still open, a body that is wrong may yet turn out to be too large, which comes first.
+      // While the size is unknown, a body with a problem may still become too large, and that problem has precedence.
       if (this.#findings.isFinal && hasKnownSize) break
       if (isBroken || this.#findings.isFinal) continue
       this.#hasher?.update(slice)
@@ -156,7 +156,7 @@ class Ingest {
     if (!this.#findings.isFinal) this.#collect(() => this.#checkCompleteness())
   }
 
-  /** Throws what was found; else resolves what is still open and makes everything durable. */
+  /** Throws the problem that was found; else resolves what is still open and makes everything durable. */
   async finish(): Promise<Ingested> {
     const { endpoint, model, providerOnly, maxCostNanocredits, dropped } = this.#head
     const resolution = this.#findings.isFinal ? null : await this.#resolveFinally()
@@ -188,7 +188,7 @@ class Ingest {
     return this.#writer.discard()
   }
 
-  /** False when the body is broken beyond reading on. */
+  /** False when the body is too broken to read on. */
   async #scan(slice: Uint8Array): Promise<boolean> {
     try {
       this.#scanner.push(slice)
@@ -226,7 +226,7 @@ class Ingest {
     }
   }
 
-  /** The resolution for the head as it is in the end; the one made before the items when nothing changed since. */
+  /** The resolution for the complete head; the early one if nothing has changed since. */
   async #resolveFinally(): Promise<Resolution | null> {
     const { endpoint, model, providerOnly } = this.#head
     if (endpoint === null || model === null) return null

@@ -23,7 +23,7 @@ interface OpenSegment {
 
 /**
  * Cuts items into segments, one item per line, and compresses and writes them block by block while more arrive. At most
- * `ingestBlocksMax` blocks and `ingestWritesMax` segments are between here and the disk; blocks' memory is used again.
+ * `ingestBlocksMax` blocks and `ingestWritesMax` segments wait to be written; the memory of blocks is reused.
  */
 export class SegmentWriter {
   readonly #payloads: Payloads
@@ -44,7 +44,7 @@ export class SegmentWriter {
     this.#batchId = batchId
   }
 
-  /** Copies one item, which may span lines. `room` must be awaited now and then, because this never waits. */
+  /** Copies one item, which may span lines. It never waits, so the caller must await `room` now and then. */
   add(item: Uint8Array, hasLineBreaks: boolean): void {
     const { items, bytes } = this.#segment
     const isFull = items === segmentItemsMax || bytes + item.length + 1 > segmentBytesMax
@@ -74,7 +74,7 @@ export class SegmentWriter {
     return this.#drafts.toSorted((left, right) => left.ordinal - right.ordinal)
   }
 
-  /** Removes what was written. What cannot be removed now is found later as an orphan. */
+  /** Removes what was written. What cannot be removed now is removed later as an orphan. */
   async discard(): Promise<void> {
     this.#segment.blocks?.abandon()
     await Promise.all(this.#writes)
@@ -92,13 +92,13 @@ export class SegmentWriter {
     this.#segment = { blocks: null, firstItem, items: 0, bytes: 0 }
   }
 
-  /** Sends the block on its way. */
+  /** Hands the block on to be compressed and written. */
   #flush(): BlockQueue {
     const segment = this.#segment
     segment.blocks ??= this.#open(segment)
     const block = this.#block
     const compressed = this.#payloads.compress(block.subarray(0, this.#used)).finally(() => {
-      // A block that a huge item has stretched is not kept.
+      // A block that a huge item has enlarged is not reused.
       if (block.length === ingestBlockBytes) this.#spare.push(block)
     })
     const passed = segment.blocks.add(compressed).then(() => void this.#pending.delete(passed))
@@ -137,7 +137,7 @@ export class SegmentWriter {
     this.#block = Buffer.allocUnsafeSlow(bytes)
   }
 
-  /** Between the tokens of an item a space says the same as a line break. The newline behind the item ends the search. */
+  /** Replaces an item's line breaks by spaces, which mean the same between JSON tokens. The newline after the item ends the search. */
   #flatten(start: number): void {
     const last = this.#used - 1
     for (let at = this.#block.indexOf(newline, start); at < last; at = this.#block.indexOf(newline, at + 1)) {

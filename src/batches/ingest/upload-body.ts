@@ -13,13 +13,13 @@ import { giveBack } from '../../core/memory.ts'
 
 /** A body as it arrives. */
 export interface Upload {
-  /** Its chunks are used up: their memory is given back as soon as they are read. */
+  /** Its chunks' memory is freed as soon as they are read. */
   body: ReadableStream<Uint8Array>
   /** The header's value; null when there was none. */
   contentEncoding: string | null
   /**
-   * Silence after which the upload is given up, because it takes the place of others, and time of waiting for it in which
-   * `uploadBytesMin` have to come; `uploadIdleMs` by default.
+   * An upload occupies one of few places. It is given up after this long without a byte, and also when it brings fewer than
+   * `uploadBytesMin` in this much time of waiting for it; `uploadIdleMs` by default.
    */
   idleMs?: number
 }
@@ -28,7 +28,7 @@ const decoders: Record<string, () => Transform> = {
   gzip: () => createGunzip({ chunkSize: ingestSliceBytes }),
   deflate: () => createInflate({ chunkSize: ingestSliceBytes }),
   br: () => createBrotliDecompress({ chunkSize: ingestSliceBytes }),
-  // A sender may not ask for a larger window, which would be memory of ours.
+  // The window is bounded, because a sender that asks for a larger one uses this process's memory.
   zstd: () =>
     createZstdDecompress({
       chunkSize: ingestSliceBytes,
@@ -49,10 +49,10 @@ export function checkContentEncoding(contentEncoding: string | null): void {
 }
 
 /**
- * The body, decompressed, in slices small enough to scan without stalling others. A slice is lent until the next one is
- * asked for. Throws `payload_too_large` with the
- * first byte too many and `upload_broken` when the upload or its compression is broken. Leaving the loop early cancels the body; the
- * server goes on reading and discarding what the client still sends, so that it can read the answer.
+ * The body, decompressed, in slices small enough to scan without stalling other work. A slice is valid until the next
+ * one is requested. Throws `payload_too_large` at the first byte too many, and `upload_broken` when the upload or its
+ * compression is broken. Leaving the loop early cancels the body; the server goes on to read and discard what the client
+ * still sends, so that the client can read the answer.
  */
 export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
   const isRaw = encodingOf(upload.contentEncoding) === null
@@ -67,7 +67,7 @@ export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Hashes a body that was sent before, to compare it; refuses it as `readUpload` does. */
+/** Hashes a repeated body, to compare it with the first one; refuses what `readUpload` refuses. */
 export async function hashUpload(upload: Upload): Promise<string> {
   checkContentEncoding(upload.contentEncoding)
   const hasher = new Bun.CryptoHasher('sha256')
@@ -97,7 +97,7 @@ function decoded(upload: Upload): AsyncIterable<Uint8Array> {
   return decoder ? decompressed({ reader, chunks }, decoder()) : chunks
 }
 
-/** As every kind of stream's reader is. */
+/** The part that readers of all kinds of streams have in common. */
 interface Reader {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }>
   cancel(): Promise<void>
@@ -126,7 +126,7 @@ async function* chunksOf(reader: Reader, idleMs: number): AsyncGenerator<Uint8Ar
   }
 }
 
-/** How fast an upload comes. Only the time in which it kept us waiting counts, and not what its bytes take us. */
+/** An upload's speed. Counts only the time spent waiting for its bytes, not the time spent on them here. */
 class Pace {
   readonly #spanMs: number
   #bytes = 0
@@ -136,7 +136,7 @@ class Pace {
     this.#spanMs = spanMs
   }
 
-  /** Throws `upload_broken` when a whole span brought too little. */
+  /** Throws `upload_broken` when too few bytes came in a whole span. */
   note(bytes: number, waitedMs: number): void {
     this.#bytes += bytes
     this.#waitedMs += waitedMs
@@ -147,7 +147,7 @@ class Pace {
   }
 }
 
-/** A caller who hangs up while sending is no fault of ours. */
+/** A caller that hangs up while sending is no error of the gateway. */
 function brokenOff(cause: unknown): never {
   if (cause instanceof GatewayError) throw cause
   const message = 'The upload broke off before its end. Send the batch again.'
@@ -181,7 +181,7 @@ async function* decompressed(
     throw new GatewayError('upload_broken', 'The compressed body is broken or cut off.', { cause: thrown })
   } finally {
     decoder.destroy()
-    // A refusal does not wait for what a client, who may be waiting for it, sends next.
+    // The refusal is sent at once: a client may wait for the answer before it sends more.
     await reader.cancel().catch(() => undefined)
     await feeding.catch(() => undefined)
   }

@@ -3,11 +3,12 @@ import { uploadPlaceRetrySeconds, uploadPlaceWaitMs } from '../../core/limits/ba
 import { unavailable } from '../batch-availability.ts'
 import type { Pause } from '../running/pause.ts'
 
-/** The bound on uploads of batches that are read at once in this process, shared fairly among organizations. */
+/** The bound on uploads of batches that this process reads at once, shared fairly among organizations. */
 export interface UploadPlaces {
   /**
-   * Resolves with how to give the place back, once. Who waits in vain is refused: `rate_limit_exceeded` when uploads of
-   * his own organization are in the way, `batch_unavailable` when others' are, or when the signal aborted.
+   * Resolves with a function that gives the place back, to be called once. An upload that waited in vain is refused:
+   * with `rate_limit_exceeded` when its own organization's uploads have the places, with `batch_unavailable` when other
+   * organizations' have them or when the signal aborted.
    */
   acquire(organizationId: string, signal: AbortSignal): Promise<() => void>
   readonly running: number
@@ -15,13 +16,13 @@ export interface UploadPlaces {
 
 interface Waiter {
   organizationId: string
-  /** Called with the place already taken. */
+  /** Called when the place has been taken for this upload. */
   enter(): void
 }
 
 /**
- * So many places, of which an organization takes no more than it leaves free: alone it has half of them, and whoever
- * comes next finds one, however slowly the others send. Of those who wait, the first that may is let in.
+ * A number of places. An organization takes no more of them than it leaves free: alone it has half of them, so the next
+ * organization finds one, however slowly the others send. Of the waiting uploads, the first that is allowed gets a place.
  */
 export function createUploadPlaces(max: number, pause: Pause): UploadPlaces {
   const held = new Map<string, number>()
@@ -59,7 +60,7 @@ export function createUploadPlaces(max: number, pause: Pause): UploadPlaces {
       waiting.add(waiter)
       letIn()
       if (!inside.signal.aborted) await pause(uploadPlaceWaitMs, AbortSignal.any([signal, inside.signal]))
-      // False for who was let in, also at the last moment.
+      // `delete` returns false when the upload got its place meanwhile.
       if (waiting.delete(waiter)) throw signal.aborted ? unavailable() : refusalOf(heldBy(organizationId))
       return () => leave(organizationId)
     },

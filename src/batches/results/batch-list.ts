@@ -26,7 +26,7 @@ const filterable: readonly StoredStatus[] = [
 ]
 const dayPattern = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
 
-/** Lists the organization's batches. Throws `invalid_request` for a query that cannot be meant. */
+/** Lists the organization's batches. Throws `invalid_request` for a query that makes no sense. */
 export async function listBatches(
   principal: Principal,
   query: URLSearchParams,
@@ -71,7 +71,7 @@ function parseStatuses(texts: readonly string[]): readonly StoredStatus[] | null
   return texts.map((text) => filterable.find((status) => status === text) ?? refuse('status'))
 }
 
-/** Unix seconds, or a date or time as ISO 8601 writes it; without a zone it is UTC. */
+/** Parses Unix seconds, or a date or time in ISO 8601; without a zone it is UTC. */
 function parseTime(name: string, query: URLSearchParams): number | null {
   const text = query.get(name)
   if (text === null) return null
@@ -83,8 +83,8 @@ function parseTime(name: string, query: URLSearchParams): number | null {
 }
 
 /**
- * Bounds on the exact time of creation that leave out what they should by the whole seconds that callers see: a batch
- * of second 7 was not created after 7, though it was some milliseconds later.
+ * Bounds on the exact creation time that match the whole seconds which callers see. For example, a batch of second 7
+ * was not created after 7, although it came some milliseconds later.
  */
 function inWholeSeconds(afterMs: number | null, beforeMs: number | null) {
   return {

@@ -5,7 +5,7 @@ export function hasBit(bitmap: Uint8Array, index: number): boolean {
   return ((bitmap[index >> 3] ?? 0) & (1 << (index & 7))) !== 0
 }
 
-/** A copy with more bits set; a bit that is set already is a bug: an item would have two results. */
+/** A copy with more bits set. A bit that is set already is a bug: its item would have two results. */
 export function withBits(bitmap: Uint8Array, indexes: Iterable<number>): Uint8Array {
   const copy = bitmap.slice()
   for (const index of indexes) {

@@ -2,7 +2,7 @@ import type { Database, Statement } from '../../storage/database.ts'
 
 /** Reads of the table `blob_deletions`: blobs that were seen without a row, to be looked at again later. */
 export interface BlobDeletionRepository {
-  /** How a blob stands: never seen, seen lately, or seen long enough ago. */
+  /** `unseen`: not seen without a row before. `waiting`: seen so lately. `due`: seen so long enough ago to be deleted. */
   stateOf(blob: string): Promise<'unseen' | 'waiting' | 'due'>
 }
 
@@ -28,7 +28,7 @@ export function noteOrphan(blob: string, waitMs: number): Statement {
   }
 }
 
-/** Forgets a blob: it is gone, or it has a row after all. */
+/** Forgets a blob that was deleted or has a row after all. */
 export function forgetOrphan(blob: string): Statement {
   return { sql: `delete from blob_deletions where blob = $1`, params: [blob] }
 }

@@ -15,14 +15,14 @@ export interface MergedIndex {
   usage: UsageSum
 }
 
-/** Where a result lies before it is merged. */
+/** The place of a result before merging. */
 interface Located {
   item: number
   part: number
   bytes: number
 }
 
-/** Reads parts, keeping the small ones of a small segment, so that usually each is read once. */
+/** Reads parts, and keeps those of a small segment in memory, so that usually each is read once. */
 class PartReader {
   readonly #payloads: Payloads
   readonly #parts: readonly ResultPart[]
@@ -35,7 +35,7 @@ class PartReader {
     this.#keepsAll = parts.reduce((sum, part) => sum + part.bytes, 0) <= mergePassBytes
   }
 
-  /** Runs `use` on a part; what it looks at is not valid afterwards. */
+  /** Runs `use` on a part; the part is valid only until `use` returns. */
   async use(index: number, use: (part: ReadPart) => void): Promise<void> {
     const kept = this.#kept.get(index)
     if (kept) return use(kept)
@@ -58,8 +58,8 @@ export function readPartBytes(payloads: Payloads, part: ResultPart): Promise<Buf
 
 /**
  * Writes a finished segment's results in input order as one blob of independently compressed blocks. Memory stays flat
- * whatever their size: results beyond `mergePassBytes` are gathered pass by pass, and a pass reads only parts with an
- * item of its range, which are few because items are started in order.
+ * whatever their size: results beyond `mergePassBytes` are gathered in several passes. A pass reads only parts with an
+ * item of its range, and these are few because items are started in order.
  */
 export async function mergeSegment(
   payloads: Payloads,
@@ -128,7 +128,7 @@ async function gather(pass: readonly Located[], reader: PartReader): Promise<Buf
   return content
 }
 
-/** Consecutive groups of at most so many bytes; one that is larger stands alone. */
+/** Consecutive groups of at most so many bytes; a larger result is a group of its own. */
 function* cut(located: readonly Located[], bytesMax: number): Generator<Located[]> {
   let group: Located[] = []
   let bytes = 0

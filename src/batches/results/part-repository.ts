@@ -9,7 +9,7 @@ export interface ResultPart {
   segmentOrdinal: number
   sequence: number
   itemCount: number
-  /** Either a blob or an inline body; compressed both. */
+  /** The part is in a blob or inline in its row; compressed in both cases. */
   blob: string | null
   inlineBody: Uint8Array | null
   /** Uncompressed. */
@@ -22,7 +22,7 @@ export interface PartRepository {
   listOfSegment(batchId: BatchId, segmentOrdinal: number): Promise<ResultPart[]>
   /** Parts in commit order, behind `afterSequence`. */
   listAfter(batchId: BatchId, afterSequence: number, limit: number): Promise<ResultPart[]>
-  /** Whether this part has become real. */
+  /** Whether this part was committed. */
   exists(partId: string): Promise<boolean>
   /** Some parts of a batch that is to be purged, with their blobs; empty when none are left. */
   listPurgeable(batchId: BatchId, limit: number): Promise<{ ids: string[]; blobs: string[] }>
@@ -65,8 +65,8 @@ export function createPartRepository(database: Database): PartRepository {
 }
 
 /**
- * Makes a part real, numbered behind the batch's last one. The unit must have locked the batch's row before, or parts
- * committed at once could become visible out of order and a cursor would pass over one.
+ * Inserts a part, numbered after the batch's last one. The unit must have locked the batch's row before; otherwise
+ * parts that are committed at the same time could become visible out of order, and a cursor would skip one.
  */
 export function insertPart(part: ResultPart, epoch: number): Statement {
   return {

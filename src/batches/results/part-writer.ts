@@ -43,35 +43,35 @@ export interface PartWriterDependencies {
   money: BatchMoney
   pause: Pause
   clock: Clock
-  /** What may be lost with this process, or in the first moments after the segment was taken over. */
+  /** Bounds how many results can be lost with this process, or in the first moments after a segment was taken over. */
   ramp: Ramp
-  /** A part could not be made real at its first try; it is held and tried again. For the log. */
+  /** A part failed to commit at its first try; it is kept and tried again. For the log. */
   onHeld(cause: unknown): void
-  /** A part was refused for `resultsHoldMs`: gives the batch up. Rejects when even that cannot be written down now. */
+  /** Storage refused a part for `resultsHoldMs`: the batch fails. Rejects when the database cannot record that now. */
   giveUp(cause: unknown): Promise<void>
-  /** The lease is lost: so many results came too late. They are not kept and not charged. */
+  /** The lease is lost, and so many results came too late. They are neither kept nor charged. */
   onLost(lateResults: number): void
-  /** Something became durable, or will not: there may be room again. */
+  /** Results became durable or were dropped, so there may be room for more items. */
   onSettled(): void
 }
 
-/** `unknown` may have become real: nothing of it may be cleaned up or given back. */
+/** `unknown`: the part may have been committed, so nothing of it may be cleaned up or given back. */
 type Ending = 'committed' | 'lost' | 'unknown' | Failure
 
-/** `isOutage`: the database gave no answer, which is no refusal of the results and ends some time. */
+/** `isOutage`: the database gave no answer. That does not refuse the results, and it will end. */
 interface Failure {
   cause: unknown
   isOutage: boolean
 }
 
 const everyQuestion = { waitMs: partCommitRetryMaxMs, waitMsMax: partCommitRetryMaxMs }
-/** Until the segment goes on without the part, and after that. */
+// How long to ask about a part of unknown outcome before the segment goes on without it, and how long after that.
 const partDoubts: Patience = { triesMax: partDoubtsMax, ...everyQuestion }
 const partQuestions: Patience = { triesMax: partQuestionsMax, ...everyQuestion }
 
 /**
- * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
- * one unit. Only one part is under way at a time, so the bitmap in memory is always what the row has.
+ * Gathers one segment's results and makes them durable, part by part: first the blob, then part, bitmap, counts and
+ * captures in one unit. Only one part is written at a time, so the bitmap in memory always equals the row's.
  */
 export class PartWriter {
   readonly #dependencies: PartWriterDependencies
@@ -82,10 +82,10 @@ export class PartWriter {
   #writing: Promise<void> | null = null
   #isTimed = false
   #isLost = false
-  /** A part waits for storage. */
+  /** A part is kept in memory until storage takes it. */
   #isHeld = false
   #isClosing = false
-  /** A commit of the part under way had no answer and may become real yet, although it was not there when asked. */
+  /** A commit of the present part got no answer. It was not found when asked, but may still be committed. */
   #isInDoubt = false
 
   constructor(dependencies: PartWriterDependencies) {
@@ -99,7 +99,7 @@ export class PartWriter {
     return this.#doneCount
   }
 
-  /** No more items should start until something is durable: whoever cannot keep results makes no more of them. */
+  /** Whether results wait for storage, or too many bytes are gathered; then no further items should start. */
   get isFull(): boolean {
     return this.#isHeld || this.#gatheredBytes >= gatheredBytesMax
   }
@@ -116,7 +116,7 @@ export class PartWriter {
     this.#writeWhenDue()
   }
 
-  /** Makes everything gathered durable, or finds that it cannot be. */
+  /** Resolves when everything gathered is durable or was dropped. */
   async flush(): Promise<void> {
     while (this.#writing || this.#gathered.length > 0) {
       this.#write()
@@ -124,12 +124,12 @@ export class PartWriter {
     }
   }
 
-  /** The process stops: what storage refuses now is not held any longer. */
+  /** The process stops: a part that storage refuses now is dropped. */
   close(): void {
     this.#isClosing = true
   }
 
-  /** Gives up what is not durable: another owner has the segment. */
+  /** Drops what is not durable, because another owner has the segment. */
   lose(): void {
     this.#isLost = true
     const lost = this.#take()
@@ -177,9 +177,9 @@ export class PartWriter {
   }
 
   /**
-   * Whether these results are durable. They were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
-   * Refused for `resultsHoldMs` while the database answers, they give the batch up: it fails rather than pay for them
-   * without end.
+   * Writes a part; false when its results were dropped. The results were paid for, so they are kept and tried again while
+   * the lease is renewed, and their items do not run again. If storage refuses them for `resultsHoldMs` while the database
+   * answers, the batch fails: otherwise its items would be paid for again and again.
    */
   async #writePart(items: FinishedItem[]): Promise<boolean> {
     const { clock, pause, payloads } = this.#dependencies
@@ -211,7 +211,7 @@ export class PartWriter {
       await pause(waitMs)
       waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
     }
-    // A blob without a row is found as an orphan; a row without its blob loses results.
+    // Without the row, a blob is only an orphan. But if the row may exist, deleting its blob would lose results.
     if (part?.blob && !this.#isInDoubt) await payloads.delete(part.blob).catch(() => undefined)
     this.lose()
     this.#drop(items)
@@ -223,7 +223,7 @@ export class PartWriter {
       await this.#dependencies.giveUp(cause)
       return true
     } catch {
-      // The database does not answer now; as long as nothing else can run, nothing is gained by dropping results.
+      // The database cannot record the failure now. No items can run meanwhile, so dropping the results would gain nothing.
       return false
     }
   }
@@ -293,8 +293,8 @@ export class PartWriter {
   }
 
   /**
-   * The segment goes on under another lease, but the part's holds are in doubt, and a batch cannot end while anything is
-   * held from its budget. Ends with the process, whose holds go with it.
+   * Keeps asking about a part of unknown outcome after the segment was given up. Its holds must end, because a batch
+   * cannot end while anything is held from its budget. The asking ends with the process, and so do its holds.
    */
   async #learnLater(
     part: ResultPart,
@@ -308,7 +308,7 @@ export class PartWriter {
     this.#drop(items)
   }
 
-  /** Whether a part of unknown outcome became real; null when storage does not answer for long. */
+  /** Whether a part of unknown outcome was committed; null when storage did not answer for long. */
   #isDurable(part: ResultPart, patience: Patience): Promise<boolean | null> {
     const { committer, parts } = this.#dependencies
     return committer.ask(() => parts.exists(part.id), patience)

@@ -7,7 +7,7 @@ import { addUsage, emptyUsageSum } from '../../formats/batch/batch-usage.ts'
  * per result. The header lists the items, so that a reader can find one without parsing the lines.
  */
 interface PartHeader {
-  /** Item of the batch and bytes of its line, the newline included. */
+  /** For each item: its place in the batch, and the bytes of its line including the newline. */
   items: [item: number, bytes: number][]
   usage: UsageSum
 }
@@ -20,7 +20,7 @@ export interface ResultLine {
   usage: UsageSum | null
 }
 
-/** A part as read. Lines share memory with it. */
+/** A decoded part. Its lines share memory with the part's bytes. */
 export interface ReadPart {
   usage: UsageSum
   items: { item: number; line: Buffer }[]

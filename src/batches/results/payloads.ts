@@ -5,8 +5,8 @@ import type { BatchCommitPoint, CrashHook } from '../batch-commit-points.ts'
 import { zstdCompressionLevel } from '../../core/limits/storage.ts'
 
 /**
- * The immutable bytes of batches. Keys name batch and, in a time-ordered last part, when they were written, so that an
- * orphan's age can be told from its key. Nothing is ever overwritten.
+ * The immutable bytes of batches. A key has the batch's id and ends with a time-ordered id, so the key tells when the
+ * blob was written and thus an orphan's age. Nothing is ever overwritten.
  */
 export interface Payloads {
   /** Writes a segment's items, block by block; each block is compressed already. Durable when resolved. */
@@ -21,7 +21,7 @@ export interface Payloads {
   decompress(compressed: Uint8Array): Promise<Buffer>
   /** One block of a merged segment, decompressed. */
   readBlock(blob: string, offset: number, bytes: number): Promise<Buffer>
-  /** Deletes; what is not there is fine. */
+  /** Deletes a blob; does nothing when it does not exist. */
   delete(blob: string): Promise<void>
   /** Keys of all batches' blobs, in order, a page at a time. */
   list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
@@ -102,7 +102,7 @@ export function compress(content: Uint8Array | string): Promise<Uint8Array> {
   return Bun.zstdCompress(content, { level: zstdCompressionLevel })
 }
 
-/** What `compress` was given. Rejects when the content is not zstd. */
+/** The content that `compress` was given. Rejects when the bytes are not zstd. */
 export function decompress(content: Uint8Array): Promise<Uint8Array> {
   return Bun.zstdDecompress(content)
 }

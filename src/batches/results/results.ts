@@ -25,7 +25,7 @@ export interface ResultDependencies {
   clock: Clock
 }
 
-/** Where a reader of `/results` goes on: behind this item of this part. */
+/** Where a reader of `/results` continues: after this item of this part. */
 export interface Cursor {
   sequence: number
   /** Place of the last item read within its part; -1 for none. */
@@ -37,7 +37,7 @@ const comma = 0x2c
 /** `,"cursor":"…"` with the longest cursor that `parseCursor` reads. */
 const cursorBytesMax = 34
 
-/** A cursor as callers hold it; null starts at the beginning. Throws `invalid_request`. */
+/** Parses a caller's cursor; null starts at the beginning. Throws `invalid_request`. */
 export function parseCursor(text: string | null): Cursor {
   if (text === null || text === '') return { sequence: 0, index: Number.MAX_SAFE_INTEGER }
   const match = /^(\d{1,12})-(\d{1,9})$/.exec(text)
@@ -54,8 +54,8 @@ export function parseCursor(text: string | null): Cursor {
 }
 
 /**
- * The batch with all its results, in input order, as it is read: `{…,"results":[…]}`. Memory is one block whatever the
- * size. A failure breaks the stream; the array is closed only when every item was in it.
+ * The batch with all its results in input order, `{…,"results":[…]}`, produced as the reader takes it. Memory is one
+ * block whatever the size. A failure breaks the stream; the array is closed only after the last item.
  */
 export function streamBatch(batch: Batch, dependencies: ResultDependencies): ReadableStream<Uint8Array> {
   const { results: _none, ...shown } = toBatchObject(batch)
@@ -109,8 +109,8 @@ async function* mergedBlocks(
 }
 
 /**
- * The results so far, one per line, in the order in which they became durable, also while the batch runs. Each line
- * carries the `cursor` behind which a later request goes on. Ends where the results end for now.
+ * The results so far, one per line, in the order in which they became durable; also while the batch runs. Each line has
+ * a `cursor`, after which a later request continues. The stream ends with the last result that is durable now.
  */
 export function streamResults(
   batch: Batch,
@@ -141,8 +141,9 @@ async function* resultLines(
 }
 
 /**
- * The lines of a part behind the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor becomes its object's last member. A line costs no object: of
- * many thousands, read faster than they are collected, tens of megabytes would gather.
+ * The lines of a part after the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor is added as
+ * the last member of the line's object. No object is allocated per line: a part has many thousands, and they would pile
+ * up to tens of megabytes faster than the garbage collector runs.
  */
 function* withCursors(bytes: Buffer, { sequence, itemCount }: ResultPart, skipped: number): Generator<Piece> {
   const head = Buffer.from(`,"cursor":"${sequence}-`)
@@ -174,15 +175,15 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: ResultPart, skippe
   if (filled > 0) yield { bytes: piece.subarray(0, filled), spent: piece }
 }
 
-/** Bytes for the reader, and the memory that nobody looks at again once they are written. */
+/** Bytes for the reader. `spent` is memory that can be freed once the bytes are written. */
 interface Piece {
   bytes: Uint8Array
   spent?: Uint8Array
 }
 
 /**
- * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late. One who
- * stalls costs one block, one who leaves closes the source.
+ * Writes straight to the socket as the reader takes the bytes, because a queue in between would keep memory that is
+ * collected late. A reader that stalls costs one block; a reader that leaves closes the source.
  */
 function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<Uint8Array> {
   const untilMs = clock.monotonicMs() + resultsReadMsMax
@@ -193,9 +194,9 @@ function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<U
       for await (const { bytes, spent } of pieces) {
         if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
         await writer.write(bytes)
-        // Small pieces wait in the writer for more, and are gone when the source breaks: the reader sees all it can have.
+        // The writer keeps small pieces back, and would lose them if the source broke; flushing shows the reader all there was.
         if (bytes.length < resultsPieceBytes) await writer.flush()
-        // Pieces are written faster than they are collected: tens of megabytes would gather.
+        // Freed at once: pieces are written faster than they are collected, and tens of megabytes would pile up.
         if (copies && spent) giveBack(spent)
       }
       writer.close()
@@ -206,7 +207,7 @@ function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<U
   })
 }
 
-/** A socket's writer has copied or sent what it was given; a reader in this process keeps it as it is. */
+/** A socket's writer copies or sends the bytes before `write` ends; a reader in this process gets the same memory, which must stay. */
 function isSocket(writer: ReadableStreamDirectController): boolean {
   return /HTTPS?ResponseSink/.test(Object.prototype.toString.call(writer))
 }

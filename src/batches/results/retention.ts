@@ -35,9 +35,9 @@ export interface RetentionDependencies {
 }
 
 /**
- * One bounded pass over everything that may go: batches past their retention, the blobs and rows of batches deleted a day
- * ago, remembered keys, and blobs that no row names. Every step may be repeated; several processes may do it at once.
- * What cannot be deleted keeps nothing else: everything is tried, and then it rejects with the first failure.
+ * One bounded pass over everything that can be deleted: batches past their retention, the blobs and rows of batches
+ * deleted a day ago, remembered idempotency keys, and blobs that no row names. Every step may be repeated, and several
+ * processes may do it at once. A deletion that fails does not stop the others; the pass rejects with the first failure.
  */
 export async function cleanUp(dependencies: RetentionDependencies): Promise<void> {
   const attempts = new Attempts()
@@ -53,9 +53,9 @@ export async function cleanUp(dependencies: RetentionDependencies): Promise<void
     for (const { id } of retired) await dependencies.committer.commit('batch.delete', [markDeleted(id)])
     return retired.length
   })
-  // A response may read for half a day, so the blobs outlive the row's last reader.
+  // A response may be read for half a day, so the blobs stay longer than any reader of the batch.
   await inPages(async () => {
-    // What failed is still there and is passed over.
+    // Batches whose deletion failed are still listed first, so the page begins after them.
     const page = { limit: retentionPageMax, offset: attempts.failed }
     const deleted = await dependencies.batches.listDeleted(blobDeletionDelayMs, page)
     for (const id of deleted) await attempts.make(() => purge(id, dependencies))
@@ -65,7 +65,7 @@ export async function cleanUp(dependencies: RetentionDependencies): Promise<void
   attempts.end()
 }
 
-/** Deletions of which some fail; a page of failures is no single blob's fault any more, and ends the pass. */
+/** Counts failed deletions. A whole page of failures is not the fault of single blobs, so it ends the pass. */
 class Attempts {
   failed = 0
   #first: unknown = null
@@ -85,12 +85,12 @@ class Attempts {
   }
 }
 
-/** Until a page is not full, so that what comes between two passes also goes. A page says how much it had. */
+/** Repeats `doPage`, which returns how much it found, until a page is not full: a backlog that grew between two passes goes too. */
 async function inPages(doPage: () => Promise<number>): Promise<void> {
   for (let page = 0; page < retentionPagesMax; page++) if ((await doPage()) < retentionPageMax) return
 }
 
-/** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
+/** Deletes blobs first, then the rows that name them: after a crash in between the rows are purged again, and no orphans are left. */
 async function purge(
   id: BatchId,
   { segments, parts, payloads, committer }: RetentionDependencies,
@@ -110,7 +110,7 @@ async function purge(
   }
 }
 
-/** An orphan is old, has no row, and had none when it was seen before: an upload or a part may be under way otherwise. */
+/** Deletes a blob without a row if it is old and also had no row when it was seen before; otherwise an upload or a part may still be in progress. */
 async function sweepOrphans(
   kind: (typeof payloadKinds)[number],
   dependencies: RetentionDependencies,

@@ -23,33 +23,32 @@ import type { Batch } from '../../canonical/batch.ts'
 import type { Committer } from '../committer.ts'
 import type { Pause } from './pause.ts'
 
-/** What a batch needs of billing while it lives. */
+/** What a batch needs of billing from acceptance to its end. */
 export interface BatchMoney {
   /** The budgets that limit this principal now; none means that costs are recorded but nothing is limited. */
   parentsOf(principal: Principal): readonly BudgetRef[]
   /** Statements that move the estimate out of the parents; their guard is billing's `payment_required`. */
   accept(batch: MoneyBatch, parents: readonly BudgetRef[], estimate: bigint): readonly LedgerStatement[]
-  /** What an item of the batch holds from; empty when nothing limits. */
+  /** The budgets that an item of the batch holds from; empty when nothing limits it. */
   budgetsOf(batch: MoneyBatch): readonly BudgetRef[]
   /** Asks all owners to give back what they do not hold of these budgets. */
   recall(budgets: readonly BudgetRef[]): Promise<void>
-  /** Of these budgets, one at least, the one with the least available, and how much that is; below zero when more was spent. */
+  /** Of these budgets (at least one), the one with the least available, and that amount; below zero when more was spent than allowed. */
   scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
-  /** After a recall: whether enough of these budgets returns by itself, because who has it does not answer. */
+  /** Asked after a recall: whether enough will return to these budgets by itself, from leases of processes that do not answer. */
   willReturn(budgets: readonly BudgetRef[], amount: bigint): Promise<boolean>
   /**
-   * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
-   * batch's owner now; false when they have too little, or the caller's limit is reached. Never a part of what is missing:
-   * that would take from others what helps nobody.
+   * Moves enough for some more items, and at least `missing` for the item that is short, out of the parents, by the
+   * owner's present limits. False when the parents have too little or the caller's own limit is reached. It never moves a
+   * part of `missing`: the item could not run with it, and other calls could not use it.
    */
   enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /**
-   * Moves as much of this as there is out of the parents, for an item that was answered and turned out dearer than its
-   * hold: what nothing covers is the operator's loss, so that a part helps. Resolves with whether all of it was moved. Never
-   * rejects.
+   * Moves up to this amount out of the parents, for an item that was answered and cost more than its hold. Here a part
+   * helps, because the uncovered rest is the operator's loss. Resolves with whether all of it was moved. Never rejects.
    */
   enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
-  /** What keeps a batch from being enlarged; null where nothing does, and it only was not enlarged. */
+  /** The limit that keeps a batch from being enlarged; null when there is enough by now. */
   shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage | null>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
   settle(batch: MoneyBatch): Promise<boolean>
@@ -61,10 +60,10 @@ export interface BatchMoney {
   balance(organizationId: OrganizationId): Promise<bigint | null>
 }
 
-/** Credits, what its key may spend, or what its caller let it cost. */
+/** The organization's credits, the key's limit, or the `max_cost` of the batch's caller. */
 export type Shortage = 'credits' | 'key_limit' | 'max_cost'
 
-/** As much of a batch as its budget is named by. */
+/** The members of a batch that identify its budget. */
 export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
 
 /** What `createBatchMoney` needs. */
@@ -109,7 +108,7 @@ export function createBatchMoney(dependencies: MoneyDependencies): BatchMoney {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
       const least = missing > worstItemOf(batch) ? missing : worstItemOf(batch)
       const running = enlarging.get(batch.id)
-      // All items that are short at once ask once, but for one that needs more.
+      // All items that are short at the same time share one enlargement, unless one needs more than it brings.
       if (running && running.least >= least) return running.isEnlarged
       const isEnlarged = enlargeOnce(batch, owner, least).finally(() => {
         if (enlarging.get(batch.id)?.isEnlarged === isEnlarged) enlarging.delete(batch.id)
@@ -135,7 +134,7 @@ export function createBatchMoney(dependencies: MoneyDependencies): BatchMoney {
   }
 }
 
-/** Enlarges batches for what was answered already, by as much as there is. */
+/** Enlarges batches for items that were answered already, by as much as the parents have. */
 function createChargeEnlarger({
   ledger,
   pause,
@@ -145,7 +144,7 @@ function createChargeEnlarger({
 }): BatchMoney['enlargeForCharge'] {
   const recalling = new Map<string, Promise<void>>()
 
-  /** Others give back what they do not hold of the parents; all items of a batch that are short wait for it together. */
+  /** Recalls the parents, so that other processes give back what they do not hold. All short items of a batch share one recall. */
   function recallParents({ id, budgetParents }: Batch): Promise<void> {
     const running = recalling.get(id)
     if (running) return running
@@ -157,7 +156,7 @@ function createChargeEnlarger({
     return recalled
   }
 
-  /** As much as there is; what others take meanwhile is looked at again, a few times. */
+  /** Moves what the parents have, up to `missing`. When other processes take some of it meanwhile, it tries again with less. */
   async function enlargeByRest(batch: Batch, owner: Principal, missing: bigint): Promise<boolean> {
     for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
       const available = await leastOf(ledger, batch, owner)
@@ -175,13 +174,13 @@ function createChargeEnlarger({
       await recallParents(batch)
       return await enlargeByRest(batch, owner, missing)
     } catch {
-      // Storage is away: what the batch has is what covers the item.
+      // Storage is out of order: the batch's budget as it is must cover the item.
       return false
     }
   }
 }
 
-/** What a batch may still be enlarged by: up to its caller's own limit, null where there is none, and out of each parent that limits it. */
+/** How much a batch can still be enlarged: up to its caller's own limit (null without one), and out of each parent that limits it. */
 async function leftOf(ledger: Pick<Ledger, 'loadBudgets'>, batch: Batch, owner: Principal) {
   const { budgetId } = refOf(batch)
   const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
@@ -209,7 +208,7 @@ async function scarcestOf(
   ledger: Pick<Ledger, 'loadBudgets' | 'ensureBudgets'>,
   budgets: readonly BudgetRef[],
 ): Promise<{ budget: BudgetRef; available: bigint }> {
-  // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
+  // Creates budgets that no call has used yet and applies changed limits, as the first use would.
   await ledger.ensureBudgets(budgets)
   const states = await ledger.loadBudgets(idsOf(budgets))
   const amounts = budgets.map((budget) => {
@@ -219,7 +218,7 @@ async function scarcestOf(
   return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
 }
 
-/** Looks at what is there and what comes back to it; every one of the budgets must have enough. */
+/** Whether each of these budgets has enough once everything has returned that will. */
 async function willReturn(
   ledger: Pick<Ledger, 'loadBudgets' | 'loadReturning'>,
   budgets: readonly BudgetRef[],
@@ -239,7 +238,7 @@ function refOf(batch: MoneyBatch): BudgetRef {
   return batchBudget(batch.id, batch.organizationId, batch.budgetParents)
 }
 
-/** The average of a batch's items at their worst. */
+/** The batch's worst case divided by its items. */
 function worstItemOf(batch: Batch): bigint {
   return batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
 }

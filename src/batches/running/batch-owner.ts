@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { principalFreshMs } from '../../core/limits/access.ts'
 import type { LoadPrincipal } from '../item-contract.ts'
 
-/** The principal a batch's items run as, read again while a segment runs for hours. */
+/** The principal that a batch's items run as, read again now and then, because a segment may run for hours. */
 export class BatchOwner {
   readonly #batch: Batch
   readonly #clock: Clock
@@ -31,10 +31,10 @@ export class BatchOwner {
     return this.#principal
   }
 
-  /** A key that is taken away or limited meanwhile is heeded as quickly as in live calls. */
+  /** The principal, read again when the reading is old: a key that is deleted or limited takes effect as quickly as in live calls. */
   async current(): Promise<Principal | null> {
     if (this.#clock.monotonicMs() - this.#readMs >= principalFreshMs) {
-      // While storage is out of order, what was read last holds.
+      // While storage is out of order, the last reading counts.
       await this.read().catch(() => undefined)
     }
     return this.#principal

@@ -31,8 +31,8 @@ const errors = {
 }
 
 /**
- * Ends a batch whose every segment is done: usage is summed, and what is left of its budget goes back in the same unit
- * that sets the status, which only one caller's unit can do.
+ * Ends a batch whose segments are all done. It sums the usage; the unit that sets the status also returns the rest of the
+ * budget, and only one process's unit can succeed.
  */
 export async function finalizeAs(
   status: 'completed' | 'cancelled' | 'expired',
@@ -47,7 +47,7 @@ export async function finalizeAs(
   await committer.commit('batch.finalize', statements)
 }
 
-/** The usage of what became durable of a batch whose segments were not all merged. */
+/** The usage of the durable parts, for a batch whose segments were not all merged. */
 export async function sumPartUsage(
   batch: Batch,
   { parts, payloads }: { parts: PartRepository; payloads: Payloads },

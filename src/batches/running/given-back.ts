@@ -8,27 +8,27 @@ export interface SegmentFailure {
   restMs: number
 }
 
-/** What an item that was put back has behind it. */
+/** The earlier tries of an item that was put back. */
 export interface Tries {
   attempts: number
-  /** Wall clock, Unix milliseconds: when it was put back first. */
+  /** Wall clock, Unix milliseconds, of the first time it was put back. */
   sinceMs: number
-  /** What it waits for; null when it does not matter any more. */
+  /** What it waits for; null when that is no longer of interest. */
   error: WaitingReason | null
 }
 
 /**
- * What a worker remembers of segments that it gave back unfinished, until it has them again. The oldest are forgotten
- * first: then an item may be tried, or a broken segment read, a few times more often.
+ * What a worker remembers of segments that it gave back unfinished, until it leases them again. The oldest are forgotten
+ * first; then an item may be tried, or a broken segment read, a few times more often than its bound.
  */
 export class GivenBack {
-  /** Tries of items, by segment, so that giving back does not start them anew. */
+  /** Tries of items, by segment: giving a segment back must not reset them. */
   readonly #tries = new Map<string, ReadonlyMap<number, Tries>>()
   readonly #failures = new Map<string, SegmentFailure>()
 
   /**
-   * The tries that items of this segment have behind them, by place in it; forgotten with this. Null when this process
-   * did not give the segment back.
+   * The earlier tries of this segment's items, by place in it; removes them from this memory. Null when this process did
+   * not give the segment back.
    */
   takeTries(lease: SegmentLease): ReadonlyMap<number, Tries> | null {
     const tries = this.#tries.get(placeOf(lease))
@@ -41,7 +41,7 @@ export class GivenBack {
     this.#tries.set(placeOf(lease), tries)
   }
 
-  /** One failure more; the rest doubles with each, up to `segmentRetryMaxMs`. */
+  /** Counts another failure; the rest before the next try doubles with each, up to `segmentRetryMaxMs`. */
   noteFailure(lease: SegmentLease, nowMs: number): SegmentFailure {
     const failure = this.#failures.get(placeOf(lease)) ?? { sinceMs: nowMs, restMs: workerIdleMs }
     forgetOldest(this.#failures)

@@ -3,7 +3,7 @@ import { batchItemBytesMax, batchItemValuesBytesMax } from '../../core/limits/ba
 import { isJson, itemErrorOf } from '../../formats/batch/result-line.ts'
 import type { ItemOutcome } from '../item-contract.ts'
 
-/** Why what is left of a batch is ended without running. */
+/** Why the remaining items of a batch are ended without running. */
 export type CloseReason = 'batch_cancelled' | 'batch_expired'
 
 const closeMessages = {
@@ -12,25 +12,25 @@ const closeMessages = {
   payment_required: 'The batch expired while this request waited for credits.',
 }
 
-/** How an item ends that was not run any more. `isUnpaid`: what kept it from running was money. */
+/** The ending of an item that did not run. `isUnpaid`: it did not run because money was short. */
 export function closedEnding(reason: CloseReason, isUnpaid: boolean): ItemOutcome {
   const type = reason === 'batch_expired' && isUnpaid ? 'payment_required' : reason
   return failedEnding(new GatewayError(type, closeMessages[type]))
 }
 
-/** How an item ends that is beyond what one item may have. */
+/** The ending of an item that is larger than one item may be. */
 export function tooLargeEnding(): ItemOutcome {
   const message = `The item is larger than ${batchItemBytesMax} bytes, or has more than ${batchItemValuesBytesMax} besides its long texts. Send less in it.`
   return failedEnding(new GatewayError('payload_too_large', message, { param: 'body' }))
 }
 
-/** How an item ends when the key of its batch may no longer be used. */
+/** The ending of an item when the batch's key may no longer be used. */
 export function ownerGoneEnding(): ItemOutcome {
   const message = 'The API key that created this batch may no longer be used.'
   return failedEnding(new GatewayError('permission_denied', message))
 }
 
-/** The outcome as it is kept: an answer that is not JSON is none. */
+/** The outcome to be stored: an answer that is not JSON becomes an error. */
 export function keptEnding(outcome: ItemOutcome): ItemOutcome {
   if (outcome.response === null || isJson(outcome.response.body)) return outcome
   const message = 'The provider answered with something that is not JSON.'

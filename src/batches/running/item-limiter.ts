@@ -3,13 +3,13 @@ import { organizationShareOf } from '../../core/limits/batches.ts'
 import type { Ramp } from './ramp.ts'
 
 /**
- * A bound on how many items run at once, shared by everything that runs items in this process. One organization never has
- * all places, so that nobody whose items take long keeps the others waiting for them.
+ * A bound on how many items run at once, shared by everything that runs items in this process. One organization never
+ * has all places: otherwise one with slow items would keep the other organizations waiting.
  */
 export interface ItemLimiter {
-  /** Resolves with how to give the place back, or with null when the signal aborted first. */
+  /** Resolves with a function that gives the place back, or with null when the signal aborted first. */
   acquire(organizationId: string, signal: AbortSignal): Promise<(() => void) | null>
-  /** Lets in who waits and may by now; the ramp grows with time, which tells nobody. */
+  /** Gives free places to waiting items. Must be called now and then, because the ramp grows with time without an event. */
   admit(): void
   readonly running: number
   readonly max: number
@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * A limiter for `max` items, or for as many as the ramp lets run: whoever has the fewest places comes first, and then
- * whoever asked first.
+ * A limiter for `max` items, or for as many as the ramp allows. A free place goes to the organization with the fewest
+ * places, and among equals to the item that asked first.
  */
 export function createItemLimiter(max: number, ramp: Ramp): ItemLimiter {
   assert(max > 0, 'a limiter lets something through')
@@ -34,7 +34,7 @@ export function createItemLimiter(max: number, ramp: Ramp): ItemLimiter {
   function isFree(organizationId: string): boolean {
     const { itemsMax, gathered } = ramp
     if (running >= max || running + gathered >= itemsMax) return false
-    // Of all places there may ever be: those that the ramp has still to give go to whoever has the fewest.
+    // The share is of `max`, not of what the ramp allows now: places that the ramp adds go to the organization with the fewest.
     return heldBy(organizationId) < organizationShareOf(max)
   }
 

@@ -8,7 +8,7 @@ import {
 } from '../../core/limits/batches.ts'
 import type { ItemOutcome } from '../item-contract.ts'
 
-/** Tries after failures that say nothing about the item and may be over a while later. */
+/** Numbers of tries after failures that are not the item's fault and may be over a while later. */
 const attemptsMax: ReadonlyMap<string, number> = new Map([
   ['provider_failed', itemFailuresMax],
   ['provider_overloaded', itemRefusalsMax],
@@ -19,7 +19,7 @@ const attemptsMax: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * How long an item is put back for; null when its outcome is final. `attempts` are those before this one, `leftMs` the
+ * How long an item is put back for; null when its outcome is final. `attempts` counts the earlier tries; `leftMs` is the
  * time until the batch's deadline.
  */
 export function retryRestMs(

@@ -1,4 +1,4 @@
-/** Waits some milliseconds; resolves early, never rejects, when the signal aborts. Tests pass their own. */
+/** Waits some milliseconds. When the signal aborts it resolves early; it never rejects. Tests pass their own. */
 export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>
 
 /** The machine's timer. It does not keep the process alive. */

@@ -29,8 +29,8 @@ export interface PhaseDependencies {
 }
 
 /**
- * One bounded step of a batch's life, to be repeated until its status has no phase. Every step may be taken by several
- * processes at once and after any crash: what changes a status names the status it changes.
+ * One bounded step of a batch's life, repeated until its status has no phase. Several processes may take a step at once,
+ * and after any crash: a statement that changes a status names the status it expects.
  */
 type Phase = (batch: Batch, dependencies: PhaseDependencies) => Promise<void>
 
@@ -49,8 +49,8 @@ export async function advance(batch: Batch, dependencies: PhaseDependencies): Pr
 }
 
 /**
- * Asks again what was asked at acceptance: policy, models and keys may have changed since, and nothing has run yet. What
- * may pass is waited for; what will not fails the batch and returns its money.
+ * Repeats the checks of the acceptance: policy, models and keys may have changed since, and nothing has run yet. For a
+ * passing obstacle the batch waits; a lasting one fails the batch and returns its money.
  */
 async function validate(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
   const refusal = await findRefusal(batch, dependencies)
@@ -72,7 +72,7 @@ async function validate(batch: Batch, dependencies: PhaseDependencies): Promise<
   ])
 }
 
-/** It is asked again with every look; what it waits for is noted every few seconds. */
+/** The batch is checked at every look; what it waits for is recorded every few seconds at most. */
 async function noteValidationWait(
   batch: Batch,
   { type, message }: GatewayError,
@@ -88,10 +88,10 @@ async function noteValidationWait(
   await committer.commit('batch.wait', statements)
 }
 
-/** Items that still run hold from the batch's budget; they are being given up, and then the rest of it goes back. */
+/** Ends a failing batch once no item holds from its budget any more; the rest of the budget is returned. */
 async function failWhenSettled(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
   if (!(await dependencies.money.settle(batch))) return
-  // Where results could not be written they may not be readable either; the ledger has the charges in any case.
+  // When results could not be written, they may be unreadable too; the ledger has the charges in any case.
   const usage = await sumPartUsage(batch, dependencies).catch(() => null)
   await dependencies.committer.commit('batch.fail', [
     endFailing(batch.id, usage && JSON.stringify(usage)),

@@ -5,29 +5,29 @@ import type { QueuedPlace } from '../item-contract.ts'
 import type { Tries } from './given-back.ts'
 import type { OpenItem } from './segment-items.ts'
 
-/** An item that was put back, or one that is about to start for the first time. */
+/** An item that was put back, or that is about to start for the first time. */
 export interface Resting {
   item: OpenItem
   attempts: number
   /** Monotonic. */
   dueMs: number
-  /** What money was short of for it; null when it was put back for another reason. */
+  /** The amount that money was short by; null when it was put back for a different reason. */
   missing: bigint | null
-  /** Wall clock: since when it waits; null when it was never put back. */
+  /** Wall clock time at which it began to wait; null when it was never put back. */
   sinceMs: number | null
-  /** Until when the provider said it wants no calls; monotonic. */
+  /** The monotonic time until which the provider asked for no calls. */
   askedUntilMs?: number
-  /** What it waits for; null when it only has not been started. */
+  /** What it waits for; null when it has not been started yet. */
   error: WaitingReason | null
 }
 
-/** The items of one segment that wait: those that were put back, and those under way that wait for a provider. */
+/** The waiting items of one segment: those that were put back, and running ones that wait for a provider. */
 export class PutBack {
   readonly #clock: Clock
   #resting: Resting[] = []
-  /** Items under way that were put back before: whether they wait any longer is about to be known. */
+  /** Running items that were put back before; their result will tell whether they still wait. */
   readonly #retried = new Set<Resting>()
-  /** Items under way that wait for a provider, with the wall clock's time since when. */
+  /** Running items that wait for a provider, and the wall clock time at which they began to. */
   readonly #queued = new Map<OpenItem, { place: QueuedPlace; sinceMs: number }>()
 
   constructor(clock: Clock) {
@@ -42,7 +42,7 @@ export class PutBack {
     this.#resting.push(resting)
   }
 
-  /** The first that is due; null when none is. */
+  /** The first item that is due; null when none is. */
   takeDue(): Resting | null {
     const nowMs = this.#clock.monotonicMs()
     const due = this.#resting.findIndex(({ dueMs }) => dueMs <= nowMs)
@@ -62,31 +62,31 @@ export class PutBack {
     this.#retried.delete(ready)
   }
 
-  /** An item under way waits for a provider now; null when it does no longer. */
+  /** Records that a running item waits for a provider; null when it waits no longer. */
   noteQueued(item: OpenItem, place: QueuedPlace | null): void {
     if (place === null) this.#queued.delete(item)
     else this.#queued.set(item, { place, sinceMs: this.#clock.nowMs() })
   }
 
-  /** How long until the first is due; 0 when none waits. */
+  /** Milliseconds until the first item is due; 0 when none waits. */
   get restMs(): number {
     const nowMs = this.#clock.monotonicMs()
     const dueMs = Math.min(...this.#resting.map((resting) => resting.dueMs))
     return Number.isFinite(dueMs) ? Math.max(0, dueMs - nowMs) : 0
   }
 
-  /** What one of the items that money was short for needs more than there is; null when none was. */
+  /** The amount that an item lacks for which money was short; null when there is no such item. */
   get missing(): bigint | null {
     return this.#resting.find(({ missing }) => missing !== null)?.missing ?? null
   }
 
-  /** Places in the segment of the items that money was short for. */
+  /** Places in the segment of items for which money was short. */
   get unpaid(): ReadonlySet<number> {
     const short = this.#resting.filter(({ missing }) => missing !== null)
     return new Set(short.map(({ item }) => item.index))
   }
 
-  /** What the items have behind them, by place in the segment. */
+  /** The items' earlier tries, by place in the segment. */
   get tries(): ReadonlyMap<number, Tries> {
     return new Map(
       this.#resting.flatMap(({ item, attempts, sinceMs, error }) =>
@@ -95,7 +95,7 @@ export class PutBack {
     )
   }
 
-  /** What items wait for now: those that were put back, and those that wait for a provider that rests. */
+  /** What items wait for now: those that were put back, and those that wait for a resting provider. */
   get waiting(): Waiting[] {
     const [nowMs, monotonicMs] = [this.#clock.nowMs(), this.#clock.monotonicMs()]
     const queued = [...this.#queued].filter(([, { place }]) => place.restMs() > 0)

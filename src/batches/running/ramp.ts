@@ -9,9 +9,9 @@ import {
 } from '../../core/limits/batches.ts'
 
 /**
- * How much may be lost with this process: the items that run and the results that are not durable, whose calls are paid
- * again by the next process. A process that dies soon after every start would repeat everything and get nowhere;
- * therefore it begins with little, and the more it has made durable, or the longer it has lived, the more it may risk.
+ * Bounds how much is lost when this process dies: the running items and the results that are not durable, whose calls the
+ * next process repeats and pays again. A process that dies soon after every start would repeat everything and make no
+ * progress. Therefore it begins with few items, and may have more the more it has made durable or the longer it has lived.
  */
 export class Ramp {
   readonly #clock: Clock
@@ -21,7 +21,7 @@ export class Ramp {
   #durable = 0
   #onRoom: () => void = () => undefined
 
-  /** A ramp with a parent is one of several within it, such as a segment that was taken over. */
+  /** A ramp with a parent is one of several below it; a segment that was taken over has one of its own. */
   constructor(clock: Clock, parent: Ramp | null = null) {
     this.#clock = clock
     this.#parent = parent
@@ -33,7 +33,7 @@ export class Ramp {
     return this.#gathered
   }
 
-  /** Nothing is held back any more. */
+  /** Whether the ramp has ended and limits nothing any more. */
   get isProven(): boolean {
     return this.#upMs >= provenMs && (this.#parent?.isProven ?? true)
   }
@@ -42,7 +42,7 @@ export class Ramp {
   get itemsMax(): number {
     const parentMax = this.#parent?.itemsMax ?? Number.POSITIVE_INFINITY
     if (this.#upMs >= provenMs) return parentMax
-    // Time counts as well: calls that take a minute make nothing durable for as long.
+    // Time counts too: calls that take a minute make nothing durable for that long.
     const byTime = ((batchItemsAtOnce - itemsAtRiskStart) * this.#upMs) / provenMs
     const byWork = this.#durable / durablePerItemAtRisk
     return Math.min(parentMax, itemsAtRiskStart + Math.floor(Math.max(byTime, byWork)))
@@ -54,7 +54,7 @@ export class Ramp {
     return Math.min(ownMs, this.#parent?.gatherMs ?? ownMs)
   }
 
-  /** So much is gathered that it keeps items from starting: it is to become durable at once. */
+  /** Whether gathered results keep items from starting, so that they should be written at once. */
   get isTight(): boolean {
     return this.#gathered * 2 >= this.itemsMax || (this.#parent?.isTight ?? false)
   }
@@ -65,7 +65,7 @@ export class Ramp {
     this.#parent?.gather()
   }
 
-  /** So many gathered results wait no longer: they are durable, or lost. */
+  /** So many gathered results are durable now, or lost. */
   settle(count: number, isDurable: boolean): void {
     this.#gathered -= count
     if (isDurable) this.#durable += count

@@ -13,11 +13,11 @@ import type { RunEnd } from './segment-run.ts'
 import type { WaitingNote } from './waiting-note.ts'
 import { forgetSegmentWaiting } from './waiting-repository.ts'
 
-/** What ending the work on a segment needs. */
+/** What `SegmentEndings` needs. */
 export interface SegmentEndingsDependencies extends PhaseDependencies {
   givenBack: GivenBack
   report(event: string, details: { batchId?: string; cause: unknown }): void
-  /** Work is there for the workers. */
+  /** Tells the workers that there is work. */
   wake(): void
 }
 
@@ -33,7 +33,7 @@ const resultsRefused =
   'The gateway could not store all results of this batch. Those that were stored can be read at /batches/{id}/results; ' +
   'only they were charged. Send the other requests again.'
 
-/** What becomes of a leased segment after its run: merged, given back with what it waits for, or the end of its batch. */
+/** Handles a leased segment after its run: merges it, or gives it back with a note of what it waits for, or fails its batch. */
 export class SegmentEndings {
   readonly #dependencies: SegmentEndingsDependencies
 
@@ -51,11 +51,11 @@ export class SegmentEndings {
     const { type } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
       segments.isReferenced(merged.blob),
     )
-    // Taken over while merging: the new owner merges again.
+    // Another owner took the segment over during the merge, and will merge it again.
     if (type === 'refused') await payloads.delete(merged.blob)
   }
 
-  /** Some items are left: the segment's next owner runs them. */
+  /** Items are left: the segment's next owner runs them. */
   async giveBack(
     batch: Batch,
     lease: SegmentLease,
@@ -69,7 +69,7 @@ export class SegmentEndings {
     await committer.commit('segment.return', [...noted, returned])
   }
 
-  /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
+  /** Gives back a segment that could not be read or merged, to be tried again; its batch can still end. */
   async putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
     const nowMs = this.#dependencies.clock.monotonicMs()
     const { sinceMs, restMs } = this.#dependencies.givenBack.noteFailure(lease, nowMs)
@@ -78,7 +78,7 @@ export class SegmentEndings {
     await this.giveBack(batch, lease, { isDone: false, restMs, missing: null, tries: new Map() })
   }
 
-  /** The batch fails: what is stored of it stays, nothing more is begun. */
+  /** Fails the batch: stored results stay, and nothing more is started. */
   async giveUp(batch: Batch, cause: unknown): Promise<void> {
     const error = new GatewayError('batch_unavailable', resultsRefused)
     await this.#dependencies.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
@@ -87,8 +87,8 @@ export class SegmentEndings {
   }
 
   /**
-   * Says what the batch waits for: to its owner in the batch, to the operator in the log. False when it waits for no money:
-   * an item that was short when its process was told to stop is not what the balance is short of.
+   * Records what the batch waits for: in the batch for its owner, and in the log for the operator. False when it does not
+   * wait for money. An item may have been short only because its process was told to stop, while the balance has enough.
    */
   async #noteShortage(batch: Batch, missing: bigint): Promise<boolean> {
     const { committer, loadPrincipal, money } = this.#dependencies
@@ -96,7 +96,7 @@ export class SegmentEndings {
     const shortage = owner === null ? null : await money.shortageOf(batch, owner, missing)
     if (shortage === null) return false
     const message = shortages[shortage]
-    // Also when the row said so at the lease: a part may have taken it back since.
+    // Written even if the lease's row had the same note: a part that was committed since may have cleared it.
     const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
     await committer.commit('batch.wait', [note])
     if (!isWaiting(batch)) this.#dependencies.report('batch_waits', { batchId: batch.id, cause: message })

@@ -4,10 +4,10 @@ import type { ResultPart } from '../results/part-repository.ts'
 import { insertPart } from '../results/part-repository.ts'
 import { batchOfBlob } from '../results/payloads.ts'
 
-/** A segment as ingest leaves it: its items, compressed, in one blob. */
+/** A segment as ingest stores it: its items, compressed, in one blob. */
 export interface SegmentDraft {
   ordinal: number
-  /** Place in the batch of its first item, from 0. */
+  /** The first item's place in the batch, from 0. */
   firstItem: number
   itemCount: number
   blob: string
@@ -37,7 +37,7 @@ export interface MergedSegment {
   indexJson: string
 }
 
-/** What a part brings into its segment. */
+/** The changes that a part makes to its segment. */
 export interface PartCommit {
   part: ResultPart
   epoch: number
@@ -47,7 +47,7 @@ export interface PartCommit {
   failedCount: number
 }
 
-/** The guard of everything a segment's owner does: the lease was taken over, or the items were finished before. */
+/** The guard of all statements of a segment's owner. It fails when the lease was taken over or the items were finished before. */
 export const leaseGuard = 'segment_lease'
 
 /** Reads of the table `segments`. */
@@ -130,7 +130,7 @@ export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft
   }
 }
 
-/** Takes the first free segment of a batch, if there is one, under a new epoch. */
+/** Leases the first free segment of a batch, if there is one, under a new epoch. */
 export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): Statement {
   return {
     sql: `update segments set state = 'running', owner_id = $1, epoch = epoch + 1, lease_until_ms = now_ms() + cast($2 as bigint)
@@ -143,8 +143,8 @@ export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): 
 }
 
 /**
- * Prolongs these leases as far as this process still has them; what is not returned has been lost. Others of its own run
- * out: nobody works on a lease whose commit got no answer, or that could not be given back.
+ * Prolongs these leases if this process still has them; those that are not returned are lost. Other leases of this
+ * process must run out: nobody works on a lease whose commit got no answer, or that could not be given back.
  */
 export function renewLeases(
   owner: string,
@@ -172,7 +172,7 @@ export function freeLeases(owner: string): Statement {
   }
 }
 
-/** Gives a segment back, to be leased again after `restMs`. Gives nothing back that was taken over. */
+/** Gives a segment back, to be leased again after `restMs`. Does nothing when another owner has taken it over. */
 export function returnSegment(lease: SegmentLease, owner: string, restMs: number): Statement {
   return {
     sql: `update segments set state = 'pending', owner_id = null,
@@ -183,8 +183,8 @@ export function returnSegment(lease: SegmentLease, owner: string, restMs: number
 }
 
 /**
- * The statements that make a part real: items enter the bitmap only under the current epoch and only when none of them
- * was in it, which comparing with the bitmap before ensures.
+ * The statements that commit a part. Items enter the bitmap only under the current epoch, and only when none of them was
+ * in it before: the row's bitmap must equal the one that this owner knows.
  */
 export function commitPart(commit: PartCommit): { claim: Statement; insert: Statement } {
   const { part } = commit
@@ -209,7 +209,7 @@ export function commitPart(commit: PartCommit): { claim: Statement; insert: Stat
   }
 }
 
-/** Ends a segment whose items all have results, swapping in the merged blob. */
+/** Ends a segment whose items all have results: the merged blob replaces the parts. */
 export function finishSegment(
   lease: SegmentLease,
   owner: string,

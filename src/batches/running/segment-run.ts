@@ -24,15 +24,15 @@ import type { OpenItem } from './segment-items.ts'
 import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
 
-/** How a run ended: every item has its result; or some are left, to be looked at again after `restMs`. */
+/** How a run ended: every item has its result, or some are left and the segment is to be leased again after `restMs`. */
 export type RunEnd =
   | { isDone: true }
   | {
       isDone: false
       restMs: number
-      /** What one of the items that money was short for needs more than there is; null when none was. */
+      /** The amount that an item lacks for which money was short; null when there is no such item. */
       missing: bigint | null
-      /** What items that were put back have behind them, by place in the segment. */
+      /** The earlier tries of items that were put back, by place in the segment. */
       tries: ReadonlyMap<number, Tries>
     }
 
@@ -48,22 +48,22 @@ export interface SegmentRunDependencies {
   loadPrincipal: LoadPrincipal
   clock: Clock
   pause: Pause
-  /** What items have behind them from earlier runs, by place in the segment. */
+  /** The items' tries in earlier runs, by place in the segment. */
   tries: ReadonlyMap<number, Tries>
-  /** Items this run may have under way, so that one segment does not keep others from starting; changes at any time. */
+  /** How many items this run may have running, so that other segments can start theirs; changes at any time. */
   share(): number
 }
 
 /**
- * Works on one leased segment: starts its unfinished items in order, as many at once as the limiter lets, puts back what
- * cannot run yet, and hands every ending to the part writer. Ends when nothing is left, when it is told to, or when what
- * is left has to wait so long that others should have the place.
+ * Works on one leased segment: starts its unfinished items in order, as many at once as the limiter allows, puts back
+ * those that cannot run yet, and hands every outcome to the part writer. Ends when no item is left, when it is told to
+ * end, or when the remaining items have to wait so long that a different segment should have the place.
  */
 export class SegmentRun {
   readonly #dependencies: SegmentRunDependencies
-  /** Aborts items under way: nobody wants their results any more. */
+  /** Aborts running items, whose results are not wanted any more. */
   readonly #halt = new AbortController()
-  /** Aborts the starting of items. */
+  /** Keeps further items from starting. */
   readonly #starting = new AbortController()
   #closing: CloseReason | null = null
   readonly #queue: OpenItem[] = []
@@ -84,7 +84,7 @@ export class SegmentRun {
     this.#progressMs = dependencies.clock.monotonicMs()
   }
 
-  /** The rest of the segment ends without running; what runs may finish first, but not beyond the deadline. */
+  /** Ends the items that have not started; running ones may finish, but not beyond the deadline. */
   close(reason: CloseReason): void {
     if (this.#closing !== null) return
     this.#closing = reason
@@ -93,13 +93,13 @@ export class SegmentRun {
     else void this.#dependencies.pause(cancelGraceMs, this.#halt.signal).then(() => this.halt())
   }
 
-  /** No more items start; those under way finish. */
+  /** No more items start; running ones finish. */
   stop(): void {
     this.#starting.abort()
     this.wake()
   }
 
-  /** Items under way are given up. */
+  /** Aborts the running items. */
   halt(): void {
     this.stop()
     this.#halt.abort()
@@ -111,13 +111,13 @@ export class SegmentRun {
     this.halt()
   }
 
-  /** The lease is gone: nothing of this run counts any more. */
+  /** The lease is lost: no result of this run counts any more. */
   lose(): void {
     this.#dependencies.writer.lose()
     this.halt()
   }
 
-  /** Something may have changed that the run waits for. */
+  /** Makes the run look again at what it waits for. */
   wake(): void {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers<void>()
@@ -150,7 +150,7 @@ export class SegmentRun {
     return { isDone: false, restMs, missing, tries }
   }
 
-  /** Until there is nothing more to start, or the owner is gone. */
+  /** Starts items until none is left to start, or until the owner is gone. */
   async #startItems(): Promise<void> {
     const { batch, limiter, writer } = this.#dependencies
     const { signal } = this.#starting
@@ -176,7 +176,7 @@ export class SegmentRun {
     return !this.#dependencies.writer.isFull && this.#running < this.#dependencies.share()
   }
 
-  /** The next item to start: first what was put back and is due, then the next in order. */
+  /** The next item to start: an item that was put back and is due, else the next in order. */
   #takeReady(): Resting | null {
     const due = this.#putBack.takeDue()
     if (due !== null) return due
@@ -186,7 +186,7 @@ export class SegmentRun {
     return { item, attempts: 0, dueMs: 0, missing: null, sinceMs: null, error: null }
   }
 
-  /** Waits for a change; false when there is nothing worth waiting for here. */
+  /** Waits for a change; false when this run should end instead of waiting. */
   async #waitForReady(): Promise<boolean> {
     const changed = this.#changed.promise
     if (!this.#mayStart()) {
@@ -209,7 +209,7 @@ export class SegmentRun {
     return true
   }
 
-  /** Nothing has ended for a while: waiting for money or a provider is no reason to keep others waiting. */
+  /** Whether no item has ended for a while. A run that only waits for money or a provider must not keep its place. */
   #isStuck(): boolean {
     return this.#dependencies.clock.monotonicMs() - this.#progressMs > segmentRestMs
   }
@@ -250,7 +250,7 @@ export class SegmentRun {
         onQueued: (place) => this.#putBack.noteQueued(item, place),
       })
     } catch (thrown) {
-      // Promised not to happen. The item ends with it, so that one bug cannot hold up a batch for a day.
+      // `RunItem` promises not to throw. If it does, the item ends with an error, so that one bug cannot hold up a batch for a day.
       return failedEnding(new GatewayError('internal', 'Internal server error.', { cause: thrown }))
     }
   }
@@ -270,7 +270,7 @@ export class SegmentRun {
       askedUntilMs: monotonicMs + (outcome.retryAfterMs ?? 0),
       missing,
       sinceMs: ready.sinceMs ?? clock.nowMs(),
-      // What is given up because the process stops waits for nothing, and nobody asked for more money for it.
+      // An item that is given up because the process stops waits for nothing, and no more money was requested for it.
       error:
         this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted)
           ? null
@@ -287,7 +287,7 @@ export class SegmentRun {
     return retryRestMs(outcome, { attempts: ready.attempts, leftMs })
   }
 
-  /** More money lets the item go on at once. A refusal is not asked again in this run, unless running items end. */
+  /** More money lets the item go on at once. After a refusal this run does not ask again until a running item has ended. */
   async #enlarge(resting: Resting, missing: bigint): Promise<void> {
     if (!this.#canEnlarge || this.#starting.signal.aborted) return
     const owner = await this.#owner.current()
@@ -301,7 +301,7 @@ export class SegmentRun {
   #finish(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
     const { batch, money, writer } = this.#dependencies
     const final = keptEnding(outcome)
-    // Only what the caller gets is charged.
+    // An item is charged only when its caller gets an answer.
     const isFailed = final.response === null
     const capture = isFailed ? null : final.capture
     if (outcome.capture && capture === null) money.release(outcome.capture.hold)
@@ -324,7 +324,7 @@ export class SegmentRun {
     this.#endRest(({ index }) => closedEnding(reason, isUnpaid || unpaid.has(index)))
   }
 
-  /** Ends everything that has no result with an error. */
+  /** Ends every item that has no result, with an error. */
   #endRest(endingOf: (item: OpenItem) => ItemOutcome): void {
     const rest = [...this.#putBack.takeAll(), ...this.#queue.slice(this.#next)]
     this.#next = this.#queue.length
@@ -334,6 +334,6 @@ export class SegmentRun {
 
 function waitsFor({ error }: ItemOutcome): WaitingReason | null {
   if (error?.type !== 'payment_required') return error
-  // The item's own error speaks of the batch's budget, which its owner cannot see.
+  // The item's own error names the batch's budget, which the owner cannot see.
   return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
 }

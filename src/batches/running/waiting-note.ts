@@ -5,29 +5,29 @@ import type { SegmentLease } from './segment-repository.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 import { noteWaitingItems } from './waiting-repository.ts'
 
-/** What a note needs. */
+/** What `WaitingNote` needs. */
 export interface WaitingNoteDependencies {
   lease: SegmentLease
   owner: string
   committer: Committer
   clock: Clock
-  /** This process does not know what waited under an earlier lease, so it keeps what was noted then. */
+  /** A different process had the segment before. This one does not know what waited then, so it keeps that note. */
   isTakenOver: boolean
 }
 
-/** What the items of one segment wait for at this moment, and whether any of them ended under this lease. */
+/** What a segment's items wait for at this moment, and whether any of them ended under this lease. */
 export interface WaitingState {
   waiting: readonly Waiting[]
   hasProgressed: boolean
 }
 
 /**
- * Keeps what a leased segment's items wait for where every process reads it: written while something waits, every few
- * seconds at most, and taken back as soon as nothing does.
+ * Writes what a leased segment's items wait for into the database, where every process can read it. It is written every
+ * few seconds at most while something waits, and deleted as soon as nothing does.
  */
 export class WaitingNote {
   readonly #dependencies: WaitingNoteDependencies
-  /** What is written, as far as this process knows; null when an earlier lease may have left something. */
+  /** The written note, as far as this process knows; null when an earlier lease may have left one. */
   #written: string | null
   #writtenMs = Number.NEGATIVE_INFINITY
   #isWriting = false
@@ -37,17 +37,17 @@ export class WaitingNote {
     this.#written = dependencies.lease.epoch > 1 ? null : textOf([])
   }
 
-  /** Whether something may be written of this segment. */
+  /** Whether the segment may have a note. */
   get isThere(): boolean {
     return this.#written !== textOf([])
   }
 
-  /** Writes what changed, if it is time for that. Never rejects: the next look does it again. */
+  /** Writes what has changed, every few seconds at most. Never rejects: a failed write is repeated at the next look. */
   async write(state: WaitingState): Promise<void> {
     const { clock, committer } = this.#dependencies
     const nowMs = clock.monotonicMs()
     const isDue = state.waiting.length === 0 || nowMs - this.#writtenMs >= waitingNoteEveryMs
-    // Until an item has ended, what an earlier lease noted is the best that is known.
+    // Until an item has ended, an earlier lease's note is the best information.
     const isUnknown = state.waiting.length === 0 && !state.hasProgressed && this.#written === null
     if (this.#isWriting || !isDue || isUnknown) return
     const statements = this.statements(state)
@@ -65,7 +65,7 @@ export class WaitingNote {
     }
   }
 
-  /** What brings the note up to date; empty when it is. */
+  /** The statements that bring the note up to date; empty when it is. */
   statements({ waiting, hasProgressed }: WaitingState): ReturnType<typeof noteWaitingItems> {
     const { lease, owner, isTakenOver } = this.#dependencies
     if (this.#written === textOf(waiting)) return []

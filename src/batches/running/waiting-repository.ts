@@ -5,7 +5,7 @@ import type { Waiting } from '../../canonical/waiting.ts'
 
 /** Reads of the table `waiting_items`. */
 export interface WaitingRepository {
-  /** What items of these batches wait for, of all processes, the most frequent first; batches without are left out. */
+  /** What items of these batches wait for, in all processes, the most frequent first; batches without waiting items are left out. */
   listOf(batchIds: readonly BatchId[]): Promise<ReadonlyMap<BatchId, readonly Waiting[]>>
   /** What items of all batches wait for. */
   listAll(): Promise<Waiting[]>
@@ -41,8 +41,8 @@ export function createWaitingRepository(database: Database): WaitingRepository {
 }
 
 /**
- * Replaces what is noted of a segment, as far as its lease still counts; nothing when nothing waits. With
- * `keepsEarlier` what was noted before as waiting has waited since then.
+ * Replaces a segment's note, if its lease still counts; only deletes it when nothing waits. With `keepsEarlier`, items
+ * that the old note had as waiting keep the time at which they began to.
  */
 export function noteWaitingItems(
   { batchId, ordinal, epoch }: SegmentLease,
@@ -72,10 +72,10 @@ export function noteWaitingItems(
   ]
 }
 
-/** No segment has this number: what waits is the whole batch, in validation. */
+/** Not the number of any segment: it stands for the whole batch, which waits in validation. */
 const wholeBatch = -1
 
-/** Notes what all items of a batch in validation wait for. */
+/** Records what all items of a batch in validation wait for. */
 export function noteBatchWaiting(
   batchId: BatchId,
   { type, message, items, sinceMs, nextTryMs }: Waiting,
@@ -91,7 +91,7 @@ export function noteBatchWaiting(
   }
 }
 
-/** Nothing of this segment waits any more: it is done. */
+/** Deletes the note of a segment that is done. */
 export function forgetSegmentWaiting(batchId: BatchId, ordinal: number): Statement {
   return {
     sql: 'delete from waiting_items where batch_id = $1 and segment_ordinal = $2',
@@ -99,7 +99,7 @@ export function forgetSegmentWaiting(batchId: BatchId, ordinal: number): Stateme
   }
 }
 
-/** Nothing of this batch waits any more: it has ended. */
+/** Deletes the notes of a batch that has ended. */
 export function forgetBatchWaiting(batchId: BatchId): Statement {
   return { sql: 'delete from waiting_items where batch_id = $1', params: [batchId] }
 }

@@ -35,7 +35,7 @@ export interface WorkerDependencies extends PhaseDependencies {
   ramp: Ramp
   runItem: RunItem
   pause: Pause
-  /** For the log: something went wrong that will be tried again. */
+  /** For the log: a failure that will be tried again. */
   report(event: string, details: { batchId?: string; cause: unknown }): void
 }
 
@@ -43,17 +43,17 @@ export interface WorkerDependencies extends PhaseDependencies {
 export interface WorkerStats {
   segmentsRunning: number
   itemsRunning: number
-  /** Batches seen waiting for money, of all processes, at the last look. */
+  /** Batches that waited for money at the last look, in all processes. */
   batchesWaiting: number
-  /** What items of all batches wait for, of all processes, at the last look. */
+  /** What items of all batches waited for at the last look, in all processes. */
   itemsWaiting: readonly Waiting[]
-  /** Results that came after their segment was taken over, since the start: not kept, not charged. */
+  /** Results since the start that came after their segment was taken over: neither kept nor charged. */
   lateResults: number
-  /** Leases this process lost to others, since the start. */
+  /** Leases since the start that this process lost to other processes. */
   leasesLost: number
 }
 
-/** One lease and what works on it. */
+/** A lease and the run that works on it. */
 interface Active {
   batch: Batch
   lease: SegmentLease
@@ -63,13 +63,13 @@ interface Active {
 }
 
 /**
- * Looks at the store, does what it finds, and looks again: a signal, a timer and a restart are the same thing. Any number
- * of processes may do so at once; leases and guarded statements keep them apart.
+ * Looks at the store, does what it finds, and looks again; a signal, a timer and a restart all lead to the same look. Any
+ * number of processes may do so at once: leases and guarded statements keep them apart.
  */
 export class Worker {
   readonly #dependencies: WorkerDependencies
   readonly #active = new Map<string, Active>()
-  /** Steps of batches under way. */
+  /** The steps of batches that run now. */
   readonly #steps = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
   /** Where the next look's page of active batches begins. */
@@ -125,7 +125,7 @@ export class Worker {
     for (const { run } of this.#active.values()) run.abandon()
     await this.settled()
     await Promise.all(this.#rounds)
-    // The last look may have leased one more segment, to be given back untouched.
+    // The last look may have leased one more segment; this gives it back untouched.
     await this.settled()
   }
 
@@ -135,7 +135,7 @@ export class Worker {
     this.#wakeup.resolve()
   }
 
-  /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
+  /** One look: expires overdue batches, takes the batches' next steps, and leases segments while there is room. Rejects when storage does. */
   async look(): Promise<void> {
     const { batches, limiter } = this.#dependencies
     limiter.admit()
@@ -146,21 +146,21 @@ export class Worker {
     if (await batches.hasOverdue())
       await this.#dependencies.committer.commit('batch.expire', [expireBatches()])
     const found = await batches.listActive(activeBatchesMax, this.#offset)
-    // More than one page are looked at in turns, so that batches that wait for long hide nobody.
+    // When there are several pages, the looks take turns, so that batches that wait for long do not hide the others.
     this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
     this.#batchesWaiting = found.filter(isWaiting).length
     this.#itemsWaiting = found.length === 0 ? [] : await this.#dependencies.waits.listAll()
     await this.#steer(found)
     await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
-    // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
+    // Ending a batch may wait until other processes return its money; work on other batches goes on.
     for (const batch of found) if (batch.status !== 'validating') void this.#step(batch)
-    // Leases may have run out while the database was away or this process was frozen: what it still works on it keeps.
+    // Leases may have run out while the database was down or this process was frozen; they are renewed before others take them.
     const isOverdue = this.#dependencies.clock.monotonicMs() - this.#renewedMs > 2 * segmentRenewEveryMs
     if (isOverdue && this.#active.size > 0) await this.renew()
     await this.#fill(found)
   }
 
-  /** Prolongs the leases and stops what has lost its own. */
+  /** Prolongs the leases and stops runs whose lease is lost. */
   async renew(): Promise<void> {
     await this.#freeDead()
     if (this.#active.size === 0) return
@@ -184,14 +184,14 @@ export class Worker {
     }
   }
 
-  /** Resolves when nothing is being worked on. */
+  /** Resolves when no step and no run is active. */
   async settled(): Promise<void> {
     while (this.#active.size + this.#steps.size > 0) {
       await Promise.all([...[...this.#active.values()].map(({ ended }) => ended), ...this.#steps.values()])
     }
   }
 
-  /** A restart never waits for the leases of the process it replaces. */
+  /** Ends the leases of dead processes, so that a restart never waits for the leases of the process it replaces. */
   async #freeDead(): Promise<void> {
     const { segments, signals, committer } = this.#dependencies
     for (const owner of await segments.listOwners(signals.ownerId)) {
@@ -219,7 +219,7 @@ export class Worker {
         this.#dependencies.report('batch_renewal_failed', { cause }),
       )
       const rest = new AbortController()
-      // The leases of the process before this one are to be found as soon as that one is known to be dead.
+      // A process that has just started looks often: it frees the leases of the process before it as soon as that is known to be dead.
       const restMs = this.#dependencies.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
       const waits = [this.#dependencies.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
       if (this.#stopping.signal.aborted) waits.push(this.settled())
@@ -228,7 +228,7 @@ export class Worker {
     }
   }
 
-  /** Tells runs what has become of their batches. */
+  /** Tells runs what has happened to their batches. */
   async #steer(found: readonly Batch[]): Promise<void> {
     const byId = new Map(found.map((batch) => [batch.id, batch]))
     for (const { batch, run } of this.#active.values()) {
@@ -258,8 +258,8 @@ export class Worker {
   }
 
   /**
-   * Leases segments while there is room: for the organization that has the least, then for the nearest deadline. No
-   * organization gets all the room: segments may take hours, and who comes later is not to wait for them.
+   * Leases segments while there is room: for the organization with the fewest, and then for the nearest deadline. No
+   * organization gets all the room: a segment may take hours, and a batch that comes later should not wait for it.
    */
   async #fill(found: readonly Batch[]): Promise<void> {
     const open = found.filter(
@@ -282,7 +282,7 @@ export class Worker {
     const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
     const [row] = rowsOf(await committer.commit('segment.lease', [lease]))
     if (!row) return false
-    // As it is now: the phase before may have moved it on.
+    // Loaded again: the batch's last step may have changed its status.
     const batch = (await batches.load(found.id)) ?? found
     this.#begin(batch, toLease(row))
     return true
@@ -291,7 +291,7 @@ export class Worker {
   #begin(batch: Batch, lease: SegmentLease): void {
     const { signals, committer, parts, payloads, money, pause, clock, report } = this.#dependencies
     const tries = this.#givenBack.takeTries(lease)
-    // Somebody had it and did not finish: it may be this segment that ends processes.
+    // A previous owner did not finish this segment, and this process did not give it back: the segment itself may crash processes.
     const isTakenOver = lease.epoch > 1 && tries === null
     const ramp = isTakenOver ? new Ramp(clock, this.#dependencies.ramp) : this.#dependencies.ramp
     const writer = new PartWriter({
@@ -333,12 +333,12 @@ export class Worker {
     this.#active.set(key, { batch, lease, run, note, ended })
   }
 
-  /** An equal part for every segment, and never all of it: a segment that begins next must find a place. */
+  /** An equal share for every segment, and less than all places, so that a new segment finds one. */
   #share(): number {
     return Math.ceil(this.#dependencies.limiter.max / Math.max(2, this.#active.size))
   }
 
-  /** Never rejects: what goes wrong here is tried again under a later lease. */
+  /** Never rejects: a failure here is tried again under a later lease. */
   async #work(
     batch: Batch,
     lease: SegmentLease,
@@ -347,14 +347,14 @@ export class Worker {
     try {
       const end = await run.run()
       if (writer.isLost) return
-      // Remembered first: as soon as it is given back, this process may lease it again.
+      // Kept before the segment is given back, because this process may lease it again at once.
       if (!end.isDone) this.#givenBack.keepTries(lease, end.tries)
       if (end.isDone) await this.#endings.finish(lease, note)
       else await this.#endings.giveBack(batch, lease, end, note.statements(run))
       this.#givenBack.forgetFailures(lease)
     } catch (cause) {
       this.#dependencies.report('batch_segment_failed', { batchId: batch.id, cause })
-      // While the database does not answer either, nothing is known of the segment.
+      // When the database fails too, nothing is known about the segment, so its failures are forgotten.
       await this.#endings.putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
     }
   }
