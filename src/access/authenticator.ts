@@ -10,28 +10,28 @@ import type { CachedPrincipal } from './principal-cache.ts'
 import { hashSecret, keyPrefix } from './secret.ts'
 import { createUnknownKeys, type UnknownKeysOptions } from './unknown-keys.ts'
 
-/** Finds out who asks. */
+/** Finds the principal of a request. */
 export interface Authenticator {
   /**
-   * The owner of the bearer key in the headers, at once when it was seen within two seconds. Throws or rejects with
-   * `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many unknown keys from this address)
-   * and `storage_unavailable` (never 401 because storage is out of order). The address is asked for only when it is needed.
+   * The owner of the bearer key in the headers; synchronous when the key was read within the last two seconds. Throws or
+   * rejects with `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many unknown keys from
+   * this address) or `storage_unavailable` (a failure of storage is never a 401). `address` is called only when needed.
    */
   authenticate(
     headers: Headers,
     addressOf: () => string,
     options?: HeaderOptions,
   ): Principal | Promise<Principal>
-  /** The principal of a key known by its id, for work that goes on without its caller; null when it may not be used. */
+  /** The principal of a key by its id, for work that goes on after its request ended; null when the key may not be used. */
   principalOf(keyId: string): Promise<Principal | null>
-  /** A key or an organization changed: what is cached of it is read again. */
+  /** Call it when a key or an organization has changed: the cached principals are read again. */
   forgetKey(keyHash: string): void
   forgetOrganization(organizationId: string): void
 }
 
-/** Where else a key may be found. */
+/** Where a key may be besides `authorization`. */
 export interface HeaderOptions {
-  /** `x-api-key` counts too when there is no `authorization`, as on messages. */
+  /** Read `x-api-key` when there is no `authorization`, as for messages. */
   acceptApiKeyHeader?: boolean
 }
 
@@ -41,7 +41,7 @@ export interface AuthenticatorOptions extends Pick<UnknownKeysOptions, 'wakeAfte
   clock: Clock
 }
 
-/** Nothing is cached yet. */
+/** An authenticator with an empty cache. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { repository, clock } = options
   const unknownKeys = createUnknownKeys(options)
@@ -56,7 +56,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     throw new KeyRefused(entry?.principal ?? null)
   }
 
-  /** One lookup for all who ask from one address at the same time. */
+  /** One lookup for all requests with this key from one address at the same time. */
   function lookUpOnce(keyHash: string, address: string): Promise<Principal> {
     const asked = `${address} ${keyHash}`
     const running = lookups.get(asked)
@@ -87,10 +87,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const keyHash = hashSecret(secret)
       const known = cache.peek(keyHash)
       if (known) return admit(known)
-      // Only where the caller learns nothing by it: another was told so before.
+      // A cached 401 is given only if a caller was told before that this key is unknown: then it gives nothing away.
       const unknown = cache.unknown(keyHash)
       if (unknown?.isNow && unknown.isTold) throw new KeyRefused(null)
-      // Nobody guesses a key that was there before.
+      // A key that existed at the last reading is not a guess, so it takes no turn.
       return cache.has(keyHash) ? cache.load(keyHash).then(admit) : lookUpOnce(keyHash, addressOf())
     },
     async principalOf(keyId) {
@@ -111,19 +111,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 const scheme = 'bearer '
 
 /**
- * The login of a caller who sends the gateway's key in a header of its own, so that `authorization` can hold what its
- * provider knows it by; null for everybody else.
+ * The provider login of a caller that sends the gateway's key in a header of its own and its provider's login in
+ * `authorization`; null for other callers.
  */
 export function callerLoginOf(headers: Headers): string | null {
   const key = headers.get('x-headrace-key')
   const header = key === null ? null : headers.get('authorization')
   if (header?.slice(0, scheme.length).toLowerCase() !== scheme) return null
   const login = header.slice(scheme.length).trim()
-  // A client may send a key of the gateway in both, which is for no provider to see.
+  // A client may send a key of the gateway in both headers, and no provider may see that.
   return login === '' || login === key || login.startsWith(keyPrefix) ? null : login
 }
 
-/** The secret in the headers, null for one that no key can be. Throws when there is none at all. */
+/** The secret in the headers; null when it cannot be a key. Throws when there is none. */
 function secretOf(headers: Headers, options: HeaderOptions | undefined): string | null {
   const own = headers.get('x-headrace-key')
   if (own !== null) return bounded(own)
@@ -141,9 +141,9 @@ function bounded(secret: string): string | null {
   return secret !== '' && secret.length <= importedKeyLengthMax ? secret : null
 }
 
-/** One text for all that is wrong with a key: which it is concerns only its owner. */
+/** One message for every refusal of a key: the exact reason concerns only its owner. */
 export class KeyRefused extends GatewayError {
-  /** Whose key it is, for the log; null when nobody knows it. */
+  /** The key's owner, for the log; null for an unknown key. */
   readonly owner: Pick<Principal, 'organizationId' | 'keyId'> | null
 
   constructor(owner: Principal | null) {
@@ -164,12 +164,12 @@ async function loadPrincipal(
   return toCachedPrincipal(loaded)
 }
 
-/** In constant time. The lookup itself is by hash: what its timing could tell is not the secret. */
+/** Compares in constant time. The lookup itself is by hash, so its timing does not reveal the secret. */
 function isSameHash(left: string, right: string): boolean {
   return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
 }
 
-/** Of an organization that is gone the inference keys are refused; its management keys learn of it by 404. */
+/** When an organization is gone, its inference keys are refused; its management keys get a 404 later. */
 function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
   if (!loaded) return null
   const { key, organization } = loaded

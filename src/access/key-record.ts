@@ -15,7 +15,7 @@ export interface KeyRecord {
   /** Spending limit; null means none. */
   limitNanocredits: bigint | null
   limitReset: 'daily' | 'weekly' | 'monthly' | null
-  /** When the limit was set or its reset changed; a changed amount leaves it. */
+  /** When the limit was set or its reset was changed; changing only the amount leaves it. */
   limitSinceMs: number
   policy: Policy
   rates: Rates
@@ -24,13 +24,13 @@ export interface KeyRecord {
   updatedAtMs: number | null
 }
 
-/** What may be changed on a key; members left out stay, also those inside of policy and rates. */
+/** Changes to a key. Absent members stay as they are, also those inside of policy and rates. */
 export interface KeyChanges {
   name?: string
   disabled?: boolean
   limitNanocredits?: bigint | null
   limitReset?: KeyRecord['limitReset']
-  /** When it ends, by the clock of the database's callers; null for never. */
+  /** When the key expires, epoch milliseconds by the processes' clocks; null for never. */
   expiresAtMs?: number | null
   policy?: Partial<Policy>
   rates?: Partial<Rates>

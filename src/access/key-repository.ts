@@ -8,7 +8,7 @@ import { parseColumn } from './stored-json.ts'
 import { toRuleColumns, untilUndisturbed, type RuleColumns } from './stored-rules.ts'
 import { defaultWorkspaceOf } from './workspace-repository.ts'
 
-/** A key with what its organization adds to it. */
+/** A key, with the settings of its organization that count for it. */
 export interface LoadedKey {
   key: KeyRecord
   workspaceId: WorkspaceId
@@ -22,34 +22,34 @@ export interface LoadedKey {
   }
 }
 
-/** A secret that takes the place of a key's. */
+/** A new secret that replaces a key's present one. */
 export interface NewSecret {
   keyHash: string
   /** The secret with its middle hidden. */
   label: string
-  /** Until when the secret before goes on working, in epoch milliseconds; null ends it now, and all that were before it. */
+  /** Until when the present secret goes on working, in epoch milliseconds. Null ends it and all earlier ones now. */
   formerUntilMs: number | null
 }
 
 /** Owns the tables `api_keys` and `former_secrets`. */
 export interface KeyRepository {
-  /** The key with this hash and its organization, or null; by a former hash that still works it ends when that does. */
+  /** The key with this hash and its organization, or null. When the hash is of a former secret, the key's end is that secret's end. */
   loadByHash(keyHash: string): Promise<LoadedKey | null>
   loadById(keyId: string): Promise<LoadedKey | null>
   /** An organization's keys, oldest first. */
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Rejects with UniqueViolation when the secret or the id is taken. */
   insert(key: KeyRecord): Promise<void>
-  /** Inserts in one unit those whose hash is not taken, and returns their hashes. */
+  /** Inserts, in one unit, the keys whose hash is not stored yet, and returns their hashes. */
   insertAbsent(keys: readonly KeyRecord[]): Promise<ReadonlySet<string>>
   /**
-   * The changed key, or null when the organization has none with this hash. Rejects with `invalid_request` for rules
-   * that cannot be stored, and with `conflict` when others keep changing the same rules.
+   * The changed key, or null when the organization has no key with this hash. Rejects with `invalid_request` for rules
+   * that cannot be stored, and with `conflict` when concurrent requests keep changing the same rules.
    */
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord | null>
-  /** Gives the key another secret; its id, and with it its limits and what it used, stays. Null when there is no such key. */
+  /** Replaces the key's secret. Its id stays, and so do its limits and its usage. Null when there is no such key. */
   rotate(organizationId: string, keyHash: string, secret: NewSecret): Promise<KeyRecord | null>
-  /** Whether there was one; its former secrets end with it. */
+  /** Deletes a key and its former secrets; false when there was none. */
   delete(organizationId: string, keyHash: string): Promise<boolean>
 }
 
@@ -60,7 +60,7 @@ export interface KeyPage {
   includeDisabled: boolean
 }
 
-/** `limit` and `offset` are checked by the caller. */
+/** Keys in the given database. The caller checks `limit` and `offset`. */
 export function createKeyRepository(database: Database): KeyRepository {
   return {
     async loadByHash(keyHash) {
@@ -123,7 +123,7 @@ export function createKeyRepository(database: Database): KeyRepository {
   }
 }
 
-/** The key that had this secret before, ending when the secret does; null where there is none or the secret has ended. */
+/** The key that had this secret before; its end is the secret's end. Null for an unknown secret or one that has ended. */
 async function loadByFormer(database: Database, keyHash: string): Promise<LoadedKey | null> {
   const [former] = await database.query<{ key_id: string; until_ms: number }>(
     'select key_id, until_ms from former_secrets where key_hash = $1 and until_ms > now_ms()',
@@ -169,7 +169,7 @@ async function rotate(
   return row ? toKeyRecord(row as unknown as KeyRow) : null
 }
 
-/** The insert of a key into its organization's default workspace, for a unit that creates its organization too. With `ifAbsent` a known hash is left as it is. */
+/** Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `ifAbsent` a stored hash is left as it is. */
 export function insertKeyStatement(key: KeyRecord, options: { ifAbsent?: boolean } = {}): Statement {
   return {
     sql: `insert into api_keys (${columns.join(', ')}, workspace_id)
@@ -214,8 +214,8 @@ const columns = [
   'updated_at_ms',
 ] as const
 
-// A left join, because a key whose organization's row was removed by hand is still a key: its owner is to hear that the
-// organization is gone, and not that the key is unknown.
+// A left join: if an organization's row was removed by hand, its key must be refused because the organization is gone,
+// not because the key is unknown.
 const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')}, k.workspace_id, k.member_id,
   o.organization_id as found_organization_id, o.account_mode, o.is_filtered_model_catalog_enabled,
   o.policy_json as organization_policy_json, o.rate_json as organization_rate_json, o.deleted_at_ms
@@ -237,7 +237,7 @@ interface KeyRow extends RuleColumns {
   updated_at_ms: number | null
 }
 
-/** The organization's columns are null where its row is gone. */
+/** The organization's columns are null when its row is gone. */
 interface LoadedRow extends KeyRow {
   workspace_id: string
   member_id: string | null
@@ -275,7 +275,7 @@ function toLoadedKey(row: LoadedRow): LoadedKey {
     workspaceId: row.workspace_id,
     memberId: row.member_id,
     organization: {
-      // Of an organization that is gone only that it is gone counts; these are the values that allow nothing more.
+      // The organization is gone, so only its status counts. These values allow nothing.
       accountMode: row.account_mode ?? 'prepaid',
       isFilteredModelCatalogEnabled: (row.is_filtered_model_catalog_enabled ?? 0) !== 0,
       policy: parseColumn(row.organization_policy_json ?? '{}', 'organizations.policy_json', parsePolicy),
@@ -291,7 +291,7 @@ function toLoadedKey(row: LoadedRow): LoadedKey {
 
 function updateStatement(before: KeyRow, assignments: readonly [string, SqlValue][]): Statement {
   const sets = assignments.map(([column], index) => `${column} = $${index + 4}`)
-  // Told from the row, not from what was read of it: somebody else may have changed the limit meanwhile.
+  // The statement compares with the row, not with what was read before: another request may have changed the limit meanwhile.
   const restarts = assignments.flatMap(([column], index) => limitRestart(column, `$${index + 4}`))
   if (restarts.length > 0)
     sets.push(`limit_since_ms = case when ${restarts.join(' or ')} then now_ms() else limit_since_ms end`)
@@ -302,7 +302,7 @@ function updateStatement(before: KeyRow, assignments: readonly [string, SqlValue
   }
 }
 
-/** When a new value of a column makes the limit another one, as SQL; an amount in place of another does not. */
+/** SQL for whether a column's new value starts the limit anew: setting, removing or resetting differently does, a new amount does not. */
 function limitRestart(column: string, parameter: string): readonly string[] {
   if (column === 'limit_reset')
     return [`coalesce(limit_reset, '') <> coalesce(cast(${parameter} as text), '')`]

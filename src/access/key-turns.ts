@@ -8,24 +8,23 @@ import {
 } from '../core/limits/access.ts'
 
 /**
- * Gives out rights to do something once, at a bounded rate for each client address. Of IPv6 a network of 64 bits counts
- * as one address, since whoever has one address there has all of them. Requests whose address is unknown (empty) share
- * the turns of one address.
+ * Grants turns at a bounded rate for each client address. An IPv6 network of 64 bits counts as one address, because the
+ * owner of one address in it has them all. Requests whose address is unknown (empty) count as of one address.
  */
 export interface Turns {
-  /** The next turn of this address. A repeated request comes after all that are not, and leaves one turn to them. */
+  /** The next turn of this address. A repeated request comes after all fresh ones, and always leaves one turn to them. */
   enter(address: string, isRepeated: boolean): KeyTurn
 }
 
-/** The right to do something once, now or after a wait. */
+/** The right to do one thing, now or after a wait. */
 export interface KeyTurn {
   /** Null: now. Rejects with `rate_limit_exceeded` when too many wait, or the wait is too long. */
   readonly ready: Promise<void> | null
-  /** The turn was not needed, whether it came or is still waited for: `ready` then need not settle. Once. */
+  /** Returns a turn that was not needed, even one that is still waited for; then `ready` may stay pending. Call it once. */
   giveBack(): void
 }
 
-/** How many turns an address has at once, and how often it has one more. */
+/** How many turns an address has at once, and how often it gets one more. */
 export interface TurnsOptions {
   turnsMax: number
   everyMs: number
@@ -40,10 +39,10 @@ interface Waiter {
   sinceMs: number
 }
 
-/** A repeated request leaves one turn to the others. */
+/** A repeated request begins only when two turns are free, and so leaves one to a fresh request. */
 const needed = { fresh: 1, repeated: 2 } as const
 
-/** Remembers a bounded number of addresses; the one known longest gives way. */
+/** Remembers a bounded number of addresses; the one remembered longest is forgotten first. */
 export function createTurns(options: TurnsOptions): Turns {
   const { clock } = options
   const networks = new Map<string, Network>()
@@ -70,7 +69,7 @@ function networkOf(networks: Map<string, Network>, name: string, create: () => N
 /** The turns of one address. */
 class Network {
   readonly #options: TurnsOptions
-  /** Turns that may begin now; a fraction counts towards the next. */
+  /** Turns that may begin now; the fraction is a part of the next one. */
   #turns: number
   #refilledAtMs: number
   /** The oldest first. */
@@ -136,7 +135,7 @@ class Network {
     if (this.#isWakeSet || fresh.size + repeated.size === 0) return
     this.#isWakeSet = true
     const { everyMs, wakeAfter = wakeByTimer } = this.#options
-    // Not later than one more turn may begin: a request that is not repeated can come in the meantime.
+    // Wakes when one turn is free at the latest, because a fresh request may arrive meanwhile.
     const missing = Math.min(1, needed[fresh.size > 0 ? 'fresh' : 'repeated'] - this.#turns)
     wakeAfter(Math.max(1, Math.ceil(missing * everyMs)), () => {
       this.#isWakeSet = false
@@ -149,7 +148,7 @@ function wakeByTimer(delayMs: number, wake: () => void): void {
   setTimeout(wake, delayMs).unref()
 }
 
-/** The newest first: when more come than there are turns, a good key that comes after them is still served. */
+/** Admits the newest waiter: when more wait than there are turns, a good key that arrives later is still served. */
 function admitNewest(queue: Set<Waiter>): void {
   const newest = [...queue].at(-1)
   if (!newest) return

@@ -8,12 +8,12 @@ import { openPolicy } from './policy.ts'
 import { unlimitedRates } from './rate-rules.ts'
 import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
 
-/** What a new key is to be. */
+/** The settings of a new key. */
 export interface NewKey {
   organizationId: string
   kind: KeyRecord['kind']
   name: string
-  /** A secret that somebody brings along; left out, one is made. */
+  /** An existing secret; when absent, one is generated. */
   secret?: string
   limitNanocredits?: bigint | null
   limitReset?: KeyRecord['limitReset']
@@ -22,7 +22,7 @@ export interface NewKey {
   expiresAtMs?: number | null
 }
 
-/** A key that another gateway made: of its secret only the hash is known. */
+/** A key that another gateway generated: only the hash of its secret is known. */
 export interface AdoptedKey extends Required<Omit<NewKey, 'secret'>> {
   /** 64 hex digits, SHA-256 of the secret. */
   keyHash: string
@@ -31,40 +31,40 @@ export interface AdoptedKey extends Required<Omit<NewKey, 'secret'>> {
   disabled: boolean
 }
 
-/** A key just made, with the secret that nobody will see again. */
+/** A key just created, with its secret, which is shown this once. */
 export interface CreatedKey {
   key: KeyRecord
   secret: string
 }
 
-/** The keys of organizations. A change is seen by this process at once and by others within two seconds. */
+/** The keys of organizations. A change takes effect in this process at once and in others within two seconds. */
 export interface Keys {
-  /** Throws `conflict` for a secret that is a key already. */
+  /** Throws `conflict` when the secret is already a key. */
   create(options: NewKey): Promise<CreatedKey>
-  /** Adds keys, all or none; those whose hash is a key already are left as they are. Returns the hashes of the added ones. */
+  /** Adds keys, all or none; a key whose hash is stored already is left as it is. Returns the hashes of the added ones. */
   adopt(keys: readonly AdoptedKey[]): Promise<ReadonlySet<string>>
-  /** Those of the hashes that are no key here. */
+  /** The hashes among these that are not stored. */
   unknownAmong(keyHashes: readonly string[]): Promise<ReadonlySet<string>>
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord>
   /**
-   * Gives the key another secret and keeps its limits, its rules and what it used. The secret before goes on working for so
-   * many milliseconds; 0 ends it now.
+   * Replaces the key's secret and keeps its limits, its rules and its usage. The present secret goes on working for
+   * `overlapMs`; 0 ends it now.
    */
   rotate(organizationId: string, keyHash: string, overlapMs: number): Promise<CreatedKey>
   delete(organizationId: string, keyHash: string): Promise<void>
 }
 
-/** What keys need; `onChange` is told the hash of every key that changed. */
+/** What keys need; `onChange` gets the hash of every key that changed. */
 export interface KeysOptions {
   repository: KeyRepository
   clock: Clock
   onChange: (keyHash: string) => void
 }
 
-/** Creates, lists and changes keys; secrets leave here once and are never stored. */
+/** Creates, lists and changes keys. A secret is returned once and never stored. */
 export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
   return {
     async create(options) {
@@ -122,7 +122,7 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
   }
 }
 
-/** A key that is not stored yet. Throws `invalid_request` for a secret that cannot be one. */
+/** A key that is not stored yet. Throws `invalid_request` for a secret that cannot be a key. */
 export function makeKey(options: NewKey, nowMs: number): CreatedKey {
   if (options.secret !== undefined) checkImportedSecret(options.secret)
   const secret = options.secret ?? newSecret()

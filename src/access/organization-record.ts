@@ -5,7 +5,7 @@ import type { OrganizationId } from '../core/ids.ts'
 export interface OrganizationRecord {
   organizationId: OrganizationId
   name: string
-  /** `prepaid` refuses what the balance does not cover; `tracked` records costs and has no balance limit. */
+  /** `prepaid` refuses calls that the balance does not cover; `tracked` records costs and has no balance limit. */
   accountMode: 'prepaid' | 'tracked'
   isFilteredModelCatalogEnabled: boolean
   policy: Policy
@@ -13,7 +13,7 @@ export interface OrganizationRecord {
   createdAtMs: number
 }
 
-/** What may be changed on an organization; members left out stay, also those inside of policy and rates. */
+/** Changes to an organization. Absent members stay as they are, also those inside of policy and rates. */
 export interface OrganizationChanges {
   accountMode?: OrganizationRecord['accountMode']
   isFilteredModelCatalogEnabled?: boolean

@@ -11,20 +11,20 @@ import { insertDefaultWorkspace } from './workspace-repository.ts'
 
 /** Owns the table `organizations`. */
 export interface OrganizationRepository {
-  /** Null when there is none, or no more. */
+  /** Null when it does not exist or was deleted. */
   load(organizationId: string): Promise<OrganizationRecord | null>
   /** The oldest that still exists. */
   loadFirst(): Promise<OrganizationRecord | null>
   /** Creates it with its default workspace and its first keys, all or nothing. False when one with this id exists. */
   insertWithKeys(organization: OrganizationRecord, keys: readonly KeyRecord[]): Promise<boolean>
-  /** Adds keys whose secrets are not known yet. */
+  /** Adds the keys whose secrets are not stored yet. */
   addKeys(keys: readonly KeyRecord[]): Promise<void>
   /**
-   * The changed organization, or null when there is none any more. Rejects with `invalid_request` for rules that cannot
-   * be stored, and with `conflict` when others keep changing the same rules.
+   * The changed organization, or null when it does not exist or was deleted. Rejects with `invalid_request` for rules that
+   * cannot be stored, and with `conflict` when concurrent requests keep changing the same rules.
    */
   update(organizationId: string, changes: OrganizationChanges): Promise<OrganizationRecord | null>
-  /** From now on the organization is gone; its rows stay for the books. */
+  /** Marks the organization as deleted; its rows stay for the books. */
   markDeleted(organizationId: string): Promise<boolean>
 }
 

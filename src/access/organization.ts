@@ -4,13 +4,13 @@ import type { OrganizationRepository } from './organization-repository.ts'
 
 /** Organizations and their settings. */
 export interface Organizations {
-  /** Null when there is none with this id any more. Rejects with `settings_unavailable` when storage cannot answer. */
+  /** Null when it does not exist or was deleted. Rejects with `settings_unavailable` when storage cannot answer. */
   load(organizationId: string): Promise<OrganizationRecord | null>
   /** Rejects with `not_found` when it no longer exists, and with `settings_unavailable`. */
   updateSettings(organizationId: string, settings: { isFilteredModelCatalogEnabled: boolean }): Promise<void>
 }
 
-/** What organizations need; `onChange` is told the id of every organization that changed. */
+/** What organizations need; `onChange` gets the id of every organization that changed. */
 export interface OrganizationsOptions {
   repository: OrganizationRepository
   onChange: (organizationId: string) => void
@@ -28,7 +28,7 @@ export function createOrganizations({ repository, onChange }: OrganizationsOptio
   }
 }
 
-/** The contract gives settings a 500 where everything else that waits for storage has a 503. */
+/** By the contract a storage failure here is a 500; every other route answers it with a 503. */
 async function withSettingsError<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()

@@ -24,8 +24,8 @@ const members = [
 ]
 
 /**
- * A policy as it is stored and sent. A member that is absent or null is no rule; an empty list is refused, because it
- * could be meant both ways. Throws `invalid_request` that names the member.
+ * A policy as it is stored and sent. A member that is absent or null is no rule. An empty list is refused, because it
+ * could mean "everything" or "nothing". Throws `invalid_request` that names the member.
  */
 export function parsePolicy(value: unknown): Policy {
   const policy = parseObject(value, 'policy', members)
@@ -39,7 +39,7 @@ export function parsePolicy(value: unknown): Policy {
   }
 }
 
-/** The stored form; rules that are not set are left out. */
+/** The stored form; absent rules are left out. */
 export function renderPolicy(policy: Policy): string {
   return JSON.stringify({
     ...(policy.allowedModels ? { allowed_models: policy.allowedModels } : {}),
@@ -51,7 +51,7 @@ export function renderPolicy(policy: Policy): string {
   })
 }
 
-/** What the rules of an organization and of its key together mean: both allow-lists count, prohibitions add up. */
+/** The rules of an organization and its key together: a model must be in both allow-lists, and prohibitions add up. */
 export function mergePolicies(organization: Policy, key: Policy): Constraints {
   const ofKey = key.allowedProviders
   const modelsOfKey = key.allowedModels

@@ -8,35 +8,35 @@ import {
   unknownKeyCacheMax,
 } from '../core/limits/access.ts'
 
-/** A principal with the end of its key's life, in epoch milliseconds. */
+/** A principal and its key's expiry, in epoch milliseconds. */
 export interface CachedPrincipal {
   principal: Principal
   expiresAtMs: number | null
-  /** The key is known and must not be used: disabled, or of an organization that is gone. */
+  /** The key exists but must not be used: it is disabled, or its organization is gone. */
   isRefused: boolean
 }
 
-/** Principals by key hash: fresh for two seconds, and as long as storage is out of order for five minutes. */
+/** Principals by key hash: valid for two seconds, and for five minutes while storage is out of order. */
 export interface PrincipalCache {
-  /** A fresh principal; null when it has to be loaded. Past half its time it is read again in the background. */
+  /** A fresh principal; null when it has to be loaded. In the second half of its time it is read again in the background. */
   peek(keyHash: string): CachedPrincipal | null
-  /** Whether there was such a key when it was last read, however long ago. */
+  /** Whether the key existed at the last reading, however long ago that was. */
   has(keyHash: string): boolean
-  /** A key that was none when it was last looked up; null for every other. */
+  /** What is remembered of a key that did not exist at its last lookup; null for every other key. */
   unknown(keyHash: string): UnknownReading | null
-  /** A caller has been told that the key is none. */
+  /** Records that a caller was told that this key does not exist. */
   markTold(keyHash: string): void
-  /** Reads the key, once for all who ask at the same time; null when there is none. */
+  /** Reads the key, once for all concurrent requests; null when it does not exist. */
   load(keyHash: string): Promise<CachedPrincipal | null>
   forgetKey(keyHash: string): void
   forgetOrganization(organizationId: string): void
 }
 
-/** What is remembered of a key that is none. */
+/** What is remembered of a key that does not exist. */
 export interface UnknownReading {
-  /** It was read so short a time ago that it need not be asked again. */
+  /** The lookup was so recent that it need not be repeated. */
   isNow: boolean
-  /** A caller has been told. */
+  /** A caller was told that the key does not exist. */
   isTold: boolean
 }
 
@@ -48,24 +48,24 @@ export interface PrincipalCacheOptions {
 }
 
 interface Entry extends CachedPrincipal {
-  /** Monotonic; when its reading began. */
+  /** Monotonic time at which its reading began. */
   readAtMs: number
 }
 
-/** What was read, by key hash; both bounded. */
+/** The results of readings by key hash; both maps are bounded. */
 interface Readings {
   entries: Map<string, Entry>
-  /** Hashes that were no key, with the monotonic time until which they need not be asked again, and who was told. */
+  /** Hashes without a key: the monotonic time until which they need no new lookup, and whether a caller was told. */
   unknown: Map<string, { untilMs: number; isTold: boolean }>
 }
 
-/** Bounded; the principals read longest ago give way. */
+/** Bounded; the principals that were read longest ago are dropped first. */
 export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalCache {
   const { clock } = options
   const readings: Readings = { entries: new Map(), unknown: new Map() }
   const { entries, unknown } = readings
   const loading = new Map<string, Promise<CachedPrincipal | null>>()
-  /** Rises with every change, so that a reading begun before it is not kept. */
+  /** Rises with every change, so that the result of a reading that began before it is dropped. */
   let generation = 0
 
   async function read(keyHash: string): Promise<CachedPrincipal | null> {
@@ -99,7 +99,7 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
       if (!entry) return null
       const ageMs = clock.monotonicMs() - entry.readAtMs
       if (ageMs >= principalFreshMs) return null
-      // A busy key never waits for its reading. A failure shows when the entry is too old to be used.
+      // A busy key never waits for this reading. If it fails, callers notice only when the entry is too old to use.
       if (ageMs >= principalFreshMs / 2 && !loading.has(keyHash)) load(keyHash).catch(() => null)
       return entry
     },
@@ -117,7 +117,7 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
       generation += 1
       entries.delete(keyHash)
       unknown.delete(keyHash)
-      // Whoever asks from now on must not join a reading that began before the change.
+      // Later requests must not join a reading that began before the change.
       loading.delete(keyHash)
     },
     forgetOrganization(organizationId) {
@@ -134,7 +134,7 @@ function keep(
   { entries, unknown }: Readings,
   { keyHash, found, readAtMs }: { keyHash: string; found: CachedPrincipal | null; readAtMs: number },
 ): void {
-  // Deleting first puts a known key behind all others, so that the one read longest ago gives way.
+  // Deleting first moves a known key to the end, so that the first entry is always the one read longest ago.
   entries.delete(keyHash)
   const isTold = unknown.get(keyHash)?.isTold ?? false
   unknown.delete(keyHash)

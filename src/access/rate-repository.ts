@@ -1,39 +1,39 @@
 import type { Database } from '../storage/database.ts'
 
-/** What the database decided about one request. */
+/** The database's decision about one request. */
 export interface RateDecision {
   isAllowed: boolean
-  /** Milliseconds until the next one would be; 0 when this one was. */
+  /** Milliseconds until a request would be allowed; 0 when this one was. */
   waitMs: number
 }
 
-/** How much a process made use of a limit lately. */
+/** How many requests a process has had under a limit lately. */
 export interface RateUse {
   limitId: string
   /** Requests since its last report. */
   count: number
 }
 
-/** Owns the table `rate_windows`: arrival times of small limits (`gcra:…`), and reported uses of large ones (`use:…`). */
+/** Owns the table `rate_windows`: arrival times of small limits (`gcra:…`), and reported counts of large ones (`use:…`). */
 export interface RateRepository {
-  /** Takes one of `perMinute` by the database's clock; a whole minute's worth may come at once. */
+  /** Uses one of `perMinute` by the database's clock; up to a minute's worth may come at once. */
   take(limitId: string, perMinute: number): Promise<RateDecision>
-  /** What `take` would decide now; nothing is taken. */
+  /** What `take` would decide now; uses nothing. */
   look(limitId: string, perMinute: number): Promise<RateDecision>
-  /** Undoes one `take` with the same rate; what ran off meanwhile is not given twice. */
+  /** Undoes one `take` with the same rate. Time that has passed since counts only once. */
   giveBack(limitId: string, perMinute: number): Promise<void>
-  /** Reports this process's uses and returns those of all processes that reported lately, this one included. */
+  /** Reports this process's counts and returns those of all processes that reported lately, including this one. */
   exchangeUses(uses: readonly RateUse[], silentMs: number): Promise<Map<string, Map<string, number>>>
-  /** Removes what nobody asked about for an hour. */
+  /** Removes limits that were not used for an hour. */
   removeOld(): Promise<void>
 }
 
 const minuteMicroseconds = 60_000_000
-/** No arrival time lies further ahead than a minute's worth and one more; one that does is of a clock that was set back. */
+/** The furthest that an arrival time can lie in the future. One that lies further was written before the clock was set back. */
 const aheadMicrosecondsMax = 2 * minuteMicroseconds
 const oldMs = 3_600_000
 
-/** Rate windows in the given database; its owner id stands for this process. */
+/** Rate windows in the given database; its owner id identifies this process. */
 export function createRateRepository(database: Database): RateRepository {
   async function look(limitId: string, perMinute: number): Promise<RateDecision> {
     const [row] = await database.query<{ ahead_us: number }>(
@@ -56,7 +56,7 @@ export function createRateRepository(database: Database): RateRepository {
         statements: [{ sql: takeSql, params: [rateId, intervalUs, toleranceUs] }],
       })
       if (rows && rows.length > 0) return { isAllowed: true, waitMs: 0 }
-      // The next one may have become free since.
+      // The limit may have become free in between, so the wait is at least a millisecond.
       return { isAllowed: false, waitMs: Math.max(1, (await look(limitId, perMinute)).waitMs) }
     },
     async giveBack(limitId, perMinute) {
@@ -100,7 +100,7 @@ export function createRateRepository(database: Database): RateRepository {
   }
 }
 
-// The arrival time moves on from itself or from now, whichever is later, unless it lies too far ahead already.
+// The arrival time moves on from itself or from now, whichever is later, unless it lies too far in the future already.
 const takeSql = `insert into rate_windows (rate_id, tat_us, updated_at_ms) values ($1, now_ms() * 1000 + $2, now_ms())
   on conflict (rate_id) do update set
     tat_us = case when rate_windows.tat_us > now_ms() * 1000
@@ -111,7 +111,7 @@ const takeSql = `insert into rate_windows (rate_id, tat_us, updated_at_ms) value
     or rate_windows.tat_us > now_ms() * 1000 + ${aheadMicrosecondsMax}
   returning tat_us`
 
-/** The time that each request takes up, and how far ahead the last one may lie for one more to get through. */
+/** The time that each request uses up, and how far ahead the arrival time may lie for one more request to be allowed. */
 function paceOf(perMinute: number): { intervalUs: number; toleranceUs: number } {
   const intervalUs = Math.floor(minuteMicroseconds / perMinute)
   return { intervalUs, toleranceUs: intervalUs * (perMinute - 1) }

@@ -3,21 +3,21 @@ import { GatewayError } from '../core/errors.ts'
 import { batchesPerMinuteDefault } from '../core/limits/access.ts'
 import { parseObject } from './stored-json.ts'
 
-/** No limit of its own. */
+/** Rates without any limit. */
 export const unlimitedRates: Rates = Object.freeze({
   requestsPerMinute: null,
   batchesPerMinute: null,
   tokensPerMinute: null,
 })
 
-/** What an organization has that states nothing. */
+/** The rates of an organization that states none. */
 export const organizationRates: Rates = Object.freeze({
   requestsPerMinute: null,
   batchesPerMinute: batchesPerMinuteDefault,
   tokensPerMinute: null,
 })
 
-/** The most that each may be. */
+/** The highest value that each rate may have. */
 export const rateMax = {
   requests_per_minute: 1_000_000,
   batches_per_minute: 1_000_000,
@@ -48,7 +48,7 @@ export function renderRates({ requestsPerMinute, batchesPerMinute, tokensPerMinu
   return JSON.stringify({
     requests_per_minute: requestsPerMinute,
     batches_per_minute: batchesPerMinute,
-    // Programs of the version before refuse a member that they do not know.
+    // Programs of the previous version refuse an unknown member, so it is written only when it is set.
     ...(tokensPerMinute === null ? {} : { tokens_per_minute: tokensPerMinute }),
   })
 }

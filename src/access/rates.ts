@@ -5,21 +5,21 @@ import { databaseRateMax, rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
 import { createSharedRates } from './shared-rates.ts'
 
-/** Decides whether a caller may make one more request a minute. */
+/** Decides whether a caller is within its rates. */
 export interface RateGate {
   /**
-   * For an inference request: limits of the key, then of the organization, of tokens (where what earlier calls used has to run
-   * off first) and of requests. Undefined at once when there are none.
-   * Throws or rejects with `rate_limit_exceeded` that says which limit and when to come again.
+   * For an inference request. Checks the key's limits, then the organization's, for tokens (used by earlier calls) and for
+   * requests. Returns undefined when every limit answers from memory. Throws or rejects with `rate_limit_exceeded`, which
+   * names the limit and the time to come again.
    */
   admitRequest(principal: Principal): Promise<void> | undefined
-  /** Counts the tokens of a live call once they are known, so that calls after it wait until they have run off. */
+  /** Counts the tokens of a live call once they are known; later calls wait until they have run off. */
   spendTokens(principal: Principal, tokens: number): void
   /** For creating a batch, in the same way. */
   admitBatch(principal: Principal): Promise<void> | undefined
-  /** Whether `admitBatch` would admit one now, with its refusals; nothing is used up. */
+  /** Whether `admitBatch` would admit a batch now; throws what it would throw and uses nothing. */
   lookAtBatch(principal: Principal): Promise<void> | undefined
-  /** Undoes one `admitBatch`, of which no batch came. Resolves when others may have its place; never rejects. */
+  /** Undoes one `admitBatch` whose batch was not created. Resolves when a different batch may use the place; never rejects. */
   giveBackBatch(principal: Principal): Promise<void>
   /** Ends the background work. */
   stop(): void
@@ -46,25 +46,25 @@ interface Limit {
   perMinute: number
 }
 
-/** Whether one is used up or only asked about. */
+/** Use one of a limit, or only ask whether one is free. */
 type Asking = 'take' | 'look'
 
-/** A limit that said no. */
+/** A refusal by a limit. */
 interface Refusal {
-  /** As it was then. */
+  /** The limit's rate at that time. */
   perMinute: number
-  /** Monotonic; when one more will be free. */
+  /** Monotonic time at which one more will be free. */
   untilMs: number
 }
 
-/** Small limits are decided by the database for all processes together, large ones by shares in each. */
+/** For small limits the database decides for all processes; of a large limit every process has a share in memory. */
 export function createRateGate(options: RateGateOptions): RateGate {
   const { repository, clock } = options
   const shared = createSharedRates(options)
-  /** Small limits that are used up: no use asking before one more will be free, unless the limit was changed. */
+  /** Small limits that are used up: until one more is free, the database is not asked again, unless the limit was changed. */
   const refusals = new Map<string, Refusal>()
 
-  /** Takes one, or only looks whether there is one. */
+  /** Milliseconds to wait, 0 for none; with `take` it uses one. */
   async function askDatabase({ id, perMinute }: Limit, how: Asking): Promise<number> {
     const known = refusals.get(id)
     const restMs = known?.perMinute === perMinute ? known.untilMs - clock.monotonicMs() : 0
@@ -83,7 +83,7 @@ export function createRateGate(options: RateGateOptions): RateGate {
     if (perMinute > databaseRateMax) return shared.giveBack(id)
     try {
       await repository.giveBack(id, perMinute)
-      // Another batch may have been refused for the place that is free now.
+      // The returned place may be free for a batch that this refusal would turn away.
       refusals.delete(id)
     } catch (failure) {
       options.onFailure?.(failure)
@@ -91,12 +91,12 @@ export function createRateGate(options: RateGateOptions): RateGate {
   }
 
   function ask(limit: Limit, how: Asking): number | Promise<number> {
-    // Tokens are counted after the call, so that no decision of the database's is waited for.
+    // Tokens are counted after the call, so their limit never waits for the database.
     if (limit.things !== 'tokens' && limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
     return shared[how](limit.id, limit.perMinute)
   }
 
-  /** Stays synchronous as long as every limit answers from memory. */
+  /** Synchronous as long as every limit answers from memory. */
   function admit(limits: readonly Limit[], how: Asking): Promise<void> | undefined {
     for (const [index, limit] of limits.entries()) {
       const waitMs = ask(limit, how)
@@ -149,7 +149,8 @@ function batchLimitsOf(principal: Principal): Limit[] {
 }
 
 /**
- * The limits that are set, of the key first: what it refuses must not use up what the organization's other keys share.
+ * The limits that are set, the key's first: a request that the key's limit refuses must not use up the organization's
+ * limit, which its other keys share.
  */
 function limitsOf(
   { organizationId, keyId }: Principal,

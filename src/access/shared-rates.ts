@@ -3,29 +3,29 @@ import { rateDebtMs, rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '
 import type { RateRepository } from './rate-repository.ts'
 
 /**
- * Large limits, divided among processes: each grants its share from memory, and every second the shares are divided
- * anew by how much each process made use of the limit. With one process the share is the whole.
+ * Large limits, divided among processes. Each process grants its share from memory; every second the shares are divided
+ * again in proportion to each process's requests. A single process has the whole limit.
  */
 export interface SharedRates {
-  /** Milliseconds to wait, 0 when the request may go; a promise only for a limit this process sees for the first time. */
+  /** Milliseconds to wait; 0 when the request is granted. A promise only for a limit that is new to this process. */
   take(limitId: string, perMinute: number): number | Promise<number>
-  /** What `take` would give now; nothing is taken, and nothing counts as asked for. */
+  /** What `take` would return now. Uses nothing, and does not count as a request when shares are divided. */
   look(limitId: string, perMinute: number): number | Promise<number>
-  /** Uses up so many at once, although there may be less: what is missing runs off first, an hour's worth at the most. */
+  /** Uses up `count` at once, even more than is free. The excess must run off before the next request; an hour's worth at most. */
   spend(limitId: string, perMinute: number, count: number): void
   /** Undoes one `take` that was granted. */
   giveBack(limitId: string): void
-  /** Divides the shares anew. Never rejects. Called by a timer that starts with the first limit. */
+  /** Divides the shares again. Never rejects. A timer calls it; the timer starts with the first limit. */
   divide(): Promise<void>
   stop(): void
 }
 
-/** Where processes meet, and who this one is. */
+/** The repository through which processes share limits, and this process's id. */
 export interface SharedRatesOptions {
   repository: Pick<RateRepository, 'exchangeUses' | 'removeOld'>
   ownerId: string
   clock: Clock
-  /** Told of failures that the next round makes good. */
+  /** Gets failures of a division; the next round makes up for them. */
   onFailure?: (failure: unknown) => void
 }
 
@@ -35,19 +35,19 @@ interface SharedLimit {
   share: number
   /** Monotonic milliseconds at which all granted requests would have come at an even pace. */
   arrivalMs: number
-  /** Requests asked for since the last division, granted or not: need is what shares follow. */
+  /** Requests since the last division, granted or not: shares follow the demand. */
   asked: number
   usedAtMs: number
-  /** The first division, which must be over before anything is granted. */
+  /** The first division; nothing is granted before it is over. */
   joining: Promise<void> | null
 }
 
 const minuteMs = 60_000
-/** What a process counts for besides its use, so that an idle one keeps enough to begin with. */
+/** Added to each process's requests, so that an idle process keeps a share to begin with. */
 const presence = 1
 const removeEveryRounds = 600
 
-/** No limit is known yet. */
+/** Shared rates without any limit yet. */
 export function createSharedRates(options: SharedRatesOptions): SharedRates {
   const { clock } = options
   const limits = new Map<string, SharedLimit>()
@@ -140,11 +140,11 @@ function grant(limit: SharedLimit, nowMs: number): number {
 function waitOf(limit: SharedLimit, nowMs: number): number {
   const arrivalMs = Math.max(limit.arrivalMs, nowMs)
   const waitMs = arrivalMs - nowMs - (minuteMs - intervalOf(limit))
-  // A billionth of a minute forgives what sums of fractions lose.
+  // Waits below a ten-thousandth of a millisecond are rounding errors of summed fractions.
   return waitMs > 1e-4 ? waitMs : 0
 }
 
-/** Uses up so many, also more than there are. */
+/** Uses up `count`, even more than is free. */
 function spend(limit: SharedLimit, count: number): void {
   limit.asked += count
   const arrivalMs = Math.max(limit.arrivalMs, limit.usedAtMs) + intervalOf(limit) * count
@@ -172,7 +172,7 @@ function setShare(
 }
 
 function dropIdle(limits: Map<string, SharedLimit>, nowMs: number): void {
-  // After two idle minutes everything granted has run off, but for a debt of tokens; so forgetting the limit forgives nothing.
+  // After two idle minutes all granted requests have run off, so forgetting the limit changes nothing. A debt of tokens is kept longer.
   for (const [limitId, { usedAtMs, arrivalMs }] of limits)
     if (Math.max(usedAtMs, arrivalMs) + 2 * minuteMs < nowMs) limits.delete(limitId)
 }

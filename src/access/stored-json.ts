@@ -1,8 +1,8 @@
 import { GatewayError } from '../core/errors.ts'
 
 /**
- * An object from a column or a request. `source` names it in messages, such as `policy`. Throws `invalid_request` for
- * what is not an object, and for the first member that is not among the known ones.
+ * An object from a column or a request. `source` is its name in messages, such as `policy`. Throws `invalid_request`
+ * when the value is not an object, and for the first unknown member.
  */
 export function parseObject(
   value: unknown,
@@ -22,7 +22,7 @@ export function parseObject(
   return value as Record<string, unknown>
 }
 
-/** A stored column read with its parser. What the gateway wrote itself and cannot read is a defect, never "no rules". */
+/** Parses a stored column. A column that the gateway wrote and cannot read is a defect, never "no rules". */
 export function parseColumn<T>(text: string, column: string, parse: (value: unknown) => T): T {
   try {
     return parse(JSON.parse(text))

@@ -4,21 +4,21 @@ import { ruleChangeAttemptsMax } from '../core/limits/access.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseRates, renderRates } from './rate-rules.ts'
 
-/** The columns that hold rules, of an organization and of a key alike. */
+/** The columns with rules, which organizations and keys have alike. */
 export interface RuleColumns {
   policy_json: string
   rate_json: string
 }
 
-/** Rules to change; members left out stay. */
+/** Changes to rules; absent members stay as they are. */
 export interface RuleChanges {
   policy?: Partial<Policy>
   rates?: Partial<Rates>
 }
 
 /**
- * The columns to write so that `stored` becomes what is asked for; a column without a change is left out. Throws
- * `invalid_request` for rules that could not be read back: a row that nobody can read shuts everybody out.
+ * The columns to write so that `stored` has the changes; unchanged columns are left out. Throws `invalid_request` for
+ * rules that could not be read back, because an unreadable row would lock every caller out.
  */
 export function toRuleColumns(
   { policy, rates }: RuleChanges,
@@ -37,9 +37,9 @@ export function toRuleColumns(
 }
 
 /**
- * Rules are stored together, so two who change different ones at once would undo each other. An attempt reads, writes
- * only where nothing changed since, and gives undefined when something did; then it is made again. Throws `conflict`
- * when that happens too often.
+ * Rules are stored in one column, so two requests that change different rules at once would undo each other. An attempt
+ * reads the rules, writes only if they have not changed since, and returns undefined if they have; then it is repeated.
+ * Throws `conflict` when that happens too often.
  */
 export async function untilUndisturbed<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let count = 0; count < ruleChangeAttemptsMax; count++) {

@@ -10,43 +10,43 @@ import {
 import { createTurns, type KeyTurn } from './key-turns.ts'
 
 /**
- * Slows down the guessing of keys, and not the clients whose key is good. Keys are looked up many times faster than
- * callers are told that theirs is none: a good key is found soon, however many bad ones come from its address and go on
- * coming, while a caller who guesses learns no more of a bad key than before its turn. What finds a key takes no turn.
+ * Slows down the guessing of keys, but not clients with a good key. Keys are looked up much faster than callers are told
+ * that a key does not exist. So a good key is found soon, however many bad ones come from its address; and a caller that
+ * guesses learns that a key is bad only at that key's turn. A lookup that finds a key uses no turn.
  */
 export interface UnknownKeys {
   /**
-   * What `load` finds for a key that this process does not know, as soon as its lookup has its turn; null only when the
-   * caller may be told that the key is none. Rejects with `rate_limit_exceeded` when either turn is too far off, and with
-   * what `load` rejects with.
+   * The result of `load` for a key that this process does not know, as soon as its lookup has its turn; null only when the
+   * caller may be told that the key does not exist. Rejects with `rate_limit_exceeded` when either turn is too far away,
+   * and with the errors of `load`.
    */
   lookUp<Found>(address: string, key: UnknownKey<Found>): Promise<Found | null>
 }
 
 /** A key that this process does not know. */
 export interface UnknownKey<Found> {
-  /** It was looked up before and was none: it comes after the keys that were not. */
+  /** A lookup did not find it before, so it comes after keys that were not looked up yet. */
   wasLookedUp: boolean
-  /** A caller was told so, and this one comes last to be told: a client with one wrong key holds up nobody. */
+  /** A caller was told before that it does not exist, so this caller is told last: a client with one wrong key delays no others. */
   wasTold: boolean
   load: () => Promise<Found | null>
 }
 
-/** What the slowing needs. */
+/** What `createUnknownKeys` needs. */
 export interface UnknownKeysOptions {
   clock: Clock
   /** Calls `wake` after so many milliseconds; a timer by default. */
   wakeAfter?: (delayMs: number, wake: () => void) => void
 }
 
-/** Nobody has asked yet. */
+/** All turns are free at the beginning. */
 export function createUnknownKeys({ clock, wakeAfter }: UnknownKeysOptions): UnknownKeys {
   const make = (turnsMax: number, everyMs: number) => createTurns({ turnsMax, everyMs, clock, wakeAfter })
   const refusals = make(unknownKeyRefusalsMax, unknownKeyRefusalEveryMs)
   const lookups = make(unknownKeyLookupsMax, unknownKeyLookupEveryMs)
   const lookupsInTotal = make(unknownKeyLookupsInTotalMax, unknownKeyLookupInTotalEveryMs)
 
-  /** The turns stay taken only where nothing was found. */
+  /** A lookup that finds a key gives its turns back. */
   async function find<Found>(address: string, key: UnknownKey<Found>): Promise<Found | null> {
     const taken: KeyTurn[] = []
     let isNone = false
@@ -69,9 +69,9 @@ export function createUnknownKeys({ clock, wakeAfter }: UnknownKeysOptions): Unk
 
   return {
     async lookUp(address, key) {
-      // The wait begins when the request comes, as if it were for the lookup.
+      // Waiting for this turn begins with the request and runs beside the lookup.
       const refusal = refusals.enter(address, key.wasTold)
-      // It may end while the key is still looked up.
+      // The wait may be refused while the lookup still runs; the refusal is read later.
       refusal.ready?.catch(() => undefined)
       let found = null
       try {
@@ -87,5 +87,5 @@ export function createUnknownKeys({ clock, wakeAfter }: UnknownKeysOptions): Unk
   }
 }
 
-/** The one name under which all addresses count together. */
+/** The name under which all addresses are counted together. */
 const everybody = ''

@@ -3,8 +3,8 @@ import { newId } from '../core/ids.ts'
 import type { Statement } from '../storage/database.ts'
 
 /**
- * The workspace that every organization has from its beginning, for the unit that creates the organization. Keys that
- * name no other are in it.
+ * Inserts an organization's default workspace, in the unit that creates the organization. A key without a workspace of
+ * its own choice belongs to it.
  */
 export function insertDefaultWorkspace(organizationId: OrganizationId, nowMs: number): Statement {
   return {
