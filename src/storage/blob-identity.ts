@@ -4,20 +4,20 @@ import { blobStorePauseMs, blobStoreWaitMs, blobsLookedForMax } from '../core/li
 import type { BlobStoresRepository, KnownStore } from './blob-stores-repository.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 
-/** The blob in which a store carries its id. No dot in front: a copy by `cp blobs/*` has it too. */
+/** The blob that contains a store's id. Its name has no leading dot, so that `cp blobs/*` copies it too. */
 const identityKey = 'store-id'
 
-/** What joining needs. */
+/** What `joinBlobStore` needs. */
 export interface BlobIdentityDependencies {
   stores: BlobStoresRepository
   blobs: Pick<BlobStore, 'get' | 'put' | 'exists' | 'list'>
-  /** Where these blobs are, for an operator: machine and folder. */
+  /** The place of these blobs, for an operator: machine and folder. */
   location: string
   /** Other processes that run on the database. */
   otherOccupants: () => Promise<string[]>
 }
 
-/** The payloads here are not those of the database; one line that names both and tells the operator what to do. */
+/** The blob store is not the database's. The message is one line that names both and tells the operator what to do. */
 export class BlobStoreMismatch extends Error {
   constructor(message: string) {
     super(message)
@@ -26,9 +26,9 @@ export class BlobStoreMismatch extends Error {
 }
 
 /**
- * Sees to it that database and blob store know each other: the store has an id, and the database names it. The first start
- * makes both; every later one compares. A process whose store is another one would lease batches that it cannot read, so
- * it does not start. Rejects with `BlobStoreMismatch`.
+ * Makes sure that database and blob store belong together: the store has an id, and the database names it. The first
+ * start writes both; every later start compares them. With a different store the process would lease batches that it
+ * cannot read, so it does not start. Rejects with `BlobStoreMismatch`.
  */
 export async function joinBlobStore(dependencies: BlobIdentityDependencies): Promise<void> {
   const endMs = performance.now() + blobStoreWaitMs
@@ -40,13 +40,13 @@ export async function joinBlobStore(dependencies: BlobIdentityDependencies): Pro
     else if (!(await claim(dependencies, known))) {
       const isAlone = (await dependencies.otherOccupants()).length === 0
       if (isAlone || performance.now() >= endMs) throw mismatch(known, { ...dependencies, here })
-      // Another process may have written the row a moment ago, and the blob comes next.
+      // Another process may have written the row a moment ago and be about to write the blob.
       await Bun.sleep(blobStorePauseMs)
     }
   }
 }
 
-/** What is wrong, in a line for an operator; null when the store is the database's, or the database has none yet. */
+/** What is wrong, in one line for an operator; null when the store is the database's, or the database names no store yet. */
 export async function describeBlobStore(
   dependencies: Pick<BlobIdentityDependencies, 'stores' | 'blobs' | 'location'>,
 ): Promise<string | null> {
@@ -56,16 +56,16 @@ export async function describeBlobStore(
 }
 
 /**
- * The database knows no store: it is new, or of version 0.1, or older than the copy of its payloads. Its row is written
- * before the blob, so that of two processes that start at once one decides.
+ * Adopts the store here for a database that names none: it is new, or of version 0.1, or a backup that is older than
+ * its payloads. The row is written before the blob; so when two processes start at once, the row decides for one store.
  */
 async function adopt(dependencies: BlobIdentityDependencies, here: string | null): Promise<void> {
   const { stores, blobs, location } = dependencies
   const needed = await lookForNeeded(dependencies)
   if (here === null && needed === 'missing') throw missing(location)
-  // Such payloads would be removed as orphans, and their own database be left without them.
+  // The payloads belong to a different database. Adopting them would remove them as orphans, and that database would lose them.
   if (here !== null && needed !== 'found' && (await hasPayloads(blobs))) {
-    // Unless it became known meanwhile: then a batch of its own may have come too.
+    // Another process may have adopted this store meanwhile, and the payloads may be of a batch since; then this is no mismatch.
     if ((await stores.load()) === null) throw foreign(location, here)
     return
   }
@@ -76,9 +76,9 @@ async function adopt(dependencies: BlobIdentityDependencies, here: string | null
 }
 
 /**
- * The database knows a store and the one here has no id. It is the same one where the payloads are that batches need.
- * Where none are needed and nobody else runs it may take the place of the one before, with an id of its own: a process
- * that still has the one before is refused from then on. Says whether something was done.
+ * Claims a store without an id for a database that names a store. If the payloads that batches need are here, it is
+ * that store, and gets its id. If no payloads are needed and no other process runs, it replaces that store under a new
+ * id, and a process that still has the old store is refused from then on. Returns whether it wrote something.
  */
 async function claim(dependencies: BlobIdentityDependencies, known: KnownStore): Promise<boolean> {
   const { stores, blobs, location } = dependencies
@@ -105,7 +105,7 @@ async function noteLocation(
   if (known.location !== location) await stores.replace(known.storeId, { storeId: known.storeId, location })
 }
 
-/** Whether payloads that batches need are here; one of the newest is proof enough. */
+/** Whether the payloads that batches need are here; finding one of the newest is enough. */
 async function lookForNeeded({
   stores,
   blobs,
@@ -132,7 +132,7 @@ async function writeStoreId(blobs: Pick<BlobStore, 'put'>, storeId: string): Pro
   try {
     await blobs.put(identityKey, new TextEncoder().encode(`${storeId}\n`))
   } catch (error) {
-    // Another process was faster; what it wrote is looked at next.
+    // Another process wrote it first; the caller looks again and finds what was written.
     if (!(error instanceof GatewayError && error.type === 'conflict')) throw error
   }
 }

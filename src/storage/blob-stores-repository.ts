@@ -1,25 +1,25 @@
 import type { Database } from './database.ts'
 
-/** The blob store that a database knows as its own. */
+/** The blob store that a database names as its own. */
 export interface KnownStore {
   storeId: string
-  /** Where it was when a process last started on it, for an operator: machine and folder. */
+  /** Its place when a process last started with it, for an operator: machine and folder. */
   location: string
 }
 
-/** Owns the table `blob_stores`, of one row. Everything rejects with `storage_unavailable`. */
+/** Owns the table `blob_stores`, which has one row. All methods reject with `storage_unavailable`. */
 export interface BlobStoresRepository {
   /** Null before the first start with payloads of its own. */
   load(): Promise<KnownStore | null>
-  /** Makes this the store, unless there is one. */
+  /** Names this store, unless the database names one already. */
   insert(store: KnownStore): Promise<void>
-  /** Writes this in place of the store with that id; does nothing when another process has changed it. */
+  /** Replaces the store with that id; does nothing when another process has changed it. */
   replace(storeId: string, store: KnownStore): Promise<void>
-  /** Keys of payloads that batches need, the newest. */
+  /** Keys of the newest payloads that batches need. */
   listNeeded(limit: number): Promise<string[]>
 }
 
-/** The one store there is. */
+/** The key of the only row. */
 const name = 'payloads'
 
 export function createBlobStoresRepository(database: Database): BlobStoresRepository {

@@ -2,15 +2,15 @@ import { GatewayError } from '../core/errors.ts'
 import { GuardFailed, StorageFailure, UniqueViolation } from './database.ts'
 import type { Database, Row, Unit } from './database.ts'
 
-/** The unit is durable: with the rows of its statements, or without any when only a proof said so. */
+/** The unit is durable. `rows` are of its statements; empty when only a proof told that it is durable. */
 export interface Committed {
   readonly type: 'committed'
   readonly rows: Row[][]
 }
 
 /**
- * The unit left no trace. `guard`: a condition of it did not hold. `duplicate`: a row with its key was there; `guard` is
- * then that row's table. `outage`: storage did not take it and may later. `fault`: storage will never take it as it is.
+ * The unit left no trace. `guard`: one of its conditions did not hold. `duplicate`: a row with its key exists; then
+ * `guard` is that row's table. `outage`: storage did not take the unit, but may later. `fault`: storage will never take it.
  */
 export type RefusedCommit =
   | {
@@ -21,16 +21,16 @@ export type RefusedCommit =
     }
   | { readonly type: 'refused'; readonly by: 'outage' | 'fault'; readonly guard: null; readonly error: Error }
 
-/** The unit may have become real, or still become so. Nothing that it may refer to can be cleaned up or given back. */
+/** The unit may have been committed, or may still be. So nothing that it refers to may be cleaned up or given back. */
 export interface Unknown {
   readonly type: 'unknown'
   readonly error: CommitUnknown
 }
 
-/** What became of a unit. */
+/** The outcome of a unit. */
 export type CommitOutcome = Committed | RefusedCommit | Unknown
 
-/** For callers to whom an outcome that stays unknown is a failure; `cause` is what the last try was answered with. */
+/** For callers that treat an unknown outcome as a failure; `cause` is the last try's error. */
 export class CommitUnknown extends GatewayError {
   constructor(cause: unknown) {
     super('storage_unavailable', 'Storage is temporarily unavailable. Try again shortly.', {
@@ -41,38 +41,38 @@ export class CommitUnknown extends GatewayError {
   }
 }
 
-/** Asks the database whether the unit became real: by an id that only this unit writes. Rejects when it cannot tell. */
+/** Asks the database whether the unit was committed, by an id that only this unit writes. Rejects when it cannot tell. */
 export type Proof = () => Promise<boolean>
 
-/** How often something is tried, and the wait between, which doubles up to the longest. */
+/** The number of tries, and the wait between them, which doubles up to a maximum. */
 export interface Patience {
   readonly triesMax: number
   readonly waitMs: number
   readonly waitMsMax: number
 }
 
-/** How `commitOnce` finds out. */
+/** How `commitOnce` repeats a unit and finds out its outcome. */
 export interface CommitOptions {
   readonly patience: Patience
   readonly sleep: (milliseconds: number) => Promise<void>
-  /** Whether a unit that storage certainly did not take is sent again too. */
+  /** Whether a unit is also sent again when storage certainly did not take it. */
   readonly isSentAfterOutage: boolean
   /**
-   * Tells a repetition's refusal from a real one. Without it a refusal is one: right for a unit that changes only what
-   * is still as it was read, and for a caller who knows what a duplicate of its ids means.
+   * Tells whether a refusal is due to an earlier try of the same unit. Without it every refusal counts as real. That is
+   * right for a unit whose guards fail once it is committed, and for a caller that knows what a duplicate of its ids means.
    */
   readonly proof?: Proof | undefined
-  /** An earlier commit of the same unit had no answer. */
+  /** An earlier commit of the same unit got no answer. */
   readonly isInDoubt?: boolean
   /** Called for every try that is followed by another. */
   readonly onUnanswered?: ((error: Error) => void) | undefined
 }
 
 /**
- * Commits a unit, sends it again while nobody knows what became of it, and says what did. A unit may be made anew for
- * every try, with the same ids. Never rejects. A doubt ends in three ways only: a try is committed, a proof finds the
- * unit, or a guard or a duplicate refuses the unit and the proof does not find it. An outage or a fault says nothing
- * of the try before it.
+ * Commits a unit, sends it again while its outcome is unknown, and returns the outcome. `unit` may build the unit anew
+ * for every try, with the same ids. Never rejects. Only three things end a doubt: a try is committed; a proof finds the
+ * unit; a guard or a duplicate refuses the unit and the proof does not find it. An outage or a fault of a later try tells
+ * nothing about an earlier one.
  */
 export async function commitOnce(
   database: Pick<Database, 'commit'>,
@@ -101,14 +101,14 @@ export async function commitOnce(
   }
 }
 
-/** What one try that rejected says of its unit. */
+/** The outcome that a rejected try means for its unit. */
 export function outcomeOf(thrown: unknown): RefusedCommit | Unknown {
   if (thrown instanceof GuardFailed)
     return { type: 'refused', by: 'guard', guard: thrown.guard, error: thrown }
   if (thrown instanceof UniqueViolation)
     return { type: 'refused', by: 'duplicate', guard: thrown.table ?? 'unique', error: thrown }
   if (thrown instanceof GatewayError) {
-    // Only a failure that says so certainly left no trace.
+    // Only a failure that is marked as certain left no trace.
     const isCertain = thrown.cause instanceof StorageFailure && !thrown.cause.uncertain
     return isCertain ? { type: 'refused', by: 'outage', guard: null, error: thrown } : unknown(thrown)
   }
@@ -116,14 +116,14 @@ export function outcomeOf(thrown: unknown): RefusedCommit | Unknown {
   return { type: 'refused', by: 'fault', guard: null, error }
 }
 
-/** The outcome where the database answered; throws the error of one where it did not, or could not take the unit. */
+/** Returns the outcome if the database answered; throws the error if it did not, or could not take the unit. */
 export function answerOf(outcome: CommitOutcome): Committed | Extract<RefusedCommit, { guard: string }> {
   if (outcome.type === 'committed') return outcome
   if (outcome.type === 'unknown' || outcome.guard === null) throw outcome.error
   return outcome
 }
 
-/** Asks until there is an answer; null when there was none. */
+/** Asks until the database answers; null when it never did. */
 export async function askUntilAnswered(
   proof: Proof,
   { triesMax, waitMs, waitMsMax }: Patience,
@@ -141,7 +141,7 @@ export async function askUntilAnswered(
   }
 }
 
-/** A repetition was refused: by what an earlier try made real, or by something else. */
+/** A repeated unit was refused: decides whether an earlier try of it was committed. */
 async function judge(refused: RefusedCommit, proof: Proof): Promise<CommitOutcome> {
   try {
     return (await proof()) ? { type: 'committed', rows: [] } : refused

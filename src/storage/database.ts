@@ -1,47 +1,47 @@
 import { GatewayError } from '../core/errors.ts'
 
 /**
- * What a parameter may be. Booleans are stored as 0 and 1; JSON is text; times are whole milliseconds. In a text the
+ * The types of a parameter. Booleans are stored as 0 and 1; JSON is text; times are whole milliseconds. In a text, the
  * character NUL becomes U+FFFD.
  */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array
 
-/** One result row as the drivers and `normaliseRow` leave it; repositories give it a type. */
+/** One result row as the drivers and `normaliseRow` return it; repositories give it a type. */
 export type Row = Record<string, unknown>
 
 /**
- * One statement in the SQL that both databases understand, with numbered parameters `$1…` and these tokens:
- * `now_ms()` (the database's own clock, whole epoch milliseconds), `{{for_update_skip_locked}}` (empty on SQLite, where a
- * unit already has the only write transaction) and, in migrations, `{{bytes}}` and `{{row_number}}` (column types) and
- * `{{filed_by_day}}` (what ends a table with a day in its key).
+ * One statement in the SQL that both databases understand, with numbered parameters `$1…` and these tokens. `now_ms()`:
+ * the database's own clock, whole epoch milliseconds. `{{for_update_skip_locked}}`: empty on SQLite, where a unit has
+ * the only write transaction anyway. In migrations also `{{bytes}}` and `{{row_number}}` (column types) and
+ * `{{filed_by_day}}` (the end of a table that has a day in its key).
  */
 export interface Statement {
   sql: string
   params?: readonly SqlValue[]
   /**
-   * Bulk form: `sql` is `insert into t (a, b) values ($1, $2) …`, each value a bare parameter or an expression without
-   * parameters; it is run once for every row. What follows the values (`on conflict`, `returning`) is kept.
+   * Bulk form: `sql` is `insert into t (a, b) values ($1, $2) …`, and each value is a bare parameter or an expression
+   * without parameters. It runs once for every row. The text after the values (`on conflict`, `returning`) is kept.
    */
   rows?: readonly (readonly SqlValue[])[]
-  /** Rows that must be returned (or affected, when none are returned), else the whole unit rolls back. */
+  /** The number of rows that must be returned (or affected, when none are returned); otherwise the whole unit rolls back. */
   expect?: number
-  /** What `expect` protects, for the `GuardFailed` the caller catches. */
+  /** The name of this condition in the `GuardFailed` that the caller catches. */
   guard?: string
 }
 
 /**
- * Statements that become real together or not at all. There are no interactive transactions: everything is a guarded
- * statement, so that a unit can cross a thread, share a transaction with others and be retried.
+ * Statements that are committed together or not at all. There are no interactive transactions. Because every statement
+ * carries its condition as a guard, a unit can cross a thread, share a transaction with others and be retried.
  */
 export interface Unit {
-  /** What this is, for logs and tests: `capture`, `take slice`. */
+  /** The unit's name for logs and tests: `capture`, `take slice`. */
   name: string
   statements: readonly Statement[]
-  /** Rows the unit touches, when that is more than the statements show. */
+  /** The number of rows the unit touches, when that is more than its statements show. */
   rowsEstimate?: number
 }
 
-/** How the database fares right now; never waits. */
+/** The database's present state; reading it never waits. */
 export interface DatabaseHealth {
   ok: boolean
   /** Units accepted and not yet settled. */
@@ -50,44 +50,43 @@ export interface DatabaseHealth {
   lastError: string | null
 }
 
-/** The one way to the database, the same for SQLite and PostgreSQL. */
+/** The only way to the database, the same for SQLite and PostgreSQL. */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
   /**
-   * Reads rows, on PostgreSQL from the primary. Never spans a response: a page, not a scan. Integers are numbers, except
-   * columns ending in `_nanocredits`, which are bigints; an integer beyond 2^53 elsewhere is an assertion failure.
+   * Reads rows; on PostgreSQL from the primary. Read a page, not a whole table. Integers are numbers, except columns
+   * ending in `_nanocredits`, which are bigints; an integer beyond 2^53 in another column is an assertion failure.
    * PostgreSQL returns `sum()` of a bigint as numeric, therefore write `cast(sum(x) as bigint)` unless the column is
    * named `…_nanocredits`. Rejects with `storage_unavailable`.
    */
   query<T = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>
   /**
-   * Commits one unit durably and resolves, after the commit, with the rows each statement returned, in order. Units that
-   * arrive together share a transaction; each still stands or falls alone. Rejects with `GuardFailed`,
-   * `UniqueViolation`, or `storage_unavailable`, after which the unit may have become real all the same: `commitOnce`
-   * says so, and finds out.
+   * Commits one unit durably. Resolves after the commit with the rows that each statement returned, in order. Units that
+   * arrive together share a transaction, but each succeeds or fails alone. Rejects with `GuardFailed`, `UniqueViolation` or
+   * `storage_unavailable`. After the last one the unit may have been committed nevertheless: `commitOnce` finds out.
    */
   commit(unit: Unit): Promise<Row[][]>
   /**
-   * Wakes listeners: on PostgreSQL in every process, on SQLite in this one (others have their timers). Carries no data,
-   * may be lost, never rejects.
+   * Wakes listeners: on PostgreSQL in every process, on SQLite only in this one (other processes have timers). A signal
+   * carries no data and may be lost. Never rejects.
    */
   notify(channel: string): void
-  /** Calls `wake` after a `notify` on the channel, and when signals may have been missed. Returns how to stop. */
+  /** Calls `wake` after a `notify` on the channel, and when signals may have been missed. Returns a function that stops it. */
   listen(channel: string, wake: () => void): () => void
-  /** This process's owner id, new at every open; its liveness is visible to other processes. */
+  /** This process's owner id, new at every open; other processes can tell whether its process is alive. */
   readonly ownerId: string
   /** Other processes that run on this database now, in words for an operator, such as `process 4711 (owner_…)`. */
   otherOccupants(): Promise<string[]>
-  /** True only when that owner is known to be gone (or never was); unknown is false. */
+  /** True only when that owner is known to be gone, or never existed; false when it is unknown. */
   isOwnerDead(ownerId: string): Promise<boolean>
-  /** Whether that owner shows no sign of life right now: gone, or without its connection for a moment. Unknown is false. */
+  /** Whether that owner shows no sign of life now: it is gone, or has lost its connection for a moment. False when it is unknown. */
   isOwnerSilent(ownerId: string): Promise<boolean>
   health(): DatabaseHealth
-  /** Finishes what was accepted, gives up the owner id and closes. Nothing may be asked afterwards. */
+  /** Finishes the accepted units, gives up the owner id and closes. Do not use the database afterwards. */
   close(): Promise<void>
 }
 
-/** A guarded statement touched another number of rows than it had to; the unit left no trace. */
+/** A guarded statement touched a wrong number of rows; the unit left no trace. */
 export class GuardFailed extends Error {
   readonly guard: string
   readonly unit: string
@@ -114,9 +113,9 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** Why storage was unavailable; the `cause` of the error the caller sees. For the log only. */
+/** Why storage was unavailable: the `cause` of the caller's error. For the log only. */
 export class StorageFailure extends Error {
-  /** The commit may have become real: committing again with the same ids tells. */
+  /** The commit may have succeeded: committing again with the same ids tells. */
   readonly uncertain: boolean
   /** The database's own code, such as `SQLITE_FULL`. */
   readonly code: string | null
@@ -129,7 +128,7 @@ export class StorageFailure extends Error {
   }
 }
 
-/** The error for a caller of a database that cannot answer; `cause` says why and whether the outcome is uncertain. */
+/** The caller's error when the database cannot answer; `cause` has the reason, and whether the outcome is uncertain. */
 export function storageUnavailable(cause: StorageFailure): GatewayError {
   return new GatewayError('storage_unavailable', 'Storage is temporarily unavailable. Try again shortly.', {
     cause,
@@ -138,8 +137,8 @@ export function storageUnavailable(cause: StorageFailure): GatewayError {
 }
 
 /**
- * The schema does not fit this program: written by a newer one (starting on it could lose what that one relies on), or
- * older while `migrate` was false. One line that tells the operator what to do.
+ * The schema does not fit this program. Either a newer program wrote it, and starting here could lose data that the
+ * newer one relies on; or it is older, and `migrate` was false. The message is one line that tells the operator what to do.
  */
 export class SchemaMismatch extends Error {
   /** The database's schema version, 0 when there is none. */
@@ -158,11 +157,11 @@ export class SchemaMismatch extends Error {
 }
 
 /**
- * The schema has to be changed by a step that must have the database for itself, and other processes run on it. One line
- * that names them and tells the operator what to do.
+ * A migration must have the database for itself, and other processes run on it. The message is one line that names them
+ * and tells the operator what to do.
  */
 export class SchemaOccupied extends Error {
-  /** The other processes, in words; empty when one has ended just now. */
+  /** The other processes, in words; empty when the only one has just ended. */
   readonly occupants: readonly string[]
 
   constructor(occupants: readonly string[]) {
@@ -178,7 +177,7 @@ export class SchemaOccupied extends Error {
 
 /** Faults for tests. */
 export interface StorageFaults {
-  /** How long every durable commit takes in addition. */
+  /** An additional delay of every durable commit. */
   fsyncDelayMs?: number
 }
 
@@ -186,11 +185,11 @@ export interface StorageFaults {
 export interface DatabaseOptions {
   /** `sqlite:/path/file.db` or `postgres://…`. */
   url: string
-  /** Bring the schema up to date; default true. When false, an older schema refuses to open. */
+  /** Bring the schema up to date; default true. When false, opening an older schema fails. */
   migrate?: boolean
   /** SQL in place of `now_ms()`, for tests that move the database's clock. */
   nowExpression?: string
-  /** For tests: called when a unit is durable, before its promise resolves; what it throws the promise rejects with. */
+  /** For tests: called when a unit is durable, before its promise resolves; if it throws, the promise rejects with that. */
   onCommit?: (unit: Unit) => void
   faults?: StorageFaults
   /** How long a migration that must have the database for itself waits for other processes to end. */
@@ -199,11 +198,11 @@ export interface DatabaseOptions {
   onMigrationWait?: (message: string) => void
   /** PostgreSQL: connections for reads and writes, without the one for signals and the one for the owner id. */
   connectionsMax?: number
-  /** PostgreSQL: how long an owner's lock must have been free before the owner counts as gone. */
+  /** PostgreSQL: how long an owner's lock must be free before the owner counts as gone. */
   ownerGraceMs?: number
   /**
-   * PostgreSQL: a folder on this machine, shared by the processes that share a data folder. The next process finds there
-   * that an owner's process has died, without waiting for `ownerGraceMs`.
+   * PostgreSQL: a folder on this machine, shared by the processes with the same data folder. In it the next process finds
+   * out that an owner's process has died, without waiting for `ownerGraceMs`.
    */
   ownersFolder?: string
 }

@@ -1,20 +1,20 @@
 import { statementCacheMax } from '../core/limits/storage.ts'
 
-/** What differs between the databases in the text of a statement. */
+/** The differences between the databases in the text of a statement. */
 export interface Dialect {
   /** Whole epoch milliseconds by the database's clock. */
   nowExpression: string
   bytesType: string
-  /** Type of a column that numbers its rows and is the primary key. */
+  /** The type of a column that numbers its rows and is the primary key. */
   rowNumber: string
-  /** What ends a table with a `day` in its primary key: a partition per day, or rows stored in the order of the key. */
+  /** The end of a table with a `day` in its primary key: a partition per day, or rows stored in the order of the key. */
   filedByDay: string
   forUpdateSkipLocked: string
   /** How the parameter `$n` is written. */
   parameter: (number: string) => string
 }
 
-/** A function from the common SQL to a dialect's; remembers what it has seen, up to a bound. */
+/** A function from the common SQL to a dialect's SQL; it remembers a bounded number of results. */
 export function createTranslator(
   dialect: Dialect,
   nowExpression = dialect.nowExpression,
@@ -23,7 +23,7 @@ export function createTranslator(
   return (sql) => {
     const found = known.get(sql)
     if (found !== undefined) return found
-    // Only a program that builds SQL from data gets here often; starting afresh keeps that program's memory flat.
+    // Only a program that builds SQL from data reaches the bound often; clearing keeps that program's memory flat.
     if (known.size >= statementCacheMax) known.clear()
     const translated = translate(sql, dialect, nowExpression)
     known.set(sql, translated)

@@ -3,8 +3,8 @@ import { SchemaOccupied } from './database.ts'
 import type { DatabaseOptions } from './database.ts'
 
 /**
- * Tries to open a database until a migration gets it for itself; passes on the `SchemaOccupied` of a try that came too
- * late, and every other failure at once.
+ * Tries to open a database until no other process keeps a migration from running. Throws the `SchemaOccupied` of the
+ * last try when the time is over, and any other failure at once.
  */
 export async function untilUnoccupied<T>(
   open: () => Promise<T>,

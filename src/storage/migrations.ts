@@ -3,8 +3,8 @@ import { assert } from '../core/assert.ts'
 import { SchemaMismatch } from './database.ts'
 
 /**
- * What a step means for programs that do not know it. `additive`: one that needs the schema before it runs on the one
- * after it too. `exclusive`: none may, so the step waits until no other process runs on the database.
+ * What a step means for older programs, which do not know it. `additive`: they can still run on the schema. `exclusive`:
+ * they cannot, so the step waits until no other process runs on the database.
  */
 export type MigrationKind = 'additive' | 'exclusive'
 
@@ -13,11 +13,11 @@ export interface Migration {
   version: number
   name: string
   kind: MigrationKind
-  /** The step's statements in the common SQL, in order, without those that are for the other database alone. */
+  /** The step's statements in the common SQL, in order, without those for the other database. */
   statements(dialect: 'sqlite' | 'postgres'): string[]
 }
 
-/** What a database says of its schema. */
+/** A database's record of its schema. */
 export interface SchemaState {
   /** The last migration that has run, 0 when none has. */
   version: number
@@ -27,7 +27,7 @@ export interface SchemaState {
 
 const folder = new URL('./migrations/', import.meta.url)
 
-/** The first version whose database knows the kind of each migration; those before were all exclusive. */
+/** The first version that records the kind of each migration; all earlier ones were exclusive. */
 export const firstVersionWithKinds = 3
 
 /** Every migration, oldest first. Versions count from 1 without a gap. */
@@ -49,8 +49,8 @@ export function listMigrations(): Migration[] {
 }
 
 /**
- * The migrations a database still needs. A newer schema is fine as long as only additive steps made it newer. Throws
- * `SchemaMismatch`.
+ * The migrations that a database still needs. A schema that is newer than this program fits if only additive steps made
+ * it newer. Throws `SchemaMismatch`.
  */
 export function pendingMigrations(
   state: SchemaState,
@@ -63,19 +63,19 @@ export function pendingMigrations(
   return all.slice(state.version)
 }
 
-/** Whether what is pending must have the database for itself: a new one has nobody else who could run on it. */
+/** Whether the pending migrations must have the database for themselves. On a new database no other process can run. */
 export function isExclusive(state: SchemaState, pending: readonly Migration[]): boolean {
   return state.version > 0 && pending.some(({ kind }) => kind === 'exclusive')
 }
 
-/** The table that remembers which migrations have run; the same on both databases. Its `kind` comes with version 3. */
+/** The table of the migrations that have run; the same on both databases. Its column `kind` comes with version 3. */
 export const createMigrationsTable = `create table if not exists schema_migrations (
   version integer primary key,
   name text not null,
   applied_at_ms bigint not null
 )`
 
-/** Reads the state from the table, where that is there. */
+/** Only where the table exists. */
 export const selectVersionSql = 'select max(version) as version from schema_migrations'
 /** Only where the version is `firstVersionWithKinds` or more. */
 export const selectExclusiveVersionSql = `select max(version) as version from schema_migrations where kind = 'exclusive'`
@@ -102,7 +102,7 @@ function kindOf(text: string, file: string): MigrationKind {
   return kind === 'additive' ? 'additive' : 'exclusive'
 }
 
-/** Statements stand between lines `--;;`; the one after `--;; sqlite` or `--;; postgres` is for that database alone. */
+/** Statements are separated by lines `--;;`. One after `--;; sqlite` or `--;; postgres` is for that database alone. */
 function splitStatements(text: string, dialect: 'sqlite' | 'postgres'): string[] {
   const [first = '', ...rest] = text.split(/^--;;(.*)$/m)
   const statements = [first]

@@ -10,12 +10,12 @@ import { openDatabase } from './open-database.ts'
 import { RefusalNotes, removeOldRefusalNotes } from './refusal-notes.ts'
 import { openSpools } from './spools.ts'
 
-/** Where a gateway keeps everything, and what tests may put in its way. */
+/** The places where a gateway stores its data, and hooks for tests. */
 export interface StorageOptions {
   /** Created when it is missing. */
   dataFolder: string
   databaseUrl: string
-  /** Called before and after every unit, by name; what it throws, or does to the process, happens at that point. */
+  /** Called by name before and after every unit. If it throws or ends the process, that happens at that point. */
   crash?: ((point: string, when: 'before' | 'after') => void) | undefined
   faults?: StorageFaults | undefined
   nowExpression?: string | undefined
@@ -24,7 +24,7 @@ export interface StorageOptions {
   onMigrationWait?: ((message: string) => void) | undefined
 }
 
-/** Rows, payloads, and a folder of this process's own for uploads that are being read. */
+/** The database, the payloads, and this process's own folder for uploads that are being read. */
 export interface OpenedStorage {
   database: Database
   blobs: FolderBlobStore
@@ -69,7 +69,7 @@ export function openBlobs(dataFolder: string, files?: FileLayer): FolderBlobStor
   return new FolderBlobStore(join(dataFolder, 'blobs'), files ? { files } : {})
 }
 
-/** Whether the payloads of a data folder are the database's: what is wrong, in a line for an operator, or null. */
+/** Checks whether a data folder's payloads belong to the database: a line for an operator that says what is wrong, or null. */
 export function checkBlobStore(
   database: Database,
   blobs: FolderBlobStore,

@@ -4,8 +4,9 @@ import { refusedCallsShownMs } from '../core/limits/billing.ts'
 import { refusalNotesMax } from '../core/limits/storage.ts'
 
 /**
- * RefusedCommit calls whose charge may have been written, in a file named by this process's owner id: the database is gone when
- * they are refused, and this process may be before it is back. The file is there only while there are such calls.
+ * A file, named by this process's owner id, of refused calls whose charge may have been written. The database is out of
+ * order when such calls are refused, and this process may end before the database is back. The file exists only while
+ * there are such calls.
  */
 export class RefusalNotes {
   readonly #folder: string
@@ -18,7 +19,7 @@ export class RefusalNotes {
     this.#path = join(this.#folder, ownerId)
   }
 
-  /** Resolves when it is noted, or could not be. */
+  /** Resolves when the call is in the file, or could not be written. */
   add(generationId: string): Promise<unknown> {
     if (this.#open.size >= refusalNotesMax) return this.#last
     this.#open.add(generationId)
@@ -29,24 +30,24 @@ export class RefusalNotes {
     return this.#last
   }
 
-  /** What became of it is in the database now. */
+  /** Removes a call whose outcome is in the database now. */
   settle(generationId: string): void {
     if (!this.#open.delete(generationId) || this.#open.size > 0) return
     this.#then(() => rm(this.#path, { force: true }))
   }
 
-  /** Resolves when everything so far is in the file, or could not be. */
+  /** Resolves when all calls so far are in the file, or could not be written. */
   flush(): Promise<unknown> {
     return this.#last
   }
 
-  /** In order, and never failing: a full disk is one of the reasons why there are refused calls. */
+  /** Runs writes in order and ignores failures: a full disk may be the reason why calls are refused. */
   #then(work: () => Promise<void>): void {
     this.#last = this.#last.then(work).catch(() => undefined)
   }
 }
 
-/** Generations that any process noted in this data folder and did not settle, a bounded number. */
+/** A bounded number of generations that processes noted in this data folder and did not settle. */
 export async function listRefusalNotes(dataFolder: string): Promise<string[]> {
   const noted: string[] = []
   for (const path of await listFiles(dataFolder)) {
@@ -57,7 +58,7 @@ export async function listRefusalNotes(dataFolder: string): Promise<string[]> {
   return noted.slice(0, refusalNotesMax)
 }
 
-/** Removes the notes of processes that died so long ago that nobody is told of them any more. */
+/** Removes the files of processes that died too long ago to be reported any more. */
 export async function removeOldRefusalNotes(dataFolder: string): Promise<void> {
   for (const path of await listFiles(dataFolder)) {
     const facts = await stat(path).catch(() => null)

@@ -2,8 +2,8 @@ import { assert } from '../core/assert.ts'
 import type { Row } from './database.ts'
 
 /**
- * Makes rows the same whichever driver read them, in place: columns ending in `_nanocredits` are bigints, every other
- * integer is a number, bytes are a plain `Uint8Array`. An integer that a number cannot hold exactly is a bug.
+ * Makes rows of both drivers alike, in place: columns ending in `_nanocredits` are bigints, every other integer is a
+ * number, bytes are a plain `Uint8Array`. An integer that a number cannot hold exactly is a bug.
  */
 export function normaliseRows(rows: Row[]): Row[] {
   for (const row of rows) {
@@ -17,7 +17,7 @@ export function normaliseRows(rows: Row[]): Row[] {
 
 function normaliseValue(column: string, value: unknown): unknown {
   const isMoney = column.endsWith('_nanocredits')
-  // PostgreSQL gives `sum()` of a bigint as numeric, which its driver leaves as text.
+  // PostgreSQL returns `sum()` of a bigint as numeric, which its driver leaves as text.
   if (typeof value === 'string') return isMoney ? BigInt(value) : value
   if (typeof value === 'bigint') return isMoney ? value : toNumber(column, value)
   if (typeof value === 'number') return isMoney ? toNanocredits(column, value) : value

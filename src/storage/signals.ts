@@ -1,8 +1,8 @@
-/** Who wants to be woken, by channel, in this process. */
+/** The listeners of this process, by channel. */
 export class Signals {
   readonly #listeners = new Map<string, Set<() => void>>()
 
-  /** Registers; the returned function takes it back. */
+  /** Adds a listener; the returned function removes it. */
   listen(channel: string, wake: () => void): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set()
     this.#listeners.set(channel, listeners)
@@ -13,12 +13,12 @@ export class Signals {
     }
   }
 
-  /** Wakes a channel's listeners, in a later microtask so that no notifier runs their code. */
+  /** Wakes a channel's listeners in a later microtask, so that their code does not run inside the notifier's. */
   wake(channel: string): void {
     for (const wake of this.#listeners.get(channel) ?? []) queueMicrotask(wake)
   }
 
-  /** Wakes everybody: signals may have been missed. */
+  /** Wakes all listeners, because signals may have been missed. */
   wakeAll(): void {
     for (const channel of this.#listeners.keys()) this.wake(channel)
   }

@@ -5,8 +5,8 @@ import { spoolLookAgainMs } from '../core/limits/audio.ts'
 import type { Database } from './database.ts'
 
 /**
- * This process's folder for uploads. Those of processes that died are removed: now, and once more after `lookAgainMs`,
- * because on PostgreSQL nobody is known to be dead at the first look.
+ * Creates this process's folder for uploads and removes those of dead processes: now, and again after `lookAgainMs`,
+ * because on PostgreSQL no process is known to be dead at the first look.
  */
 export async function openSpools(
   dataFolder: string,
@@ -26,7 +26,7 @@ export async function openSpools(
   return spoolFolder
 }
 
-/** Audio that processes left behind when they died; each has a folder named after its owner id. */
+/** Removes audio that dead processes left behind; each folder is named after its process's owner id. */
 async function removeDeadSpools(folder: string, database: Database): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name === database.ownerId || !(await database.isOwnerDead(name))) continue

@@ -4,7 +4,7 @@ import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits/sto
 import { StorageFailure, storageUnavailable } from './database.ts'
 import type { Row, Unit } from './database.ts'
 
-/** A unit that waits for its commit. Whoever runs it calls exactly one of `resolve` and `reject`. */
+/** A unit that waits for its commit. The runner calls exactly one of `resolve` and `reject`. */
 export interface PendingUnit {
   readonly unit: Unit
   readonly rows: number
@@ -13,16 +13,16 @@ export interface PendingUnit {
   reject(reason: unknown): void
 }
 
-/** How units are gathered. */
+/** How units are grouped. */
 export interface UnitQueueOptions {
-  /** Runs one group and settles every member; must not reject. */
+  /** Runs one group and settles every unit in it; must not reject. */
   run(group: readonly PendingUnit[]): Promise<void>
-  /** Groups that may run at once. */
+  /** How many groups may run at once. */
   groupsMax: number
-  /** Rows after which a group is full; a larger unit is a group of its own. */
+  /** The number of rows after which a group is full; a larger unit is a group of its own. */
   rowsMax: number
   /**
-   * Time between the starts of two groups, in which units gather, once groups have become large. A unit that arrives
+   * The time between the starts of two groups, once groups have become large; units gather in it. A unit that arrives
    * after a pause or after a small group does not wait.
    */
   spacingMs: number
@@ -33,8 +33,8 @@ interface Group extends Placed {
 }
 
 /**
- * Gathers units into groups: one wake-up of a thread or one transaction costs as much as a dozen inserts. While a group
- * runs, and for `spacingMs` after a large one started, what arrives waits for the next.
+ * Gathers units into groups, because waking a thread or opening a transaction costs as much as a dozen inserts. Units
+ * that arrive while a group runs, or within `spacingMs` after a large one started, wait for the next group.
  */
 export class UnitQueue {
   readonly #options: UnitQueueOptions
@@ -42,7 +42,7 @@ export class UnitQueue {
   readonly #running = new Bag<Group>()
   #length = 0
   #scheduled = false
-  /** No group starts before; by the process's own clock. */
+  /** No group starts before this time, by the process's own clock. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
   #watch: Timer | null = null
   #drained: (() => void)[] = []
@@ -56,7 +56,7 @@ export class UnitQueue {
     return this.#length
   }
 
-  /** Queues a unit. Rejects at once when `writerQueueMax` wait, and after `commitWaitMs` when the database hangs. */
+  /** Queues a unit. Rejects at once when `writerQueueMax` units wait, and after `commitWaitMs` when the database hangs. */
   add(unit: Unit): Promise<Row[][]> {
     if (this.#waiting.length >= writerQueueMax) {
       return Promise.reject(storageUnavailable(new StorageFailure('too many writes are waiting')))
@@ -81,7 +81,7 @@ export class UnitQueue {
     this.#scheduled = true
     this.#watch ??= setTimeout(() => this.#expire(), commitWaitMs)
     const waitMs = this.#notBeforeMs - performance.now()
-    // Not before the end of this turn of the loop: what else it brings travels along.
+    // Starts at the end of this turn of the event loop, so that units of the same turn join the group.
     if (waitMs <= 0) setImmediate(() => this.#start())
     else setTimeout(() => this.#start(), waitMs)
   }
@@ -122,7 +122,7 @@ export class UnitQueue {
     for (const drained of this.#drained.splice(0)) drained()
   }
 
-  /** Gives up on what has waited too long: certainly undone when it never started, uncertain when it runs. */
+  /** Rejects units that have waited too long. One that never started is certainly not committed; for one that runs it is uncertain. */
   #expire(): void {
     this.#watch = setTimeout(() => this.#expire(), commitWaitMs / 4)
     const beforeMs = performance.now() - commitWaitMs

@@ -1,21 +1,21 @@
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 
-/** An open file. Everything is asynchronous: the disk may be slow, the loop may not. */
+/** An open file. Everything is asynchronous, because a slow disk must not block the event loop. */
 export interface OpenFile {
-  /** Appends; after a failure nothing is known about what was written. */
+  /** Appends. After a failure it is unknown how much was written. */
   write(content: Uint8Array): Promise<void>
   /** Up to `length` bytes from `position`; fewer only at the end. */
   read(position: number, length: number): Promise<Uint8Array>
   size(): Promise<number>
-  /** Makes the content survive a power cut; not the name, see `fsyncFolder`. */
+  /** Makes the content survive a power cut; for the name see `fsyncFolder`. */
   fsync(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * The few operations the folder store needs of a file system, so that tests can lose what was not synced. Failures carry
- * the system's `code`, such as `ENOENT`.
+ * The file operations that the folder store needs, so that tests can lose unsynced writes. Failures carry the system's
+ * `code`, such as `ENOENT`.
  */
 export interface FileLayer {
   /** A new file to write; fails with `EEXIST`. */
@@ -25,12 +25,12 @@ export interface FileLayer {
   /** Replaces the target in one step. */
   rename(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>
-  /** Makes one folder; true when it is new, false when it was there. The parent must exist. */
+  /** Makes one folder; false when it exists already. The parent must exist. */
   makeFolder(path: string): Promise<boolean>
-  /** Makes names created, renamed and removed in this folder survive a power cut. */
+  /** Makes the creations, renames and removals in this folder survive a power cut. */
   fsyncFolder(path: string): Promise<void>
   exists(path: string): Promise<boolean>
-  /** Entries in no particular order; folders end in `/`. An absent folder has none. */
+  /** Entries in no particular order; folders end in `/`. Empty for an absent folder. */
   list(path: string): Promise<string[]>
 }
 
@@ -50,7 +50,7 @@ export const systemFiles: FileLayer = {
     }
   },
   fsyncFolder: async (path) => {
-    // Windows keeps names in its own journal and refuses to open a folder.
+    // Windows keeps names in its own journal and cannot open a folder.
     if (process.platform === 'win32') return
     const folder = await open(path, constants.O_RDONLY)
     try {

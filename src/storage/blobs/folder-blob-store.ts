@@ -12,7 +12,7 @@ import { codeOf, systemFiles } from './file-layer.ts'
 import type { FileLayer, OpenFile } from './file-layer.ts'
 
 const keyPattern = /^(?!.*(?:^|\/)\.+(?:\/|$))[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)*$/
-/** Unfinished files live here, outside every key, on the same file system so that a rename is one step. */
+/** Unfinished files are here: outside every key, but on the same file system, so that a rename is one step. */
 const unfinishedFolder = '.unfinished'
 
 /** A blob store in a folder of this machine. Several processes may share it. */
@@ -20,9 +20,9 @@ export class FolderBlobStore implements BlobStore {
   readonly #root: string
   readonly #files: FileLayer
   readonly #clock: Clock
-  /** Folders known to exist durably; a bounded saving of one system call per put. */
+  /** Folders that are known to be durable; bounded. Saves a system call per put. */
   readonly #folders = new Set<string>()
-  /** Keys being written by this process, so that two puts of one key cannot both find it free. */
+  /** Keys that this process is writing, so that two puts of one key cannot both find it free. */
   readonly #writing = new Set<string>()
 
   constructor(root: string, options: { files?: FileLayer; clock?: Clock } = {}) {
@@ -73,7 +73,7 @@ export class FolderBlobStore implements BlobStore {
         },
         cancel: async () => file?.close(),
       },
-      // Nothing is read ahead of the reader: a thousand stalled readers hold nothing.
+      // No read-ahead: a thousand stalled readers use no memory.
       { highWaterMark: 0 },
     )
   }
@@ -112,15 +112,15 @@ export class FolderBlobStore implements BlobStore {
   }
 
   /**
-   * Removes what processes that died left unfinished, begun before `beforeMs` (epoch). A put that is still running loses
-   * its file and fails, so leave it a day. Returns how many were removed.
+   * Removes unfinished files of dead processes that were begun before `beforeMs` (epoch). A put that is still running
+   * would lose its file and fail, so pass a time at least a day ago. Returns how many were removed.
    */
   async removeUnfinished(beforeMs: number): Promise<number> {
     const folder = join(this.#root, unfinishedFolder)
     let removed = 0
     for (const name of await guard(() => this.#files.list(folder))) {
       if (Number.parseInt(name.slice('put_'.length, 'put_'.length + 9), 36) >= beforeMs) continue
-      // Another process may sweep at the same time.
+      // Another process may remove the same files.
       await this.#files.unlink(join(folder, name)).then(
         () => removed++,
         () => undefined,
@@ -136,7 +136,7 @@ export class FolderBlobStore implements BlobStore {
     let leftover = unfinished
     try {
       const written = await fill(file, content)
-      // A rename would replace; names are random or fenced, so nobody else writes this key between the two lines.
+      // A rename would replace an existing file. Keys are random or fenced, so no other process writes this one between the two lines.
       if (await guard(() => this.#files.exists(path))) throw taken()
       await guard(() => this.#inFolders([dirname(path)], () => this.#files.rename(unfinished, path)))
       leftover = path
@@ -148,7 +148,7 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** Makes the folders and does what needs them; once more when somebody has removed one that was known to exist. */
+  /** Makes the folders and runs `work`; repeats both once when a folder that was known to exist has been removed. */
   async #inFolders<T>(folders: readonly string[], work: () => Promise<T>): Promise<T> {
     try {
       for (const folder of folders) await this.#makeFolders(folder)
@@ -161,13 +161,13 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** Makes a folder and its parents durably: a synced file in a folder whose own name is lost would be lost with it. */
+  /** Makes a folder and its parents durable: when a folder's name is lost in a power cut, the synced files in it are lost too. */
   async #makeFolders(path: string): Promise<void> {
     if (this.#folders.has(path)) return
     const parent = dirname(path)
     if (parent !== path && !(await this.#files.exists(parent))) await this.#makeFolders(parent)
     await this.#files.makeFolder(path)
-    // Also when it was there: another process may have made it and not got as far as this.
+    // Synced even if the folder existed: another process may have made it and not synced it yet.
     await this.#files.fsyncFolder(parent)
     if (this.#folders.size >= foldersRememberedMax) this.#folders.clear()
     this.#folders.add(path)
@@ -193,7 +193,7 @@ export class FolderBlobStore implements BlobStore {
     try {
       return await this.#files.open(this.#pathOf(key))
     } catch (error) {
-      // A part of the key may be an object itself, which then is no folder.
+      // ENOTDIR: a part of the key is an object itself and not a folder.
       const isAbsent = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
       throw isAbsent ? new GatewayError('not_found', 'The stored object does not exist.') : failed(error)
     }
@@ -207,7 +207,7 @@ export class FolderBlobStore implements BlobStore {
 
 const foldersRememberedMax = 10_000
 
-/** Writes, syncs and closes. What the source throws is thrown as it is. */
+/** Writes, syncs and closes the file. An error of the source is thrown unchanged. */
 async function fill(file: OpenFile, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobWritten> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -224,7 +224,7 @@ async function fill(file: OpenFile, content: Uint8Array | AsyncIterable<Uint8Arr
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** In pieces, because hashing and copying many megabytes at once would hold up the loop. */
+/** Cuts content into pieces: hashing and copying many megabytes at once would block the event loop. */
 async function* toChunks(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of content instanceof Uint8Array ? [content] : content) {
     for (let start = 0; start < chunk.byteLength; start += blobChunkBytes)

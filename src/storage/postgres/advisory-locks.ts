@@ -1,11 +1,11 @@
 import type { SQL } from 'bun'
 import { SchemaOccupied } from '../database.ts'
 
-/** Any numbers that nothing else in the database uses as an advisory lock. */
+/** Arbitrary numbers that nothing else in the database uses as an advisory lock. */
 export const migrationLock = 7_236_147_001n
 export const partitionLock = 7_236_147_002n
 
-// Whoever holds an advisory lock of this program's that is none of the two above holds its owner id.
+// A session with an advisory lock of this program, other than the two above, holds an owner id.
 const occupantsSql = `select a.pid, host(a.client_addr) as address
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'advisory' and l.granted and l.mode = 'ExclusiveLock' and l.objsubid = 1
@@ -25,8 +25,8 @@ export async function listOccupants(sql: SQL, ownOwnerId: string): Promise<strin
 }
 
 /**
- * A question whether others run on the database that believes in their end only when nobody has held an owner id for the
- * grace: a living owner whose connection broke takes its lock again within.
+ * A check that throws `SchemaOccupied` while other processes run on the database. Owner locks must have been free for the
+ * whole grace: a living process whose connection broke takes its lock again within that time.
  */
 export function createOccupiedCheck(ownOwnerId: string, graceMs: number): (sql: SQL) => Promise<void> {
   let freeSinceMs: number | null = null

@@ -3,21 +3,21 @@ import { bulkRowsMax } from '../../core/limits/storage.ts'
 import type { SqlValue } from '../database.ts'
 import { toStorableText } from '../storable-text.ts'
 
-/** One query on its way to the server. */
+/** A query to be sent to the server. */
 export interface Query {
   sql: string
   params: SqlValue[]
 }
 
-/** An insert taken apart: which parameter fills which column. */
+/** A parsed insert: which parameter fills which column. */
 interface BulkInsert {
   sql: string
   columns: { name: string; parameter: number }[]
 }
 
 /**
- * The queries for a bulk insert: the rows travel as one JSON parameter. Multi-row `values` would be prepared anew for
- * every number of rows and every pattern of nulls, and the server keeps each of those plans in memory.
+ * The queries for a bulk insert: the rows are one JSON parameter. The server would prepare multi-row `values` anew for
+ * every number of rows and every pattern of nulls, and keep each of those plans in memory.
  */
 export function toBulkQueries(sql: string, rows: readonly (readonly SqlValue[])[]): Query[] {
   const insert = parseInsert(sql)
@@ -45,7 +45,7 @@ export function parseInsert(sql: string): BulkInsert {
     columns.push({ name, parameter: Number(parameter) })
     return `r.${name}`
   })
-  // Through text, because the driver would otherwise quote the string as a JSON value of its own.
+  // Cast through text, because the driver would otherwise quote the string as a JSON value of its own.
   const source = `json_populate_recordset(null::${table}, cast(cast($1 as text) as json)) as r`
   return {
     sql: `insert into ${table} (${columnList}) select ${selected.join(', ')} from ${source} ${tail}`,
@@ -53,7 +53,7 @@ export function parseInsert(sql: string): BulkInsert {
   }
 }
 
-/** Splits after the opening parenthesis of the values into the values and what follows the closing one. */
+/** Takes the text after the opening parenthesis of the values; returns the values, and the text after the closing one. */
 function splitValues(text: string): { values: string[]; tail: string } {
   const values: string[] = []
   let depth = 0
@@ -84,6 +84,6 @@ function toJsonValue(value: SqlValue): string | number | null {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'boolean') return Number(value)
   if (value instanceof Uint8Array) return `\\x${value.toHex()}`
-  // Half a surrogate pair becomes U+FFFD, as it does in every other parameter; in JSON it would be refused.
+  // A lone half of a surrogate pair becomes U+FFFD, as in every other parameter; PostgreSQL would refuse it in JSON.
   return typeof value === 'string' ? toStorableText(value.toWellFormed()) : value
 }

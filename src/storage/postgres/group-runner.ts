@@ -5,7 +5,7 @@ import type { Pool } from './pool.ts'
 import { classify, toCallerError } from './postgres-failures.ts'
 import { commitUnits } from './transaction.ts'
 
-/** What a group runner works with. */
+/** What `GroupRunner` needs. */
 export interface GroupRunnerOptions {
   pool: Pool
   translate: (sql: string) => string
@@ -13,7 +13,7 @@ export interface GroupRunnerOptions {
   faults: StorageFaults
 }
 
-/** Commits groups of units: first in one transaction, and when one of them fails, each in its own. */
+/** Commits groups of units in one transaction; when a unit fails, it commits each in a transaction of its own. */
 export class GroupRunner {
   readonly #options: GroupRunnerOptions
   #lastError: string | null = null
@@ -34,7 +34,7 @@ export class GroupRunner {
       for (let index = 0; index < group.length; index++) this.#succeed(group[index], returned[index] ?? [])
     } catch (error) {
       if (group.length === 1 || isForAll(error)) return this.#failAll(group, error)
-      // One is wrong or in another's way; alone, only that one fails.
+      // One unit is wrong, or conflicts with another. Alone, only that unit fails.
       for (const pending of group) await this.run([pending])
     }
   }
@@ -68,7 +68,7 @@ export class GroupRunner {
   }
 }
 
-/** Whether a failure would meet every unit of the group alike, or may already have made the group real. */
+/** Whether a failure concerns every unit of the group, or the group may have been committed already. */
 function isForAll(error: unknown): boolean {
   return error instanceof GatewayError || classify(error) === 'unavailable'
 }

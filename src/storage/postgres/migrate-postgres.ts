@@ -17,7 +17,7 @@ import { Pool } from './pool.ts'
 /** What the migration needs. */
 export interface PostgresMigration {
   url: string
-  /** For the usual start, which only looks. */
+  /** For the usual start, which only reads the schema. */
   pool: Pool
   mayMigrate: boolean
   translate: (sql: string) => string
@@ -26,13 +26,13 @@ export interface PostgresMigration {
 }
 
 /**
- * Brings the schema up to date, in one transaction under a lock, so that of many processes one does it. Rejects with
- * `SchemaOccupied` when somebody else must end before.
+ * Brings the schema up to date in one transaction under a lock, so that one of several processes does it. Rejects with
+ * `SchemaOccupied` when another process must end before.
  */
 export async function migratePostgres(migration: PostgresMigration): Promise<void> {
   const state = await migration.pool.use((sql) => readState(sql))
   if (pendingMigrations(state, migration.mayMigrate).length === 0) return
-  // A connection of its own: no other work may take as long.
+  // A connection of its own, because no other work may take this long.
   const patient = new Pool({ url: migration.url, connectionsMax: 1, patienceMs: migrationMsMax })
   try {
     await patient.use(async (sql) => {
@@ -40,7 +40,7 @@ export async function migratePostgres(migration: PostgresMigration): Promise<voi
       try {
         await runPending(connection, migration)
       } finally {
-        // The driver closes a connection that comes back inside a transaction, and the server rolls it back.
+        // When a connection is released inside a transaction, the driver closes it and the server rolls back.
         void connection.release()
       }
     })
@@ -67,12 +67,12 @@ async function runPending(
     await connection.unsafe(translate(sql), params)
   }
   await createFixedPartitions(connection)
-  // Version 0.1 looked at the schema a moment before it showed that it runs.
+  // Version 0.1 reads the schema a moment before it takes its owner id, so a starting one is looked for here.
   if (needsAll) await refuseOccupied(connection)
   await connection.unsafe('commit')
 }
 
-/** Looks at the schema once more, while nobody migrates it. Rejects with `SchemaMismatch`. */
+/** Reads the schema once more, while no process migrates it. Rejects with `SchemaMismatch`. */
 export async function requireSchema(pool: Pool, mayMigrate: boolean): Promise<void> {
   await pool.use(async (sql) => {
     const connection = await sql.reserve()
@@ -87,7 +87,7 @@ export async function requireSchema(pool: Pool, mayMigrate: boolean): Promise<vo
   })
 }
 
-/** What the database says of its schema. */
+/** The database's record of its schema. */
 async function readState(sql: SQL): Promise<SchemaState> {
   const tables = await sql.unsafe(`select to_regclass('schema_migrations') as name`)
   if (tables[0]?.name === null) return { version: 0, exclusiveVersion: 0 }

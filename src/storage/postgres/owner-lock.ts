@@ -7,9 +7,9 @@ const isOwnerFree = `select pg_try_advisory_xact_lock_shared(hashtextextended($1
   exists (select 1 from dead_owners where owner_id = $1) as is_marked`
 
 /**
- * Who is alive, as a lock that a session holds as long as its process lives. A lost connection is not a death: the owner
- * takes the lock again, and the others believe in its end only when the lock has been free for a while, or when somebody who could see that its
- * process is gone has marked it as dead.
+ * Shows that a process is alive: its session holds a lock as long as it lives. A lost connection is not a death, because
+ * the owner takes the lock again. Other processes count an owner as dead only when its lock has been free for a while, or
+ * when a process on the owner's machine saw that its process is gone and marked it as dead.
  */
 export class OwnerLock {
   readonly #ownerId: string
@@ -30,14 +30,14 @@ export class OwnerLock {
     })
   }
 
-  /** Takes the owner id, before it is written anywhere. */
+  /** Takes the lock of the owner id, before the id is written anywhere. */
   async take(): Promise<void> {
     await this.#session.use(async (sql) => {
       await sql.unsafe(lockOwner, [this.#ownerId])
     })
   }
 
-  /** Whether nobody holds that owner's lock right now; asks on the given pool. */
+  /** Whether that owner's lock is free now; asks on the given pool. */
   async isSilent(ownerId: string, pool: Pool): Promise<boolean> {
     if (ownerId === this.#ownerId) return false
     return (await this.#ask(ownerId, pool)).is_free
@@ -58,7 +58,7 @@ export class OwnerLock {
     return nowMs - sinceMs >= this.#graceMs
   }
 
-  /** Whether nobody holds the owner's lock, and whether somebody who could see that its process is gone has marked it. */
+  /** Whether the owner's lock is free, and whether another process has marked the owner as dead. */
   async #ask(ownerId: string, pool: Pool): Promise<{ is_free: boolean; is_marked: boolean }> {
     const rows = await pool.use<{ is_free: boolean; is_marked: boolean }[]>((sql) =>
       sql.unsafe(isOwnerFree, [ownerId]),
@@ -68,19 +68,19 @@ export class OwnerLock {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    // Closing alone would free the lock only when the server notices.
+    // Closing the connection alone would free the lock only when the server notices.
     await this.giveBack()
     await this.#session.close()
   }
 
-  /** Gives the owner id back, which can be taken again. */
+  /** Gives the owner id's lock back; it can be taken again. */
   async giveBack(): Promise<void> {
     await this.#session.use<unknown>((sql) => sql.unsafe(unlockOwner, [this.#ownerId])).catch(() => undefined)
   }
 
-  /** One at a time: every try that fails closes a connection too, which asks for the next. */
+  /** One try at a time: a failed try closes its connection too, which would start another. */
   #retake(): void {
-    // What ended our session may have ended everybody's: that others were without their locks before says nothing now.
+    // The same outage may have ended the sessions of all processes, so how long their locks have been free tells nothing now.
     this.#freeSinceMs.clear()
     if (this.#isClosed || this.#isRetaking) return
     this.#isRetaking = true
@@ -94,7 +94,7 @@ export class OwnerLock {
   }
 
   #remember(ownerId: string, sinceMs: number): void {
-    // Owners come and go for ever; forgetting them all only makes the next answer late.
+    // The map would grow with every owner that ever was. Clearing it only delays the next answers.
     if (this.#freeSinceMs.size >= ownersRememberedMax) this.#freeSinceMs.clear()
     this.#freeSinceMs.set(ownerId, sinceMs)
   }

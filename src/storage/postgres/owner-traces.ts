@@ -7,9 +7,9 @@ import { FileLock } from '../sqlite/file-lock.ts'
 const tracePattern = /^([\w-]+)\.lock$/
 
 /**
- * Who lives on this machine, as files in the data folder that their owners keep locked. The kernel gives a lock back when
- * its process dies, however it dies, so the next process knows at once. Where the folder cannot be written nobody leaves
- * a trace, and deaths are found more slowly.
+ * Shows which processes on this machine are alive: each keeps a file in the data folder locked. The kernel frees a lock
+ * when its process dies, in whatever way, so the next process knows at once. In a folder that cannot be written there are
+ * no such files, and deaths are noticed later.
  */
 export class OwnerTraces {
   readonly #folder: string
@@ -24,7 +24,7 @@ export class OwnerTraces {
     this.#kernel = options.kernel ?? kernelId()
   }
 
-  /** Leaves this owner's trace. */
+  /** Creates this owner's file. */
   leave(): void {
     const path = this.#pathOf(this.#ownerId)
     try {
@@ -32,10 +32,10 @@ export class OwnerTraces {
       const lock = new FileLock(path)
       this.#lock = lock
       lock.acquire()
-      // Only now: a trace without a kernel may be of an owner that has not got its lock yet.
+      // Written after the lock was taken: a file without a kernel id may be of an owner that does not have its lock yet.
       writeFileSync(path, this.#kernel)
     } catch {
-      // A trace that could not be written says nothing to anybody.
+      // Without the file other processes notice this owner's death later.
     }
   }
 
@@ -45,26 +45,26 @@ export class OwnerTraces {
     return owners.filter((ownerId) => this.isDead(ownerId))
   }
 
-  /** Whether that owner is known to have died on this machine; without a trace that can be judged, false. */
+  /** Whether that owner is known to have died on this machine; false without a usable file. */
   isDead(ownerId: string): boolean {
     if (ownerId === this.#ownerId || !tracePattern.test(`${ownerId}.lock`)) return false
     const path = this.#pathOf(ownerId)
     try {
-      // On a folder that machines share, a lock may look free although its owner lives on another one.
+      // In a folder shared between machines a lock may look free although its owner lives on a different machine.
       if (readFileSync(path, 'utf8') === this.#kernel) return isFree(path)
       if (statSync(path).mtimeMs < Date.now() - ownerTraceKeptMs && isFree(path)) rmSync(path)
     } catch {
-      // Somebody else was faster.
+      // Another process has removed the file meanwhile.
     }
     return false
   }
 
-  /** Removes the traces of the dead, once others can learn of them elsewhere. */
+  /** Removes the files of dead owners, once the database has them as dead. */
   forget(ownerIds: readonly string[]): void {
     for (const ownerId of ownerIds) rmSync(this.#pathOf(ownerId), { force: true })
   }
 
-  /** Takes this owner's trace away. */
+  /** Removes this owner's file. */
   close(): void {
     if (this.#lock === null) return
     rmSync(this.#pathOf(this.#ownerId), { force: true })
@@ -94,7 +94,7 @@ function isFree(path: string): boolean {
   }
 }
 
-/** One start of one machine; where the system does not number its starts, the machine. */
+/** Identifies one boot of one machine; only the machine where the system has no id for its boots. */
 function kernelId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

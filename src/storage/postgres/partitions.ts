@@ -4,7 +4,7 @@ import { partitionDaysAhead, partitionLockMs } from '../../core/limits/storage.t
 import { partitionLock } from './advisory-locks.ts'
 import type { Pool } from './pool.ts'
 
-/** Tables of which every day is a partition. Names of partitions begin with the table's, see `withoutPartition`. */
+/** Tables with a partition for every day. The names of partitions begin with the table's, see `withoutPartition`. */
 const partitionedTables = ['usages', 'postings']
 
 interface Partition {
@@ -13,14 +13,14 @@ interface Partition {
   day: number
 }
 
-/** The table of a partition, or the table's name for a partition's constraint; other names are what they are. */
+/** The table of a partition, or the table's name for a partition's constraint; other names are returned unchanged. */
 export function withoutPartition(name: string | null): string | null {
   return name?.replace(/^(\w+?)_(?:p\d+|undated|default)(?=_|$)/, '$1') ?? null
 }
 
 /**
- * Makes the partitions that are always there: one for rows without a day of their own, and one that takes every day
- * that has no partition, so that no insert fails for want of one. Within the caller's transaction.
+ * Creates the permanent partitions: one for rows without a day of their own, and a default one for days without a
+ * partition, so that no insert fails for lack of one. Runs within the caller's transaction.
  */
 export async function createFixedPartitions(connection: ReservedSQL): Promise<void> {
   for (const table of partitionedTables) {
@@ -32,8 +32,8 @@ export async function createFixedPartitions(connection: ReservedSQL): Promise<vo
 }
 
 /**
- * Makes the partitions of today and the days to come that are missing; one read when none is. Rejects with the driver's
- * error. A day whose first rows are in the default partition already stays there whole.
+ * Creates the missing partitions of today and the coming days; costs one read when none is missing. Rejects with the
+ * driver's error. A day whose first rows are in the default partition stays there.
  */
 export async function createDayPartitions(pool: Pool, translate: (sql: string) => string): Promise<void> {
   await pool.use(async (sql) => {
@@ -70,7 +70,7 @@ async function listMissing(sql: SQL, translate: (sql: string) => string): Promis
     .filter((partition) => !present.has(partition.name))
 }
 
-/** Made beside the table and then attached: making it as a partition would lock out everybody who writes. */
+/** Creates the partition as a separate table and then attaches it: creating it in place would lock out all writers. */
 async function attachPartition(connection: ReservedSQL, { name, table, day }: Partition): Promise<void> {
   await connection.unsafe('savepoint attach')
   try {

@@ -1,21 +1,21 @@
 import { SQL } from 'bun'
 import { postgresConnectMs } from '../../core/limits/storage.ts'
 
-/** What a server on the other side of a broken network may cost: after this it ends our statement or transaction. */
+/** The server ends a statement or transaction of ours after this time, for example when the network broke in between. */
 const serverPatienceMs = 30_000
 
 /** How to open a pool. */
 export interface PoolOptions {
   url: string
   connectionsMax: number
-  /** How long one use may take before every connection is given up: the network, not the server, is then to blame. */
+  /** How long one use may take. After that the network is to blame, not the server, and all connections are given up. */
   patienceMs: number
   onClose?: () => void
-  /** The connections were given up for new ones; what lived on them is gone. */
+  /** Called after the connections were replaced; their sessions and locks are gone. */
   onReplaced?: () => void
 }
 
-/** Connections that are replaced when the network swallows them. */
+/** A pool that replaces its connections when the network stops delivering. */
 export class Pool {
   readonly #options: PoolOptions
   #sql: SQL

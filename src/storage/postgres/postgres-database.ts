@@ -56,14 +56,14 @@ class PostgresDatabase implements Database {
   readonly #signalConnection: SignalConnection
   readonly #owner: OwnerLock
   readonly #traces: OwnerTraces | null
-  // Apart, so that writes which wait for each other's rows cannot keep reads from a connection.
+  // A pool of its own, so that writes that wait for each other's rows cannot use up the connections for reads.
   readonly #reads: Pool
   readonly #writes: Pool
   readonly #runner: GroupRunner
   readonly #grouped: UnitQueue
   readonly #guarded: UnitQueue
   #partitionTimer: Timer | null = null
-  /** Why the last read did not reach the server, null once one has. */
+  /** Why the last read did not reach the server; null after a read that did. */
   #readFailure: string | null = null
   #isLookingAgain = false
   #isClosed = false
@@ -99,7 +99,7 @@ class PostgresDatabase implements Database {
       rowsMax: writerRowsMax,
       spacingMs: writerSpacingMs,
     })
-    // A guard that fails undoes its transaction, therefore guarded units never share one.
+    // A failed guard undoes its whole transaction, therefore guarded units never share one.
     this.#guarded = new UnitQueue({ run, groupsMax: Math.floor(writesMax / 2), rowsMax: 0, spacingMs: 0 })
   }
 
@@ -117,7 +117,7 @@ class PostgresDatabase implements Database {
     await untilUnoccupied(async () => {
       await migratePostgres(migration)
       await this.#owner.take()
-      // A migration that began meanwhile has seen the owner id and waits, or is over and is seen by this.
+      // A migration that has begun meanwhile either saw the owner id and waits, or is over; then this read sees its result.
       await requireSchema(this.#writes, mayMigrate).catch(async (error: unknown) => {
         await this.#owner.giveBack()
         throw error
@@ -129,7 +129,7 @@ class PostgresDatabase implements Database {
     await this.#markDead(this.#traces?.listDead() ?? [])
   }
 
-  /** Tells every process on this database that these owners are dead. When that fails their traces stay for the next. */
+  /** Marks these owners as dead for all processes of this database. When that fails, their files stay for the next process. */
   async #markDead(ownerIds: readonly string[]): Promise<void> {
     if (ownerIds.length === 0) return
     const forget = {
@@ -146,7 +146,7 @@ class PostgresDatabase implements Database {
     )
   }
 
-  /** Makes partitions ahead, now and from time to time. Without them rows go to the default partition: no reason to fail. */
+  /** Creates partitions ahead, now and periodically. A failure is harmless: rows go to the default partition. */
   async #keepPartitions(): Promise<void> {
     const create = () => createDayPartitions(this.#writes, this.#translate).catch(() => undefined)
     await create()
@@ -167,7 +167,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** Reads once more, so that somebody whom we told to stay away learns when we are back. */
+  /** Reads once more, so that health checks notice when the database is back: without traffic nothing else would read. */
   #lookAgain(): void {
     if (this.#isLookingAgain || this.#isClosed) return
     this.#isLookingAgain = true
@@ -201,7 +201,7 @@ class PostgresDatabase implements Database {
       await this.#markDead([ownerId])
       return true
     }
-    // Who cannot ask does not know, and who does not know says no.
+    // When the database cannot be asked, death is unknown, and unknown is false.
     return this.#owner.isDead(ownerId, this.#reads).catch(() => false)
   }
 
@@ -210,7 +210,7 @@ class PostgresDatabase implements Database {
   }
 
   health(): DatabaseHealth {
-    // A gateway at rest commits nothing, and without reads it knows no key.
+    // An idle gateway commits nothing, and without reads it cannot authenticate; so failed reads count too.
     const lastError = this.#runner.lastError ?? this.#readFailure
     if (this.#readFailure !== null) this.#lookAgain()
     const queueLength = this.#grouped.length + this.#guarded.length

@@ -3,9 +3,9 @@ import { withoutPartition } from './partitions.ts'
 
 /** What a failed statement or connection means. */
 export type FailureKind =
-  /** The server is gone, out of resources or not writable: others fare the same. */
+  /** The server is gone, out of resources or not writable: other statements would fail in the same way. */
   | 'unavailable'
-  /** The transaction lost against another one, or rested too long while this process was frozen; it may be tried again. */
+  /** The transaction lost against another one, or was idle too long while this process was frozen; it may be tried again. */
   | 'conflict'
   | 'unique'
   /** The statement is wrong: a bug. */
@@ -18,13 +18,13 @@ export function classify(thrown: unknown): FailureKind {
     return isDriverFailure(thrown) ? 'unavailable' : 'statement'
   if (state === '23505') return 'unique'
   if (/^(40001|40P01|55P03|25P03|25P04)$/.test(state)) return 'conflict'
-  // The server ended the connection, whatever it calls the reason; managed servers and poolers call theirs XX000.
+  // The server ended the connection, whatever code it gives; managed servers and poolers use XX000.
   if (/^(FATAL|PANIC)$/.test(textOf(thrown, 'severity') ?? '')) return 'unavailable'
   // 08 connection, 28 and 3D sign-in, 53 resources, 57 stopped or cancelled, 58 input and output, 25006 a read-only standby.
   return /^(08|28|3D|53|57|58|25006)/.test(state) ? 'unavailable' : 'statement'
 }
 
-/** The error a caller sees for a thrown value; what did not come from the database passes unchanged. */
+/** The caller's error for a thrown value; an error that is not the database's passes unchanged. */
 export function toCallerError(thrown: unknown, unitName: string): Error {
   if (!isDatabaseError(thrown)) return thrown instanceof Error ? thrown : new Error(messageOf(thrown))
   const kind = classify(thrown)
@@ -42,7 +42,7 @@ export function unavailable(thrown: unknown, uncertain: boolean): Error {
   return storageUnavailable(new StorageFailure(messageOf(thrown), { code, uncertain, cause: thrown }))
 }
 
-/** Our own errors (guards, assertions, schema) pass as they are. */
+/** False for our own errors (guards, assertions, schema), which pass unchanged. */
 function isDatabaseError(thrown: unknown): boolean {
   return textOf(thrown, 'code') !== null || thrown instanceof DOMException
 }

@@ -5,7 +5,7 @@ const channelName = 'headrace'
 /** How long a signal may take to be sent before its connection is given up. */
 const signalPatienceMs = 10_000
 
-/** The connection on which signals of every process arrive; the driver opens it again when it breaks. */
+/** The connection that receives the signals of all processes; the driver reopens it when it breaks. */
 export class SignalConnection {
   readonly #pool: Pool
   readonly #signals: Signals
@@ -18,7 +18,7 @@ export class SignalConnection {
     this.#signals = signals
   }
 
-  /** Starts to listen. Whenever the connection is new, everybody is woken: signals may have been missed. */
+  /** Starts to listen. Every new connection wakes all listeners, because signals may have been missed. */
   async open(): Promise<void> {
     await this.#pool.use((sql) =>
       sql.listen(
@@ -29,7 +29,7 @@ export class SignalConnection {
     )
   }
 
-  /** Sends a signal; those for one channel that come while another is on its way travel as one. */
+  /** Sends a signal. Signals for the same channel that come while one is being sent are sent as one. */
   notify(channel: string): void {
     this.#channels.add(channel)
     if (this.#isNotifying) return
@@ -44,7 +44,7 @@ export class SignalConnection {
     await this.#pool.close()
   }
 
-  /** The driver listens again on a connection that broke, not on one of another pool. */
+  /** The driver listens again after a broken connection, but not on a new pool. */
   #listenAgain(): void {
     if (!this.#isClosed) this.open().catch(() => undefined)
   }
@@ -52,7 +52,7 @@ export class SignalConnection {
   async #send(): Promise<void> {
     for (const channel of this.#channels) {
       this.#channels.delete(channel)
-      // A lost signal costs a listener one period of its timer.
+      // When a signal is lost, listeners wait for their next timer.
       await this.#pool.use((sql) => sql.notify(channelName, channel)).catch(() => undefined)
     }
   }

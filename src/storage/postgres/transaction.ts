@@ -13,8 +13,8 @@ import { classify, unavailable } from './postgres-failures.ts'
 type Result = Row[] & { count: number | null }
 
 /**
- * Commits units in one transaction, all or none; the rows of every statement of every unit. What lost against another
- * transaction, or lost its connection before the commit was sent, is tried again a few times. Rejects with
+ * Commits units in one transaction, all or none; returns the rows of every statement of every unit. A transaction that
+ * lost against another one, or lost its connection before the commit was sent, is tried again a few times. Rejects with
  * `GuardFailed`, with the driver's error, or with an uncertain `storage_unavailable` when the commit got no answer.
  */
 export async function commitUnits(
@@ -27,7 +27,7 @@ export async function commitUnits(
       return await pool.use((sql) => attempt(sql, units, translate))
     } catch (error) {
       if (!isRetriable(error) || tries >= transactionTriesMax) throw error
-      // Those who met once would meet again if they came back at the same time.
+      // A random wait: transactions that conflicted once would conflict again if they came back at the same time.
       await Bun.sleep(transactionPauseMs * 2 ** (tries - 1) * (0.5 + Math.random()))
     }
   }
@@ -51,7 +51,7 @@ async function attempt(
   }
 }
 
-/** Sends everything at once and looks at the answers afterwards: one round trip however many statements. */
+/** Sends all statements at once and reads the answers afterwards: one round trip, however many statements. */
 async function runStatements(
   connection: ReservedSQL,
   units: readonly Unit[],
@@ -60,7 +60,7 @@ async function runStatements(
   const begun = connection.unsafe('begin').execute()
   const sent = units.map((unit) => unit.statements.map((statement) => send(connection, statement, translate)))
   const settled = await Promise.allSettled([begun, ...sent.flat(2)])
-  // After the first failure every other statement fails for having come after it.
+  // The first failure is the reason; the statements after it fail only because the transaction is aborted.
   for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
   return Promise.all(
     units.map((unit, index) =>
@@ -99,7 +99,7 @@ async function commit(connection: ReservedSQL): Promise<void> {
   try {
     await connection.unsafe('commit')
   } catch (error) {
-    // A refusal is an answer; silence is not: the server may have written the commit before the connection broke.
+    // A refusal is an answer. No answer is not: the server may have committed before the connection broke.
     throw classify(error) === 'unavailable' ? unavailable(error, true) : error
   }
 }
@@ -109,7 +109,7 @@ function isRetriable(error: unknown): boolean {
   return kind === 'conflict' || kind === 'unavailable'
 }
 
-/** Parameters as the server expects them: flags are integers, integers are eight bytes, texts are storable. */
+/** Parameters as the server expects them: booleans are integers, integers are eight bytes, texts are storable. */
 export function toParams(params: readonly SqlValue[]): SqlValue[] {
   return params.map((value) => {
     if (typeof value === 'string') return toStorableText(value)

@@ -5,15 +5,15 @@ import { assert } from '../../core/assert.ts'
 const exclusive = 2
 const nonBlocking = 4
 const unlock = 8
-/** A blocking call may return early when a signal arrives; this often in a row it is something else. */
+/** A signal may interrupt a blocking call; after this many interruptions in a row the cause must be different. */
 const interruptionsMax = 100
 
 type Flock = (descriptor: number, operation: number) => number
 
 /**
- * An exclusive lock on a file between processes (and between openings of the file in one process). The kernel gives it
- * back when the process dies, however it dies. Windows has no `flock`: there the lock is always granted, SQLite's own
- * busy wait keeps writers apart, and nobody can tell that an owner is dead.
+ * An exclusive lock on a file between processes (and between openings of the file in one process). The kernel frees it
+ * when the process dies, in whatever way. Windows has no `flock`: there the lock is always granted, SQLite's own busy
+ * wait keeps writers apart, and a dead owner cannot be recognised.
  */
 export class FileLock {
   readonly #descriptor: number
@@ -33,7 +33,7 @@ export class FileLock {
     }
   }
 
-  /** Takes the lock when it is free. Without `flock` always false, because nobody can tell. */
+  /** Takes the lock if it is free. Always false without `flock`, where that is unknown. */
   tryAcquire(): boolean {
     return this.#flock !== null && this.#flock(this.#descriptor, exclusive | nonBlocking) === 0
   }
@@ -48,7 +48,7 @@ export class FileLock {
   }
 }
 
-/** Whether this system has such locks at all. */
+/** Whether this system has such locks. */
 export function hasFileLocks(): boolean {
   return loadFlock() !== null
 }
@@ -67,7 +67,7 @@ function openLibrary(): Flock | null {
       return dlopen(library, { flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } }).symbols
         .flock
     } catch {
-      // Not this system's C library.
+      // This library name does not exist on this system.
     }
   }
   return null

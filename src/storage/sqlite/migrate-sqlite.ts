@@ -21,13 +21,13 @@ export interface SqliteMigration {
 }
 
 /**
- * Brings the schema up to date, in one transaction: all of it or nothing. The caller holds the file lock. Reading the
- * version first keeps the usual start free of writes. Throws `SchemaOccupied` when somebody else must end before.
+ * Brings the schema up to date in one transaction. The caller holds the file lock. The version is read first, so that
+ * the usual start writes nothing. Throws `SchemaOccupied` when another process must end before.
  */
 export function migrateSqlite(connection: Sqlite, migration: SqliteMigration): void {
   if (pendingMigrations(readState(connection), migration.mayMigrate).length === 0) return
-  // A table that is made anew is dropped, which would count for the rows that name it as a loss of their parents. The
-  // setting does nothing within a transaction.
+  // A migration that rebuilds a table drops the old one. With foreign keys on, rows that refer to it would lose their
+  // parents. The setting has no effect within a transaction, so it is changed before.
   connection.run('pragma foreign_keys = off')
   try {
     connection.run('begin immediate')
@@ -41,7 +41,7 @@ export function migrateSqlite(connection: Sqlite, migration: SqliteMigration): v
 
 function runPending(connection: Sqlite, { mayMigrate, translate, listOccupants }: SqliteMigration): void {
   connection.run(createMigrationsTable)
-  // Again, under the lock: where `flock` is missing another process may have been faster.
+  // Read again under the lock: without `flock` another process may have migrated meanwhile.
   const state = readState(connection)
   const pending = pendingMigrations(state, mayMigrate)
   const refuseOccupied = (): void => {
@@ -56,11 +56,11 @@ function runPending(connection: Sqlite, { mayMigrate, translate, listOccupants }
   }
   const broken = connection.query('pragma foreign_key_check').all()
   assert(broken.length === 0, 'every row that names another still finds it after a migration')
-  // Version 0.1 looked at the schema a moment before it showed that it runs.
+  // Version 0.1 reads the schema a moment before it takes its owner id, so a starting one is looked for here.
   refuseOccupied()
 }
 
-/** By `query`, whose statements end with the connection: one left over would keep the log from being folded in. */
+/** Uses `query`, whose statements end with the connection: an open one would keep the log from being merged into the file. */
 function readState(connection: Sqlite): SchemaState {
   const tables = connection.query(
     `select 1 from sqlite_master where type = 'table' and name = 'schema_migrations'`,

@@ -3,23 +3,23 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { sqliteBusyMs } from '../../core/limits/storage.ts'
 
 /**
- * Opens the connection that writes, creating file and folder entries. The caller holds the file lock. A new file is its
- * owner's alone, and SQLite gives its log the same rights: short answers of batches stand in rows.
+ * Opens the connection that writes, and creates the file. The caller holds the file lock. Only its owner can read a new
+ * file, because it contains answers of batches; SQLite gives its log the same rights.
  */
 export function openWriting(path: string): Sqlite {
-  // Only while it is new: closing a file that SQLite has open elsewhere in the process gives its locks away.
+  // Only for a new file: closing a file that SQLite has open elsewhere in this process would release SQLite's locks.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const connection = new Sqlite(path, { create: true, readwrite: true, safeIntegers: true })
   try {
-    // First of all: the very next pragma already needs the lock that others may hold.
+    // Must come first: the next pragma already needs the lock, which another process may hold.
     connection.run(`pragma busy_timeout = ${sqliteBusyMs}`)
     connection.run('pragma journal_mode = wal')
     // Grouped commits cost the same as with `normal`, and only `full` survives a power cut.
     connection.run('pragma synchronous = full')
     connection.run('pragma foreign_keys = on')
-    // What savepoints would put into files of their own, which is opened and deleted again with every transaction.
+    // Otherwise every transaction creates and deletes a file for its savepoints.
     connection.run('pragma temp_store = memory')
-    // After a large unit the log would otherwise stay that large for ever.
+    // Otherwise the log stays as large as the largest unit.
     connection.run('pragma journal_size_limit = 67108864')
     return connection
   } catch (error) {
@@ -28,7 +28,7 @@ export function openWriting(path: string): Sqlite {
   }
 }
 
-/** Opens a connection that only reads. It never waits for a lock: it lives on the thread that serves everybody. */
+/** Opens a connection that only reads. It never waits for a lock, because it runs on the main thread. */
 export function openReading(path: string): Sqlite {
   const connection = new Sqlite(path, { readonly: true, safeIntegers: true })
   connection.run('pragma busy_timeout = 0')

@@ -6,9 +6,9 @@ const running = '.lock'
 const starting = '.starting'
 
 /**
- * Who is alive, as files beside the database: an owner holds the lock on its file as long as its process lives. The file
- * exists before the owner's id is written anywhere, so an owner without a file is gone. Until the process has looked at
- * the schema the file has another ending: a migration need not wait for who will look at the schema after it.
+ * Shows that a process is alive: it locks a file beside the database as long as it lives. The file exists before the
+ * owner's id is written anywhere, so an owner without a file is gone. Until the process has read the schema, the file has
+ * a different ending: a migration need not wait for a process that will read the schema after it.
  */
 export class OwnerFiles {
   readonly #folder: string
@@ -30,7 +30,7 @@ export class OwnerFiles {
     if (!/^[\w-]+$/.test(ownerId)) return true
     const path = join(this.#folder, `${ownerId}${running}`)
     const isDead = !existsSync(path) || isFree(path)
-    // Somebody else may have found the same.
+    // Another process may remove it at the same time.
     if (isDead) rmSync(path, { force: true })
     return isDead
   }
@@ -44,14 +44,14 @@ export class OwnerFiles {
   }
 }
 
-/** The owner has seen that the schema fits: from now on it runs. Call it under the database's file lock. */
+/** Marks the owner as running once it has seen that the schema fits. Call it under the database's file lock. */
 export function markRunning(databasePath: string, ownerId: string): void {
   const path = join(folderOf(databasePath), ownerId)
-  // A writer thread that is started again finds it done.
+  // When a writer thread starts again, the file has its final name already.
   if (existsSync(`${path}${starting}`)) renameSync(`${path}${starting}`, `${path}${running}`)
 }
 
-/** Other processes that run on the database, in words; where the system has no such locks nobody is known to. */
+/** Other processes that run on the database, in words; empty where the system has no such locks. */
 export function listOccupants(databasePath: string, ownOwnerId: string): string[] {
   const folder = folderOf(databasePath)
   if (!hasFileLocks() || !existsSync(folder)) return []
@@ -78,7 +78,7 @@ function isFree(path: string): boolean {
   }
 }
 
-/** The process that holds the lock on a file, where the system tells (Linux, and not across containers). */
+/** The process that holds the lock on a file, if the system tells (on Linux, and not across containers). */
 function holderOf(path: string): number | null {
   try {
     const inode = String(statSync(path).ino)
@@ -87,7 +87,7 @@ function holderOf(path: string): number | null {
       if (type === 'FLOCK' && file?.split(':').at(-1) === inode) return Number(processId) || null
     }
   } catch {
-    // No such list here.
+    // This system has no list of locks.
   }
   return null
 }

@@ -1,6 +1,6 @@
 import type { Row, SqlValue, StorageFaults } from '../database.ts'
 
-/** A statement on its way to the writer thread: its number in the statement table, and the rest of `Statement`. */
+/** A statement for the writer thread: its number in the statement table, and the other members of `Statement`. */
 export type WireStatement = [
   statement: number,
   params: readonly SqlValue[] | null,
@@ -9,10 +9,10 @@ export type WireStatement = [
   expect: number,
 ]
 
-/** A unit on its way to the writer thread. */
+/** A unit for the writer thread. */
 export type WireUnit = WireStatement[]
 
-/** What became of a unit that failed. */
+/** Why a unit failed. */
 export type WireFailure =
   | { kind: 'guard'; statement: number }
   | { kind: 'unique'; table: string | null; constraint: string | null }
@@ -20,7 +20,7 @@ export type WireFailure =
   /** The statement itself is wrong: a bug. */
   | { kind: 'statement'; code: string | null; message: string }
 
-/** What became of a unit: null when nothing was returned, the rows of every statement, or why it failed. */
+/** The outcome of a unit: null when no rows were returned, the rows of every statement, or the reason of its failure. */
 export type WireOutcome = null | Row[][] | WireFailure
 
 /** What the writer thread needs to open the database. */
@@ -32,10 +32,10 @@ export interface WriterOptions {
   faults: StorageFaults
 }
 
-/** To the writer thread. At most one `group` is under way at a time. */
+/** Messages to the writer thread. It gets at most one `group` at a time. */
 export type ToWriter =
   | { kind: 'open'; options: WriterOptions }
-  /** `statements` are those the thread has not seen; `reset` makes it forget all earlier ones first. */
+  /** `statements` are those that are new to the thread; `reset` makes it forget all earlier ones first. */
   | { kind: 'group'; reset: boolean; statements: [number, string][]; units: WireUnit[] }
   | { kind: 'close' }
 
@@ -45,7 +45,7 @@ export type OpenFailure =
   | { kind: 'schema'; found: number; needed: number }
   | { kind: 'occupied'; occupants: readonly string[] }
 
-/** From the writer thread. */
+/** Messages from the writer thread. */
 export type FromWriter =
   | { kind: 'opened'; failure: OpenFailure | null }
   | { kind: 'group'; outcomes: WireOutcome[] }

@@ -17,7 +17,7 @@ export class SqliteReader {
     this.#path = path
   }
 
-  /** Runs one query, given in SQLite's own SQL. */
+  /** Runs one query in SQLite's own SQL. */
   async query(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
     const values = params.map(toBinding)
     for (let tries = 1; ; tries++) {
@@ -25,7 +25,7 @@ export class SqliteReader {
         return normaliseRows(this.#prepare(sql).all(...values))
       } catch (error) {
         if (!isUnavailable(error)) throw error
-        // Another process recovers or closes the log: over in a moment, which must not be spent blocking the loop.
+        // Another process recovers or closes the log. That takes a moment, and waiting for it must not block the event loop.
         if (!isBusy(error) || tries >= readTriesMax) throw this.#fail(error)
         await Bun.sleep(readPauseMs)
       }

@@ -56,7 +56,7 @@ function takeOwnerId(path: string, ownerId: string): OwnerFiles {
   }
 }
 
-/** What makes up an open database. */
+/** The parts of an open database. */
 interface SqliteDependencies {
   path: string
   ownerId: string
@@ -117,7 +117,7 @@ class SqliteDatabase implements Database {
     return this.#owners.isDead(ownerId)
   }
 
-  /** A file lock ends with its process, so that silence is death here. */
+  /** A file lock ends with its process, so here a silent owner is dead. */
   isOwnerSilent(ownerId: string): Promise<boolean> {
     return this.isOwnerDead(ownerId)
   }
@@ -131,7 +131,7 @@ class SqliteDatabase implements Database {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#queue.drain()
-    // The reader first: only a last connection that may write can fold the log into the file.
+    // The reader must close first: SQLite merges the log into the file only when the last connection can write.
     this.#reader.close()
     await this.#link.close()
     this.#owners.close()

@@ -5,9 +5,9 @@ export const sqliteDialect: Dialect = {
   nowExpression: `cast(unixepoch('subsec') * 1000 as integer)`,
   bytesType: 'blob',
   rowNumber: 'integer primary key',
-  // A row is then one insert into one tree, instead of one into the table and one into the index of its key.
+  // Then a row is one insert into one tree. Otherwise it is two: into the table, and into the index of its key.
   filedByDay: 'without rowid',
   forUpdateSkipLocked: '',
-  // `$1` would be a name, bound in order of appearance; `?1` is a position.
+  // In SQLite `$1` is a name, bound in order of appearance; `?1` is a position.
   parameter: (number) => `?${number}`,
 }

@@ -1,8 +1,8 @@
 import type { WireFailure } from './protocol.ts'
 
 /**
- * The medium or the file failed, not the statement: trying again later may help. The codes without a prefix are the file
- * system's, of the lock's file.
+ * Codes of failures of the medium or the file, not of the statement: trying again later may help. Codes without a prefix
+ * are the file system's, from opening the lock file.
  */
 const unavailableCodes =
   /^(SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB|AUTH|PERM|NOLFS)|E(ACCES|PERM|ROFS|NOSPC|IO|NOENT|NOTDIR|ISDIR|MFILE|NFILE)$)/
@@ -13,18 +13,18 @@ export function codeOf(thrown: unknown): string | null {
   return typeof thrown.code === 'string' ? thrown.code : null
 }
 
-/** Whether the database is locked by somebody for a moment. */
+/** Whether another connection has the database locked for a moment. */
 export function isBusy(thrown: unknown): boolean {
   return codeOf(thrown)?.startsWith('SQLITE_BUSY') ?? false
 }
 
-/** Whether storage itself failed, or what was asked of it was wrong. */
+/** True when storage itself failed; false when the statement was wrong. */
 export function isUnavailable(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code !== null && unavailableCodes.test(code)
 }
 
-/** A thrown value as it travels to the main thread. */
+/** A thrown value as it is sent to the main thread. */
 export function toWireFailure(thrown: unknown, uncertain: boolean): WireFailure {
   const code = codeOf(thrown)
   const message = thrown instanceof Error ? thrown.message : String(thrown)

@@ -5,25 +5,25 @@ import type { ToWriter, WireStatement, WireUnit } from './protocol.ts'
 type Group = Extract<ToWriter, { kind: 'group' }>
 type Values = readonly SqlValue[]
 
-/** Begins a whole number that JSON cannot carry, and doubled a text that begins with it. */
+/** Prefix of a whole number that JSON cannot carry. A text that begins with it gets it twice. */
 const mark = '#'
 const markCode = mark.charCodeAt(0)
-/** A NUL in JSON. Behind another backslash it is none, and the group is looked at in vain. */
+/** A NUL in JSON. After another backslash it is not one; then the group is searched for nothing. */
 const escapedNul = '\\u0000'
 
 /**
- * A group as one text, which crosses to a thread for half of what cloning its hundreds of values costs. When it contains
- * bytes it is cloned after all, and comes back as a group. Booleans have become 0 and 1 in both, and texts storable.
+ * A group as one text: sending that to a thread costs half of cloning its hundreds of values. A group with bytes is
+ * returned as it is, to be cloned. In both forms booleans are 0 and 1, and texts are storable.
  */
 export function toWire(group: Group): string | Group {
   if (group.units.some((unit) => unit.some(hasBytes))) return mapGroup(group, mapCloned)
   const text = JSON.stringify(mapGroup(group, mapWritten))
-  // One look at the whole costs a fraction of a look at every value, and nearly never finds anything.
+  // One search in the whole text costs a fraction of looking at every value, and nearly never finds anything.
   if (!text.includes(escapedNul)) return text
   return JSON.stringify(mapGroup(mapGroup(group, mapCloned), mapWritten))
 }
 
-/** The group again, value for value. */
+/** The inverse of `toWire`, value for value. */
 export function parseWireText(text: string): Group {
   return mapGroup(JSON.parse(text) as Group, mapRead)
 }
@@ -47,7 +47,7 @@ function isBytes(value: SqlValue): boolean {
   return typeof value === 'object' && value !== null
 }
 
-// Nearly all rows are as they have to be: looking is much cheaper than copying.
+// Nearly all rows need no change, and checking is much cheaper than copying.
 
 function mapCloned(values: Values): Values {
   return values.some((value) => typeof value === 'boolean' || isUnstorable(value))

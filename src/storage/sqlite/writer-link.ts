@@ -23,8 +23,8 @@ export interface WriterLinkOptions {
 type Reply<Kind extends FromWriter['kind']> = Extract<FromWriter, { kind: Kind }>
 
 /**
- * The main thread's end of the writer thread: one group under way at a time, one message each way per group. Statements
- * travel as numbers; their text crosses once. A thread that dies is started again with the next group.
+ * The main thread's end of the writer thread: one group at a time, one message each way per group. A statement's text is
+ * sent once; after that, its number. A thread that dies is started again with the next group.
  */
 export class WriterLink {
   readonly #options: WriterLinkOptions
@@ -47,7 +47,7 @@ export class WriterLink {
   async open(): Promise<void> {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url))
     this.#worker = worker
-    // Leave the message's dispatch first: code that spins the loop from there (as `expect().rejects` does) would never
+    // Runs outside the message's dispatch: code that spins the event loop inside it (as `expect().rejects` does) would never
     // get the next message.
     worker.onmessage = (event: MessageEvent<FromWriter>) => {
       setImmediate(() => this.#reply?.resolve(event.data))
@@ -138,7 +138,7 @@ export class WriterLink {
     }
   }
 
-  /** The thread is gone: what it was doing may or may not have become real. */
+  /** The thread is gone: the units that it had may or may not have been committed. */
   #abandon(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return
     this.#stop()

@@ -8,7 +8,7 @@ declare const self: Worker
 
 let writer: Writer | null = null
 
-// The entry of the thread: it only passes messages; what they mean is in `Writer`.
+// The thread's entry: it only passes messages on to `Writer`.
 self.onmessage = (event: MessageEvent<ToWriter | string>): void => {
   const message = typeof event.data === 'string' ? parseWireText(event.data) : event.data
   if (message.kind === 'open') return send(open(message))

@@ -12,7 +12,7 @@ import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions }
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
-/** A statement of the driver. One array of values is taken as it is, which its types do not say; spread, it would be copied twice. */
+/** A driver's statement. It accepts one array of values, which its types do not say; spreading the array would copy it twice. */
 interface Prepared {
   readonly columnNames: readonly string[]
   run(values: readonly SqlValue[]): { changes: number }
@@ -25,7 +25,7 @@ interface PreparedStatement {
   readonly returnsRows: boolean
 }
 
-/** A guarded statement touched another number of rows than it had to. */
+/** A guarded statement touched a wrong number of rows. */
 class GuardBroken extends Error {
   readonly statement: number
 
@@ -36,9 +36,9 @@ class GuardBroken extends Error {
 }
 
 /**
- * The only writer of a process. Blocking: it lives on a thread of its own, where a slow disk and the turn of another
- * process stall nobody. Between processes it takes turns on a file lock, which is fair and wakes at once, where SQLite's
- * own waiting would poll and starve.
+ * The only writer of a process. It blocks, so it runs on a thread of its own, where a slow disk or a wait for another
+ * process stalls nothing else. Processes take turns by a file lock, which is fair and wakes the next at once; SQLite's
+ * own waiting polls, and a process could starve.
  */
 export class Writer {
   readonly #options: WriterOptions
@@ -59,7 +59,7 @@ export class Writer {
         translate,
         listOccupants: () => listOccupants(options.path, options.ownerId),
       })
-      // Under the lock that a migration holds: it sees everybody who has found the schema fit.
+      // Done under the lock that a migration also takes, so that the migration sees every process that has read the schema.
       markRunning(options.path, options.ownerId)
     } catch (error) {
       this.#discard()
@@ -69,7 +69,7 @@ export class Writer {
     this.#lock.release()
   }
 
-  /** Learns statements by number. With `reset` forgets all earlier ones first, so that memory stays bounded. */
+  /** Adds statements by number. With `reset` it forgets all earlier ones first, so that memory stays bounded. */
   learn(statements: readonly [number, string][], reset: boolean): void {
     if (reset) {
       this.#finalize()
@@ -78,7 +78,7 @@ export class Writer {
     for (const [number, sql] of statements) this.#sql.set(number, sql)
   }
 
-  /** Commits units, in as few transactions as the time one may take allows; says what became of each. Never throws. */
+  /** Commits units, in as few transactions as the time bound of one allows; returns each unit's outcome. Never throws. */
   run(units: readonly WireUnit[]): WireOutcome[] {
     const outcomes: WireOutcome[] = []
     while (outcomes.length < units.length) {
@@ -87,7 +87,7 @@ export class Writer {
       try {
         outcomes.push(...this.#runGroup(rest))
       } catch (error) {
-        // Storage failed for all of them; a fresh connection is how SQLite recovers from some of these.
+        // Storage failed for all units. SQLite recovers from some failures only on a new connection.
         const failure = toWireFailure(error, error instanceof CommitFailed)
         this.#discard()
         outcomes.push(...rest.map(() => failure))
@@ -98,14 +98,14 @@ export class Writer {
     return outcomes
   }
 
-  /** Closes the database; the last process to do so folds the log into the file. */
+  /** Closes the database; the last process that does merges the log into the file. */
   close(): void {
     this.#lock.acquire()
     this.#discard()
     this.#lock.close()
   }
 
-  /** First together; when a statement turns out wrong, again with a savepoint around each, so that only it fails. */
+  /** Commits all units together; when a statement fails, again with a savepoint around each unit, so that only that one fails. */
   #runGroup(units: readonly WireUnit[]): WireOutcome[] {
     try {
       return this.#transaction(units, () => false)
