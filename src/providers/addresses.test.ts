@@ -9,6 +9,7 @@ import { decodeResponsesRequest } from '../formats/text/responses/read-request.t
 import { chooseInterface, textAdapter } from '../formats/text/adapter.ts'
 import { addressOf, authHeaders } from '../transport/credentials.ts'
 import { textInterfacesOf } from './define-provider.ts'
+import { rowsOf } from '../../test/support/rows-of-providers.ts'
 import { presetOf, targetOf, toDeploymentSource, type ProviderSettings } from './deployments.ts'
 
 const decoders = {
@@ -57,58 +58,18 @@ function sentBy(
 
 const bearer = { authorization: 'Bearer key-1' }
 
-test.each([
-  ['fireworks', 'https://api.fireworks.ai/inference/v1/messages', bearer],
-  ['deepseek', 'https://api.deepseek.com/anthropic/v1/messages', { 'x-api-key': 'key-1' }],
-  ['sambanova', 'https://api.sambanova.ai/v1/messages', bearer],
-  ['deepinfra', 'https://api.deepinfra.com/anthropic/v1/messages', bearer],
-  ['moonshot', 'https://api.moonshot.ai/anthropic/v1/messages', bearer],
-  ['openrouter', 'https://openrouter.ai/api/v1/messages', bearer],
-  ['ollama', 'http://localhost:11434/v1/messages', bearer],
-  ['vllm', 'http://localhost:8000/v1/messages', bearer],
-  ['llamacpp', 'http://localhost:8080/v1/messages', bearer],
-  ['lmstudio', 'http://127.0.0.1:1234/v1/messages', bearer],
-])('a caller of messages reaches %s in its own format', (preset, address, headers) => {
-  expect(sentBy({ preset }, 'messages', { upstream: 'm' })).toEqual({ format: 'messages', address, headers })
-})
+test.each(rowsOf('addresses').map((row) => [row.asked, row.preset, row] as const))(
+  'a caller of %s reaches %s where its row says',
+  (asked, preset, { through, address, headers = bearer }) => {
+    expect(sentBy({ preset }, asked, { upstream: 'm' })).toEqual({ format: through, address, headers })
+  },
+)
 
 test('DeepSeek is asked at the same place when its address was given with a version', () => {
   const given = { preset: 'deepseek', base_url: 'https://api.deepseek.com/v1' }
   expect(sentBy(given, 'messages', { upstream: 'm' }).address).toBe(
     'https://api.deepseek.com/anthropic/v1/messages',
   )
-})
-
-test.each([
-  ['cerebras', 'https://api.cerebras.ai/v1/chat/completions'],
-  ['zai', 'https://api.z.ai/api/paas/v4/chat/completions'],
-  // Without a listing nobody knows which of its models have messages.
-  ['novita', 'https://api.novita.ai/openai/v1/chat/completions'],
-  ['sglang', 'http://localhost:30000/v1/chat/completions'],
-])('a caller of messages reaches %s by its chat', (preset, address) => {
-  expect(sentBy({ preset }, 'messages', { upstream: 'm' })).toEqual({
-    format: 'chat',
-    address,
-    headers: bearer,
-  })
-})
-
-test.each([
-  ['openai', 'https://api.openai.com/v1/responses'],
-  ['xai', 'https://api.x.ai/v1/responses'],
-  ['perplexity', 'https://api.perplexity.ai/v1/responses'],
-  ['groq', 'https://api.groq.com/openai/v1/responses'],
-  ['fireworks', 'https://api.fireworks.ai/inference/v1/responses'],
-  ['sambanova', 'https://api.sambanova.ai/v1/responses'],
-  ['deepinfra', 'https://api.deepinfra.com/v1/responses'],
-  ['openrouter', 'https://openrouter.ai/api/v1/responses'],
-  ['ollama', 'http://localhost:11434/v1/responses'],
-  ['vllm', 'http://localhost:8000/v1/responses'],
-  ['llamacpp', 'http://localhost:8080/v1/responses'],
-  ['lmstudio', 'http://127.0.0.1:1234/v1/responses'],
-])('a caller of responses reaches %s in its own format', (preset, address) => {
-  const sent = sentBy({ preset }, 'responses', { upstream: 'm' })
-  expect(sent).toEqual({ format: 'responses', address, headers: bearer })
 })
 
 test('callers of chat and of messages reach Perplexity by its one interface', () => {

@@ -6,48 +6,13 @@ import { testContext, testEndpoint } from '../formats/text/testing.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import { testSound, testTranscription } from '../formats/transcription/transcription-testing.ts'
 import { findPreset, modelRulesOf } from './registry.ts'
+import { rowsOf } from '../../test/support/rows-of-providers.ts'
 
 // The languages of each vendor, by hand from its own client's types or, where those list none, from its documents; each is
 // asked for by the code that callers have for it.
 
-/** What Whisper hears, as most of its hosts list it. */
-const whisper = (
-  'af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja ka ' +
-  'kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv ' +
-  'sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh'
-).split(' ')
-
-interface Vendor {
-  preset: string
-  model: string
-  /** In the vendor's own words. */
-  languages: readonly string[]
-  /** Codes of two letters that it has no word for. */
-  unknown: readonly string[]
-}
-
-const vendors: readonly Vendor[] = [
-  // npm @gladiaio/sdk 2.1.0, PreRecordedV2TranscriptionLanguageCode.
-  { preset: 'gladia', model: 'solaria-1', languages: [...whisper, 'jw'], unknown: ['ga', 'wo'] },
-  // npm @cartesia/cartesia-js 4.2.0, STTTranscribeParams.
-  { preset: 'cartesia', model: 'ink-whisper', languages: [...whisper, 'jw', 'yue'], unknown: ['ga'] },
-  // npm assemblyai 4.41.5, TranscriptLanguageCode.
-  { preset: 'assemblyai', model: 'universal-2', languages: [...whisper, 'jw'], unknown: ['ga'] },
-  // npm groq-sdk 1.6.0, TranscriptionCreateParams.
-  { preset: 'groq', model: 'whisper-large-v3', languages: [...whisper, 'jv', 'yue'], unknown: ['ga'] },
-  // https://docs.fireworks.ai/api-reference/audio-transcriptions
-  { preset: 'fireworks', model: 'whisper-v3', languages: [...whisper, 'jw', 'yue'], unknown: ['ga'] },
-  // https://docs.speechmatics.com/speech-to-text/languages/transcription
-  {
-    preset: 'speechmatics',
-    model: 'enhanced',
-    languages: (
-      'ar ba eu be bn bg yue ca hr cs da nl en eo et fi fr gl de el he hi hu id ia ga it ja ko lv lt ms mt cmn mr mn no fa pl pt ' +
-      'ro ru sk sl es sw sv tl ta th tr uk ur ug vi cy'
-    ).split(' '),
-    unknown: ['jv', 'af'],
-  },
-]
+const vendors = rowsOf('languages')
+type Vendor = (typeof vendors)[number]
 
 /** The caller's code where it is another than the vendor's word; null where callers have none. */
 const codes: Readonly<Record<string, string | null>> = { jw: 'jv', cmn: 'zh', haw: null, yue: null }

@@ -3,7 +3,10 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { containers, createSoundLab, type RecognisedWord, whyNoSpokenSound } from '../support/spoken-sound.ts'
 import { isThorough } from '../support/thorough.ts'
-import { type Transcriber, transcribers } from '../support/transcribers.ts'
+import type { Transcriber } from '../support/transcribers.ts'
+import { rowsOf } from '../support/rows-of-providers.ts'
+
+const transcribers = rowsOf('transcribers')
 
 // Section 4.3 on real sound: what is spoken, stored in each container and recognised behind each provider's API arrives as it was heard.
 

@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, startTestGateway, toneWav } from '../support/gateway.ts'
-import { heardText, transcribers } from '../support/transcribers.ts'
+import { heardText } from '../support/transcribers.ts'
+import { rowsOf } from '../support/rows-of-providers.ts'
+
+const transcribers = rowsOf('transcribers')
 
 // Sound at an address that its provider fetches itself: nobody else has seen it, so that its length is what the provider
 // tells, in whichever form of its answer, and must cost the same in all of them.

@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, toneWav } from '../support/gateway.ts'
-import { heardText, type Sent, type Told, type Transcriber, transcribers } from '../support/transcribers.ts'
+import { heardText, type Sent, type Told, type Transcriber } from '../support/transcribers.ts'
+import { rowsOf } from '../support/rows-of-providers.ts'
+
+const transcribers = rowsOf('transcribers')
 
 // Section 4.3 at every provider that transcribes: what each is sent, what is read from it, and what its refusals become.
 

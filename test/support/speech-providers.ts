@@ -1,4 +1,5 @@
 import type { ProviderConfig } from '../../src/config-file.ts'
+import { rowsOf } from './rows-of-providers.ts'
 
 /** A provider of speech as the simulator plays it. */
 export interface SpeechProvider {
@@ -20,118 +21,8 @@ export interface SpeechProvider {
   billed?: number
 }
 
-export const speechProviders: readonly SpeechProvider[] = [
-  {
-    preset: 'cartesia',
-    below: '/cartesia',
-    model: 'cartesia/sonic-3',
-    voice: 'a0e99841',
-    missing: { voice: 'missing', status: 400 },
-    speeds: { within: 1.5, beyond: 1.6 },
-  },
-  {
-    preset: 'deepgram',
-    below: '/deepgram/v1',
-    model: 'deepgram/aura-2',
-    voice: 'thalia-en',
-    missing: { voice: 'missing-en', status: 400 },
-    speeds: { within: 1.5, beyond: 1.6 },
-    billed: 100,
-  },
-  {
-    preset: 'elevenlabs',
-    below: '/elevenlabs/v1',
-    model: 'elevenlabs/eleven_flash_v2_5',
-    voice: 'JBFqnCBsd6RMkjVDRZzb',
-    missing: { voice: 'MissingMissingMissin', status: 400 },
-    speeds: { within: 1.2, beyond: 1.3 },
-    billed: 50,
-  },
-  {
-    preset: 'fish-audio',
-    below: '/fish-audio/v1',
-    model: 'fish-audio/s1',
-    clips: 3,
-    // How it says so is not documented.
-    missing: { voice: 'missing', status: 400, param: null },
-    speeds: { within: 2, beyond: 2.1 },
-  },
-  {
-    preset: 'google-ai-studio',
-    below: '/v1beta',
-    // It has no price of its own, so that characters alone are charged here.
-    model: 'google/gemini-3.1-flash-tts-preview',
-    voice: 'Kore',
-    missing: { voice: 'missing', status: 400 },
-  },
-  {
-    preset: 'hume',
-    below: '/hume/v0',
-    model: 'hume/octave-2',
-    voice: 'ito',
-    missing: { voice: 'missing', status: 400 },
-    speeds: { within: 1.5, beyond: 1.6 },
-  },
-  {
-    preset: 'inworld',
-    below: '/inworld/tts/v1',
-    model: 'inworld/inworld-tts-2',
-    voice: 'Ashley',
-    missing: { voice: 'missing', status: 400 },
-    speeds: { within: 1.5, beyond: 1.6 },
-    billed: 100,
-  },
-  {
-    preset: 'lmnt',
-    below: '/lmnt/v1',
-    model: 'lmnt/blizzard',
-    voice: 'leah',
-    missing: { voice: 'missing', status: 400 },
-  },
-  {
-    preset: 'minimax',
-    below: '/minimax/v1',
-    model: 'minimax/speech-2.8-turbo',
-    voice: 'English_Graceful_Lady',
-    missing: { voice: 'missing', status: 400 },
-    speeds: { within: 2, beyond: 2.1 },
-    // It has no code for an overload.
-    busy: 502,
-    billed: 100,
-  },
-  {
-    preset: 'mistral',
-    below: '/mistral/v1',
-    model: 'mistralai/voxtral-mini-tts-3-0',
-    voice: 'voice_478',
-    clips: 1,
-    missing: { voice: 'missing', status: 400 },
-  },
-  {
-    preset: 'resemble',
-    below: '/resemble',
-    model: 'resemble/chatterbox-turbo',
-    voice: '55592656',
-    missing: { voice: 'missing', status: 400 },
-  },
-  {
-    preset: 'xai',
-    below: '/xai/v1',
-    model: 'x-ai/grok-tts',
-    voice: 'eve',
-    missing: { voice: 'missing', status: 400 },
-    speeds: { within: 1.5, beyond: 1.6 },
-  },
-  {
-    preset: 'google-cloud-tts',
-    below: '/google-cloud-tts/v1',
-    model: 'google/chirp3-hd',
-    voice: 'en-US-Chirp3-HD-Kore',
-    // How it says so is not documented.
-    missing: { voice: 'en-US-Chirp3-HD-missing', status: 400, param: null },
-    speeds: { within: 2, beyond: 2.1 },
-  },
-]
+/** Every provider of speech with a fake. */
+export const speechProviders: readonly SpeechProvider[] = rowsOf('speech')
 
 /** Ten credits for a million of what it bills. */
 export function pricesOf(preset: string): Record<string, string> {

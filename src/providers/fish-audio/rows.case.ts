@@ -1,0 +1,32 @@
+import { samples, sound, type ProviderRows } from '../../../test/support/provider-rows.ts'
+
+/** What the shared tests hold of Fish Audio. */
+export const rows: ProviderRows = {
+  speech: [
+    {
+      below: '/fish-audio/v1',
+      model: 'fish-audio/s1',
+      clips: 3,
+      // How it says so is not documented.
+      missing: { voice: 'missing', status: 400, param: null },
+      speeds: { within: 2, beyond: 2.1 },
+    },
+  ],
+  speechRequests: [
+    {
+      model: 's1',
+      fields: { voice: 'v', speed: 2 },
+      path: '/tts',
+      body: { text: 'Hello', reference_id: 'v', format: 'pcm', sample_rate: 24_000, prosody: { speed: 2 } },
+    },
+    {
+      model: 's2-pro',
+      fields: { voice: 'v', response_format: 'mp3' },
+      path: '/tts',
+      body: { text: 'Hello', reference_id: 'v', format: 'mp3', sample_rate: 44_100, mp3_bitrate: 128 },
+    },
+  ],
+  speechReplies: [
+    { name: 'Fish Audio tells nothing', reply: { body: sound }, output: samples, billed: null },
+  ],
+}

@@ -1,0 +1,31 @@
+import { limited, noMoney, type ProviderRows } from '../../../test/support/provider-rows.ts'
+
+/** What the shared tests hold of Moonshot AI. */
+export const rows: ProviderRows = {
+  addresses: [
+    { asked: 'messages', through: 'messages', address: 'https://api.moonshot.ai/anthropic/v1/messages' },
+  ],
+  refusals: [
+    {
+      status: 429,
+      body: {
+        error: {
+          message: 'Your account org-1f2e3d4c5b6a is suspended, please check your plan and billing details',
+          type: 'exceeded_current_quota_error',
+        },
+      },
+      ...noMoney,
+    },
+    {
+      status: 429,
+      body: {
+        error: {
+          message: 'Your account reached max request concurrency: 3',
+          type: 'rate_limit_reached_error',
+        },
+      },
+      ...limited,
+    },
+  ],
+  withoutSdk: 'its documents name the SDK of OpenAI',
+}

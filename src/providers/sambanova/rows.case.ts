@@ -1,0 +1,20 @@
+import { envelope, failed, faulty, type ProviderRows } from '../../../test/support/provider-rows.ts'
+
+/** What the shared tests hold of SambaNova. */
+export const rows: ProviderRows = {
+  addresses: [
+    { asked: 'messages', through: 'messages', address: 'https://api.sambanova.ai/v1/messages' },
+    { asked: 'responses', through: 'responses', address: 'https://api.sambanova.ai/v1/responses' },
+  ],
+  refusals: [
+    { status: 502, body: '<html><body>502 Bad Gateway</body></html>', ...failed },
+    {
+      status: 400,
+      body: {
+        ...envelope('temperature is too high', { code: 'decimal_above_max_value' }),
+        request_id: '0f9e',
+      },
+      ...faulty,
+    },
+  ],
+}

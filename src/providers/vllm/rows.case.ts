@@ -1,0 +1,16 @@
+import { failed, type ProviderRows } from '../../../test/support/provider-rows.ts'
+
+/** What the shared tests hold of vLLM. */
+export const rows: ProviderRows = {
+  addresses: [
+    { asked: 'messages', through: 'messages', address: 'http://localhost:8000/v1/messages' },
+    { asked: 'responses', through: 'responses', address: 'http://localhost:8000/v1/responses' },
+  ],
+  refusals: [
+    {
+      status: 500,
+      body: { object: 'error', message: 'EngineDeadError', type: 'InternalServerError', code: 500 },
+      ...failed,
+    },
+  ],
+}
