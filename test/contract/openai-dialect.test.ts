@@ -46,11 +46,11 @@ test('a format that no provider of the model makes is refused by name, with mode
   const other = await startTestGateway({
     providers: (url) => [
       { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'key', weight: 1, models: [] },
-      { preset: 'lmnt', base_url: `${url}/lmnt`, api_key: 'key', weight: 1, models: [] },
+      { preset: 'cartesia', base_url: `${url}/cartesia`, api_key: 'key', weight: 1, models: [] },
     ],
   })
   const { data } = (await other.get('/models?output_modalities=speech')).json as { data: { id: string }[] }
-  const model = data.find(({ id }) => id.startsWith('lmnt/'))?.id
+  const model = data.find(({ id }) => id.startsWith('cartesia/'))?.id
   expect(model).toBeDefined()
   const { status, json } = await other.post('//openai/v1/audio/speech', {
     model,

@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createPackages, type Packages, type PackageSet } from '../clients/packages.ts'
 import { rootFolder } from '../tidy/sources.ts'
 import { judge } from '../vendor-sdks/compare.ts'
@@ -15,10 +15,10 @@ const suiteFile = 'test/vendor-sdks/npm-sdks.test.ts'
 export async function vendorRows(prefix: string): Promise<readonly ProofRow[]> {
   const results = new Map([...(await resultsOfSuite()), ...(await resultsOfInstalled())])
   return vendors.map((vendor): ProofRow => {
-    const { slug, sdk, differences } = vendor
+    const { slug, packages, differences } = vendor
     const { status, figures } = results.get(slug) ?? notRun('nothing was compared')
-    const versions = Object.entries(sdk.versions).map(([name, version]) => `${name} ${version}`)
-    const title = `${versions.join(', ')} of ${sdk.registry === 'npm' ? 'npm' : 'PyPI'} beside the gateway`
+    const versions = Object.entries(packages.versions).map(([name, version]) => `${name} ${version}`)
+    const title = `${versions.join(', ')} of ${packages.registry === 'npm' ? 'npm' : 'PyPI'} beside the gateway`
     return { id: `${prefix}${slug}`, title, status, figures: [...figures, ...differences.map(lineOf)] }
   })
 }
@@ -55,7 +55,7 @@ async function resultsOfInstalled(): Promise<Map<string, ProofResult>> {
   try {
     const results = new Map<string, ProofResult>()
     for (const registry of ['npm', 'python'] as const) {
-      const chosen = vendors.filter((vendor) => !isInSuite(vendor) && vendor.sdk.registry === registry)
+      const chosen = vendors.filter((vendor) => !isInSuite(vendor) && vendor.packages.registry === registry)
       for (const [slug, result] of await compareInstalled(packages, registry, chosen))
         results.set(slug, result)
     }
@@ -68,13 +68,22 @@ async function resultsOfInstalled(): Promise<Map<string, ProofResult>> {
 async function compareInstalled(
   packages: Packages,
   registry: PackageSet['registry'],
-  chosen: readonly Vendor[],
+  listed: readonly Vendor[],
 ): Promise<[string, ProofResult][]> {
-  const versions = Object.assign({}, ...chosen.map(({ sdk }) => sdk.versions)) as Record<string, string>
+  const versions = Object.assign({}, ...listed.map((vendor) => vendor.packages.versions)) as Record<
+    string,
+    string
+  >
   const { folder, reason } = await packages.install({ name: `vendor-sdks-${registry}`, registry, versions })
-  if (folder === null) return chosen.map(({ slug }) => [slug, notRun(reason)])
+  if (folder === null) return listed.map(({ slug }) => [slug, notRun(reason)])
   const programs = join(folder, 'programs')
   cpSync(join(rootFolder, 'test/vendor-sdks/programs'), programs, { recursive: true })
+  const chosen = listed.map((vendor): Vendor => {
+    // A program finds the packages beside it.
+    const program = join(programs, `${vendor.slug}${extname(vendor.program)}`)
+    cpSync(vendor.program, program)
+    return { ...vendor, program }
+  })
   const world = await startVendorWorld(chosen)
   try {
     await world.runPrograms(

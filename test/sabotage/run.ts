@@ -1,12 +1,12 @@
 /**
- * Breaks promises on purpose: applies each patch of this folder to a copy of the tree and runs exactly the test it names,
+ * Breaks promises on purpose: applies each patch of this folder, and of the folders of providers, to a copy of the tree and runs exactly the test it names,
  * which must fail; a test that stays green tests nothing. Arguments choose patches by a part of their name. Exits with 1
  * when a test stayed green, was red without the patch, or a patch no longer applies. `--fits` runs no test and only asks
  * whether every patch still applies, and names a test that exists.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createRunFolder } from '../support/after-the-end.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
 import { rootFolder } from '../tidy/sources.ts'
@@ -27,15 +27,14 @@ const copied = ['src', 'test', 'simulator', 'package.json', 'tsconfig.json', 'bi
 const testMsMax = 60_000
 
 function listSabotage(filters: readonly string[]): Sabotage[] {
-  return readdirSync(import.meta.dir)
-    .filter((file) => file.endsWith('.patch'))
-    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+  return globSync(['test/sabotage/*.patch', 'src/providers/*/*.patch'], { cwd: rootFolder })
+    .filter((file) => filters.length === 0 || filters.some((filter) => basename(file).includes(filter)))
     .toSorted()
     .map((file) => readHeader(file))
 }
 
 function readHeader(file: string): Sabotage {
-  const path = join(import.meta.dir, file)
+  const path = join(rootFolder, file)
   const text = readFileSync(path, 'utf8')
   const field = (name: string): string => {
     const value = new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1]
@@ -43,7 +42,7 @@ function readHeader(file: string): Sabotage {
     return value
   }
   return {
-    name: file.slice(0, -'.patch'.length),
+    name: basename(file, '.patch'),
     path,
     breaks: field('Breaks'),
     test: field('Test'),

@@ -1,7 +1,6 @@
 import type { SpeechBilled, SpeechOutput } from '../../src/canonical/audio.ts'
 import type { ErrorType } from '../../src/core/errors.ts'
 import type { RecordedTranscript } from '../recordings/transcripts.ts'
-import type { SpeechProvider } from './speech-providers.ts'
 import type { Transcriber } from './transcribers.ts'
 
 /**
@@ -76,6 +75,26 @@ export const whisperLanguages = (
   'kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv ' +
   'sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh'
 ).split(' ')
+
+/** A provider of speech as the simulator plays it. */
+export interface SpeechProvider {
+  preset: string
+  /** Where its API is below the simulator's mount. */
+  below: string
+  model: string
+  /** Absent where the voice is in the model's name or need not be given. */
+  voice?: string
+  /** A voice that it does not have, the status that the caller gets, and the field's name unless nothing tells it. */
+  missing?: { voice: string; status: number; param?: null }
+  /** A speed that it has, and one beyond; absent where it has none. */
+  speeds?: { within: number; beyond: number }
+  /** How many clips it can speak like; absent where none. */
+  clips?: 1 | 3
+  /** What the caller gets for its 503, where that is not 529. */
+  busy?: number
+  /** Characters billed of a text of a hundred, by what it says; absent where it says nothing. */
+  billed?: number
+}
 
 /** What the provider is asked, member by member, for a speech call with these fields beside a model and the text "Hello". */
 export interface SpeechAsked {

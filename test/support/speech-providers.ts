@@ -1,25 +1,6 @@
 import type { ProviderConfig } from '../../src/config-file.ts'
+import type { SpeechProvider } from './provider-rows.ts'
 import { rowsOf } from './rows-of-providers.ts'
-
-/** A provider of speech as the simulator plays it. */
-export interface SpeechProvider {
-  preset: string
-  /** Where its API is below the simulator's mount. */
-  below: string
-  model: string
-  /** Absent where the voice is in the model's name or need not be given. */
-  voice?: string
-  /** A voice that it does not have, the status that the caller gets, and the field's name unless nothing tells it. */
-  missing?: { voice: string; status: number; param?: null }
-  /** A speed that it has, and one beyond; absent where it has none. */
-  speeds?: { within: number; beyond: number }
-  /** How many clips it can speak like; absent where none. */
-  clips?: 1 | 3
-  /** What the caller gets for its 503, where that is not 529. */
-  busy?: number
-  /** Characters billed of a text of a hundred, by what it says; absent where it says nothing. */
-  billed?: number
-}
 
 /** Every provider of speech with a fake. */
 export const speechProviders: readonly SpeechProvider[] = rowsOf('speech')

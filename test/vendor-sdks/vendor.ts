@@ -51,18 +51,17 @@ export interface Refusal {
   why: string
 }
 
-/** One vendor's official SDK beside the gateway. */
-export interface Vendor {
-  /** The preset. */
-  slug: string
-  sdk: {
+/**
+ * One vendor's official SDK beside the gateway: `sdk` of `sdk.case.ts` in the vendor's folder. Beside it stands the program that
+ * asks the SDK for each intention: `sdk-program.case.ts`, or `.mjs` or `.py` where the packages are not among ours.
+ */
+export interface VendorSdk {
+  packages: {
     registry: 'npm' | 'python'
     versions: Readonly<Record<string, string>>
     /** Too large for everybody's `node_modules`: it is installed for a proof alone. */
     isLarge?: true
   }
-  /** Of `programs/`. */
-  program: string
   /** The path of the vendor's address, and that of its fake below the mount of the simulator. */
   base: string
   simulated: string
@@ -72,4 +71,12 @@ export interface Vendor {
   differences: readonly Difference[]
   enumerations?: readonly Enumeration[]
   refusals?: Readonly<Record<string, Refusal>>
+}
+
+/** A vendor with an SDK, as its folder tells. */
+export interface Vendor extends VendorSdk {
+  /** The preset, which the folder is named after. */
+  slug: string
+  /** The file of the program. */
+  program: string
 }

@@ -13,7 +13,7 @@ export const proof = namedTests({
       ]),
     },
     {
-      file: 'test/contract/audio-vendors.test.ts',
+      file: 'src/providers/gladia/contract.test.ts',
       names: ['Gladia is not sent Norwegian as it is mostly written'],
     },
   ],

@@ -4,7 +4,7 @@ export const proof = namedTests({
   title: 'LMNT: the header that names the version of its interface',
   tests: [
     {
-      file: 'test/contract/audio-vendors.test.ts',
+      file: 'src/providers/lmnt/contract.test.ts',
       names: ['LMNT is told which version of its interface is meant'],
     },
   ],

@@ -3,13 +3,14 @@ import { namedTests } from '../named-tests.ts'
 export const proof = namedTests({
   title: 'Resemble’s length, MiniMax’s unknown voice, Fireworks’ hosts, Rev AI’s spent credit',
   tests: [
+    { file: 'src/providers/resemble/contract.test.ts', names: ['Resemble streams at most 2,000 characters'] },
     {
-      file: 'test/contract/audio-vendors.test.ts',
-      names: [
-        'Resemble streams at most 2,000 characters',
-        'MiniMax’s word for an unknown voice is the caller’s fault',
-        'Rev AI’s 403 for spent credit is told as that, and not as a refused credential',
-      ],
+      file: 'src/providers/minimax/contract.test.ts',
+      names: ['MiniMax’s word for an unknown voice is the caller’s fault'],
+    },
+    {
+      file: 'src/providers/revai/contract.test.ts',
+      names: ['Rev AI’s 403 for spent credit is told as that, and not as a refused credential'],
     },
     { file: 'src/providers/openai-audio.test.ts', names: ['of fireworks for whisper-v3'] },
   ],

@@ -5,7 +5,7 @@ export const proof = namedTests({
     'Speechmatics: Melia’s languages and its lack of a dictionary, Mandarin, delimiters of mixed languages',
   tests: [
     {
-      file: 'test/contract/audio-vendors.test.ts',
+      file: 'src/providers/speechmatics/contract.test.ts',
       names: [
         'Speechmatics hears Mandarin under its own code',
         'Melia is asked for several languages at once',

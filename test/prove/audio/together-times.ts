@@ -4,7 +4,7 @@ export const proof = namedTests({
   title: 'Together: times are asked for with brackets',
   tests: [
     {
-      file: 'test/contract/audio-vendors.test.ts',
+      file: 'src/providers/together/contract.test.ts',
       names: ['Together is asked for times as its clients write lists, with brackets'],
     },
   ],

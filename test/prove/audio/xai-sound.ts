@@ -4,13 +4,16 @@ export const proof = namedTests({
   title: 'xAI: a language for speech, voices of a team, a model for transcription',
   tests: [
     {
-      file: 'test/contract/audio-vendors.test.ts',
+      file: 'src/providers/xai/contract.test.ts',
       names: [
         'xAI speaks with the language that it requires',
         'xAI speaks in voices that a team made for itself, and in its own in any case',
         'xAI hears with the model that the caller’s own options name',
-        'a voice of Google is found whatever its case',
       ],
+    },
+    {
+      file: 'src/providers/google-ai-studio/contract.test.ts',
+      names: ['a voice of Google is found whatever its case'],
     },
   ],
 })

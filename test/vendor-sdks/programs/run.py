@@ -2,13 +2,9 @@
 
 import importlib.util
 import json
-import os
 import sys
 from types import SimpleNamespace
 
-here = os.path.dirname(os.path.abspath(__file__))
-# A program is named like its vendor, and so are packages.
-sys.path.remove(here)
 with open(sys.argv[1]) as file:
     plan = json.load(file)
 with open(plan["soundFile"], "rb") as file:
@@ -16,7 +12,7 @@ with open(plan["soundFile"], "rb") as file:
 
 
 def load(program):
-    spec = importlib.util.spec_from_file_location(program[:-3].replace("-", "_") + "_program", os.path.join(here, program))
+    spec = importlib.util.spec_from_file_location("program_of_sdk", program)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Intentions } from './at.ts'
 
 /**
@@ -15,10 +14,16 @@ interface Plan {
 const plan = (await Bun.file(process.argv[2] ?? '').json()) as Plan
 const sound = await Bun.file(plan.soundFile).bytes()
 
+// An import keeps the process from its connections, so that nothing is sent before the last SDK is here.
+const loaded = new Map<string, Intentions>()
+for (const program of new Set(plan.runs.map((run) => run.program))) {
+  const { intentions } = (await import(program)) as { intentions: Intentions }
+  loaded.set(program, intentions)
+}
+
 async function runOne({ program, intention, url }: Plan['runs'][number]): Promise<string | null> {
   try {
-    const { intentions } = (await import(join(import.meta.dir, program))) as { intentions: Intentions }
-    const run = intentions[intention]
+    const run = loaded.get(program)?.[intention]
     if (run === undefined) return 'the program has no such intention'
     await run({ url, key: plan.key, sound, soundFile: plan.soundFile, address: plan.address })
     return null

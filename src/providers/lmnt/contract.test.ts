@@ -1,0 +1,8 @@
+import { expect, test } from 'bun:test'
+import { startAudioVendor } from '../../../test/support/audio-vendor.ts'
+
+const vendor = await startAudioVendor('lmnt', { path: '/lmnt/v1', speaks: ['blizzard'] })
+
+test('LMNT is told which version of its interface is meant', async () => {
+  expect(await vendor.speak('blizzard', { voice: 'leah' })).toMatchObject({ status: 200, message: '' })
+})
