@@ -15,7 +15,7 @@ import { takesAddress, type AddressSupport } from '../formats/text/address-suppo
 import { leanOf } from '../json/lean.ts'
 import { listAddresses, placeMedia, type LoadedMedia } from '../formats/text/media-addresses.ts'
 import { mediaHeadBytes, mediaTypeOf } from '../formats/text/media-type.ts'
-import { chooseInterface } from '../formats/text/adapter.ts'
+import { chooseInterface } from '../formats/text/text-interface.ts'
 import type { TextQuirks } from '../formats/text/codec.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import type { FetchWish } from '../transport/public-fetch.ts'

@@ -6,14 +6,8 @@ import { GatewayError } from '../core/errors.ts'
 import { steppedBodyBytesMin } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { isTierMissing } from '../formats/service-tier.ts'
-import {
-  chooseInterface,
-  lostParameters,
-  textAdapter,
-  type TextAdapter,
-  type TextInterface,
-  type TextStep,
-} from '../formats/text/adapter.ts'
+import { lostParameters, textAdapter, type TextAdapter, type TextStep } from '../formats/text/adapter.ts'
+import { chooseInterface, type TextInterface } from '../formats/text/text-interface.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
 import { coveredCharge } from './covered-charge.ts'

@@ -2,11 +2,13 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { parseListing, type ListedModel } from '../catalog/listing.ts'
 import { testContext, testEndpoint } from '../formats/text/testing.ts'
+import { asChat } from '../formats/text/chat/quirks.ts'
 import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
 import { decodeMessagesRequest } from '../formats/text/messages/read-request.ts'
 import { decodeResponsesRequest } from '../formats/text/responses/read-request.ts'
-import { chooseInterface, textAdapter } from '../formats/text/adapter.ts'
+import { textAdapter } from '../formats/text/adapter.ts'
+import { chooseInterface } from '../formats/text/text-interface.ts'
 import { addressOf, authHeaders } from '../transport/credentials.ts'
 import { textInterfacesOf } from './define-provider.ts'
 import { rowsOf } from '../../test/support/rows-of-providers.ts'
@@ -160,8 +162,8 @@ test('models of xAI and Moonshot that sample for themselves are not sent what th
     const { adapters } = presetOf(preset)
     const asked = { model: 'a/b', upstreamModel, format: 'chat', parameters: [] } as const
     const found = chooseInterface(textInterfacesOf(adapters, 'language'), asked)
-    if (found?.quirks.format !== 'chat') throw new Error('it has chat')
-    return found.quirks.rules
+    if (found === null) throw new Error('it has chat')
+    return asChat(found.quirks).rules
   }
   for (const model of ['grok-4.3', 'grok-3-mini', 'grok-code-fast-1', 'grok-4-1-fast-reasoning'])
     expect(interfaceOf('xai', model).get('stop')).toBe('refuse')

@@ -5,12 +5,7 @@ import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
 import type { HourRule, PriceEntry, TierRule } from '../catalog/price-overlay.ts'
-import { chatQuirks, type ChatQuirkOptions } from '../formats/text/chat/quirks.ts'
-import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/codec.ts'
-import { geminiQuirks, type GeminiQuirkOptions } from '../formats/text/gemini/quirks.ts'
-import { messagesQuirks, type MessagesQuirkOptions } from '../formats/text/messages/quirks.ts'
-import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/text/responses/quirks.ts'
-import type { TextInterface, TextPath } from '../formats/text/adapter.ts'
+import type { TextInterface } from '../formats/text/text-interface.ts'
 
 /**
  * What a provider can do. A modality is supported when its adapter is here. A modality of text has interfaces, several
@@ -185,22 +180,6 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
   } satisfies Preset)
 }
 
-/** OpenAI's chat completions, with a provider's departures as data. */
-export function openAiChat(
-  options: ChatQuirkOptions = {},
-  path: TextPath = '/chat/completions',
-): TextInterface {
-  return { format: 'chat', path, quirks: chatQuirks(options) }
-}
-
-/** OpenAI's responses, with a provider's departures as data. OpenAI itself says that it `isMaker`. */
-export function openAiResponses(
-  options: ResponsesQuirkOptions = {},
-  path: TextPath = '/responses',
-): TextInterface {
-  return { format: 'responses', path, quirks: responsesQuirks({ isMaker: false, ...options }) }
-}
-
 /** An interface that is asked in these cases alone, where a provider answers some models or calls in another way. */
 export function onlyFor(
   serves: NonNullable<TextInterface['serves']>,
@@ -218,34 +197,4 @@ export function named(pattern: RegExp): (asked: Pick<Endpoint, 'model' | 'upstre
 export function notNamed(pattern: RegExp): NonNullable<TextInterface['serves']> {
   const isNamed = named(pattern)
   return (asked) => !isNamed(asked)
-}
-
-/** Anthropic's messages, with a provider's departures as data. Anthropic itself says that it `isMaker`. */
-export function anthropicMessages(
-  options: MessagesQuirkOptions = {},
-  path: TextPath = '/messages',
-): TextInterface {
-  return { format: 'messages', path, quirks: messagesQuirks({ isMaker: false, ...options }) }
-}
-
-/** Gemini's contents, whose path says the model and whether it is to stream, with a provider's departures as data. */
-export function geminiContent(
-  options: GeminiQuirkOptions = {},
-  path: TextPath = ({ model, stream }) =>
-    `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-): TextInterface {
-  return { format: 'gemini', path, quirks: geminiQuirks({ isMaker: false, ...options }) }
-}
-
-/** Gemini's embeddings, several texts at once, with a provider's departures as data. */
-export function geminiEmbeddings(options: GeminiQuirkOptions = {}): TextInterface {
-  return geminiContent(options, ({ model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`)
-}
-
-/** OpenAI's embeddings, with a provider's departures as data. */
-export function openAiEmbeddings(
-  options: EmbeddingsQuirkOptions = {},
-  path: TextPath = '/embeddings',
-): TextInterface {
-  return { format: 'embeddings', path, quirks: embeddingsQuirks(options) }
 }

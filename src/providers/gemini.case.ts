@@ -11,10 +11,10 @@ import {
   testEndpoint,
   textOf,
 } from '../formats/text/testing.ts'
-import { selectCodec } from '../formats/text/select-codec.ts'
+import { selectCodec } from '../formats/text/formats.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
 import { embeddingsAnswerSchema } from '../formats/embeddings/request-schema.ts'
-import type { TextInterface } from '../formats/text/adapter.ts'
+import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

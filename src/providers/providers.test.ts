@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { toPublicId } from '../catalog/model-ids.ts'
+import { asChat } from '../formats/text/chat/quirks.ts'
 import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import { encodeChatRequest } from '../formats/text/chat/pass-request.ts'
 import { testEndpoint, textOf } from '../formats/text/testing.ts'
@@ -72,9 +73,9 @@ describe('what vendors’ own clients send', () => {
   function sentTo(slug: string, members: Record<string, unknown>) {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', messages, ...members }))
     const adapter = findPreset(slug)?.adapters.language?.find(({ format }) => format === 'chat')
-    if (adapter?.quirks.format !== 'chat') throw new Error(`${slug} has no chat`)
+    if (adapter === undefined) throw new Error(`${slug} has no chat`)
     const call = decodeChatRequest(bytes, { sessionIdHeader: null })
-    const { body, dropped } = encodeChatRequest(call, testEndpoint('b', slug), adapter.quirks)
+    const { body, dropped } = encodeChatRequest(call, testEndpoint('b', slug), asChat(adapter.quirks))
     return { wire: JSON.parse(textOf(body)), dropped }
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { asChat } from '../formats/text/chat/quirks.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
 import { decodeChatAnswer } from '../formats/text/chat/pass.ts'
 import { createChatStream } from '../formats/text/chat/pass-stream.ts'
@@ -35,8 +36,8 @@ function filesOf(folder: string, pattern: string): string[] {
 
 function quirksOf({ adapters }: Preset) {
   const language = adapters.language?.find(({ format }) => format === 'chat')
-  if (language?.format !== 'chat') throw new Error('the preset has no chat adapter')
-  return language.quirks
+  if (language === undefined) throw new Error('the preset has no chat adapter')
+  return asChat(language.quirks)
 }
 
 interface Piece {

@@ -9,8 +9,8 @@ import {
   testEndpoint,
   textOf,
 } from '../formats/text/testing.ts'
-import { selectCodec } from '../formats/text/select-codec.ts'
-import type { TextInterface } from '../formats/text/adapter.ts'
+import { selectCodec } from '../formats/text/formats.ts'
+import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

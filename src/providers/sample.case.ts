@@ -17,12 +17,13 @@ import {
   testEndpoint,
   textOf,
 } from '../formats/text/testing.ts'
-import { selectCodec } from '../formats/text/select-codec.ts'
+import { selectCodec } from '../formats/text/formats.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
 import { decodeRerankRequest } from '../formats/rerank/read-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { testTranscription } from '../formats/transcription/transcription-testing.ts'
-import type { TextInterface } from '../formats/text/adapter.ts'
+import { hasOwnCodec } from '../formats/text/codec.ts'
+import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
 import { modelRulesOf } from './registry.ts'
 
@@ -215,7 +216,7 @@ function testVectors(adapter: TextInterface, expected: Expected, read: Read): vo
 
 function testScores(adapter: TextInterface, expected: Expected, read: Read): void {
   test('gives the scores of its sample', () => {
-    if (!('codec' in adapter.quirks)) throw new Error('it has a codec of its own')
+    if (!hasOwnCodec(adapter.quirks)) throw new Error('it has a codec of its own')
     const body = bytesOf({ model: 'a/b', query: 'q', documents: ['x', 'y'] })
     const call = decodeRerankRequest(body, { sessionIdHeader: null })
     const { codec } = adapter.quirks

@@ -3,10 +3,10 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import { modalityRow, type TextFormat } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { parameterSetsMax } from '../core/limits/catalog.ts'
-import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
-import { selectCodec } from '../formats/text/select-codec.ts'
-import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
-import { chooseInterface, lostParameters, type TextInterface } from '../formats/text/adapter.ts'
+import { selectCodec } from '../formats/text/formats.ts'
+import { chatCompletions, embeddings } from '../formats/text/operations.ts'
+import { lostParameters } from '../formats/text/adapter.ts'
+import { chooseInterface, type TextInterface } from '../formats/text/text-interface.ts'
 import { textInterfacesOf, type Adapters } from './define-provider.ts'
 
 /** Members of a request that set a parameter, with those that it cannot be set without. */
@@ -100,11 +100,11 @@ function toTrials(
 
 function toChat(sample: Sample): TextCall {
   const messages = [{ role: 'user', content: 'Hello' }]
-  return decodeChatRequest(bodyOf({ messages, ...sample }), { sessionIdHeader: null })
+  return chatCompletions.decode(bodyOf({ messages, ...sample }), { sessionIdHeader: null })
 }
 
 function toEmbeddings(sample: Sample): TextCall {
-  return decodeEmbeddingsRequest(bodyOf({ input: 'Hello', ...sample }), { sessionIdHeader: null })
+  return embeddings.decode(bodyOf({ input: 'Hello', ...sample }), { sessionIdHeader: null })
 }
 
 function bodyOf(members: Sample): Uint8Array {
@@ -134,7 +134,7 @@ export function supportedParameters(adapters: Adapters, endpoint: Endpoint): Rea
     endpoint.reasons,
     endpoint.outputTokensMax,
     isSame ? 0 : trialsHere.map((trial) => indexIn(interfaces, chosenFor(trial))),
-    interfaces.map(({ quirks }) => ('modelOf' in quirks ? quirks.modelOf(upstreamModel) : null)),
+    interfaces.map(({ quirks }) => quirks.modelOf?.(upstreamModel) ?? null),
   ])
   const sets = known.get(adapters) ?? new Map<string, ReadonlySet<string>>()
   known.set(adapters, sets)

@@ -120,6 +120,8 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
 function brokenLayer(file: string, target: string): Broken | null {
   const from = placeOf(file)
   const to = placeOf(target)
+  const format = brokenFormat(file, target)
+  if (format !== null) return format
   if (composing.has(from) || from === to) return null
   if (configuring.has(from) && (configFolders.has(to) || target === issueRenderer)) return null
   if (configuring.has(to) || composing.has(to)) {
@@ -158,6 +160,37 @@ function brokenLayer(file: string, target: string): Broken | null {
     rule: 'layer',
     problem: `${from} (layer ${fromLayer}) imports ${target} (layer ${toLayer})`,
     remedy: 'Imports point downwards. Take what you need as a parameter, or move it to a lower layer.',
+  }
+}
+
+/** A folder of `src/formats` in which one wire format is; the name of the format is caught. */
+const formatFolder = /^src\/formats\/(?:text\/)?(chat|messages|responses|gemini|embeddings)\//
+
+/** The one file of a format from which providers take its interface, with their departures from it as data. */
+const formatFile = /\/quirks\.ts$/
+
+/** A provider's own files that may read pieces of the format that it made: its sound comes inside the format's answers. */
+const insideFormat = { folder: 'src/providers/google-ai-studio/', format: 'gemini' }
+
+/** A format knows no other, and a provider knows of a format only how it is asked for. */
+function brokenFormat(file: string, target: string): Broken | null {
+  const [, format] = formatFolder.exec(target) ?? []
+  if (format === undefined) return null
+  const [, own] = formatFolder.exec(file) ?? []
+  if (own !== undefined && own !== format) {
+    return {
+      rule: 'format',
+      problem: `the format ${own} imports ${target}`,
+      remedy:
+        'Formats meet in the conversation of canonical/text; what both need stands in src/formats/text.',
+    }
+  }
+  const isInside = file.startsWith(insideFormat.folder) && format === insideFormat.format
+  if (!file.startsWith('src/providers/') || formatFile.test(target) || isInside) return null
+  return {
+    rule: 'format',
+    problem: `imports ${target}`,
+    remedy: `Take the interface from the format's quirks.ts, and say as data how the provider departs from it.`,
   }
 }
 

@@ -3,7 +3,6 @@ import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
-import type { AddressSupport } from '../text/address-support.ts'
 import { startReading } from '../text/usage-readers.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.ts'
 import type { EncodedRequest } from '../text/encoded-request.ts'
@@ -12,50 +11,8 @@ import { fieldError } from '../../core/errors.ts'
 import { editPieces, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../../json/document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { encodeVectors, parseJson, unreadable } from './vectors.ts'
+import type { EmbeddingsQuirks } from './quirks.ts'
 import { countInputs, inputKindOf } from './read-request.ts'
-
-/** Where a provider differs from OpenAI's embeddings, as data. */
-export interface EmbeddingsQuirkOptions {
-  /** What the provider calls `dimensions`; null where it has no choice. Default `dimensions`. */
-  dimensionsField?: string | null
-  /** Whether `encoding_format` is known to work, base64 included; else floats are asked for and encoded here. Default false. */
-  base64?: boolean
-  /** Whether inputs may be token numbers. Default false: they would be embedded as something else. */
-  tokenArrays?: boolean
-  /** Whether inputs may be content of several modalities. Default false. */
-  contentInputs?: boolean
-  /** Whether `input_type` is understood. Default false. */
-  inputType?: boolean
-  /** Whether `user` is understood. Default false. */
-  user?: boolean
-  /** What happens to members no format knows. Default `drop`. */
-  unknownMembers?: 'forward' | 'drop'
-  /** Whether its vectors are base64 of signed bytes and nothing else; what they are a share of is not told. Default false. */
-  int8?: boolean
-}
-
-/** Options with their defaults. */
-export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
-  format: 'embeddings'
-  /** Inputs that name media by address are passed on as they came. */
-  addresses: AddressSupport
-}
-
-/** Completes options with defaults. */
-export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): EmbeddingsQuirks {
-  return {
-    format: 'embeddings',
-    addresses: { image: 'any', file: 'any' },
-    dimensionsField: options.dimensionsField === undefined ? 'dimensions' : options.dimensionsField,
-    base64: options.base64 ?? false,
-    tokenArrays: options.tokenArrays ?? false,
-    contentInputs: options.contentInputs ?? false,
-    inputType: options.inputType ?? false,
-    user: options.user ?? false,
-    unknownMembers: options.unknownMembers ?? 'drop',
-    int8: options.int8 ?? false,
-  }
-}
 
 /** Members of a request that are the gateway’s own. */
 export const gatewayMembers: ReadonlySet<string> = new Set([

@@ -3,12 +3,8 @@ import type { BodyPieces } from '../../core/body.ts'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
 import { testCharge, testContext, testEndpoint, textOf } from '../text/testing.ts'
-import {
-  decodeEmbeddingsAnswer,
-  embeddingsQuirks,
-  encodeEmbeddingsRequest,
-  type EmbeddingsQuirkOptions,
-} from './codec.ts'
+import { decodeEmbeddingsAnswer, encodeEmbeddingsRequest } from './codec.ts'
+import { embeddingsQuirks, type EmbeddingsQuirkOptions } from './quirks.ts'
 import { decodeFloats, encodeFloats } from './vectors.ts'
 import { countInputs, decodeEmbeddingsRequest } from './read-request.ts'
 import { embeddingsAnswerSchema } from './request-schema.ts'

@@ -1,7 +1,7 @@
 import type { SpeechOutput } from '../../canonical/audio.ts'
 import type { SpeechReference } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { TextPath } from '../text/adapter.ts'
+import type { TextPath } from '../text/text-interface.ts'
 
 /** What to ask for and what then arrives, for one format of the contract. */
 export interface SpeechFormatChoice {

@@ -5,13 +5,8 @@ import { chatQuirks } from './chat/quirks.ts'
 import { testContext, testEndpoint } from './testing.ts'
 import { messagesQuirks } from './messages/quirks.ts'
 import { responsesQuirks } from './responses/quirks.ts'
-import {
-  chooseInterface,
-  textAdapter,
-  type AskedInterface,
-  type TextInterface,
-  type TextPath,
-} from './adapter.ts'
+import { textAdapter } from './adapter.ts'
+import { chooseInterface, type AskedInterface, type TextInterface, type TextPath } from './text-interface.ts'
 
 /** What a call for `team/model 1` is sent to a provider through this interface, at this base URL. */
 function sentThrough(through: TextInterface, stream: boolean, baseUrl = 'https://host.test/v1') {

@@ -1,4 +1,4 @@
-import type { OwnFormat } from '../../canonical/operation.ts'
+import type { OwnFormat, TextFormat } from '../../canonical/operation.ts'
 import type { AddressSupport } from './address-support.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
@@ -9,26 +9,22 @@ import type {
   UpstreamErrorResponse,
   UpstreamFailure,
 } from '../../canonical/upstream.ts'
+import { assert } from '../../core/assert.ts'
 import type { EncodedRequest } from './encoded-request.ts'
-import type { ChatQuirks } from './chat/quirks.ts'
-import type { EmbeddingsQuirks } from '../embeddings/codec.ts'
-import type { GeminiQuirks } from './gemini/quirks.ts'
-import type { MessagesQuirks } from './messages/quirks.ts'
-import type { ResponsesQuirks } from './responses/quirks.ts'
 
-/** How one upstream differs from the format it speaks; `format` says which. */
-export type TextQuirks =
-  | ChatQuirks
-  | ResponsesQuirks
-  | MessagesQuirks
-  | EmbeddingsQuirks
-  | GeminiQuirks
-  | OwnQuirks
+/** How one upstream differs from the format it speaks, as far as it matters to every format; `format` says which. */
+export interface TextQuirks {
+  readonly format: TextFormat
+  /** Whether it is the maker of the format, whose seals of thoughts need no mark. */
+  readonly isMaker?: boolean
+  readonly addresses: AddressSupport
+  /** What a model of this name takes of the format; absent where nothing depends on the model. */
+  readonly modelOf?: (upstreamModel: string) => unknown
+}
 
 /** A format that is translated into no other: its codec comes with it, and knows how the upstream differs. */
-export interface OwnQuirks {
+export interface OwnQuirks extends TextQuirks {
   format: OwnFormat
-  addresses: AddressSupport
   codec: TextCodec
 }
 
@@ -43,4 +39,15 @@ export interface TextCodec {
   createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter
   /** Why a response is no success, as its upstream half reads it. */
   readError(response: UpstreamErrorResponse): UpstreamFailure
+}
+
+/** Quirks as those of the format that they are for. A format with others is a bug: an interface has both. */
+export function quirksOf<Quirks extends TextQuirks>(quirks: TextQuirks, format: Quirks['format']): Quirks {
+  assert(quirks.format === format, `${format} was given the quirks of ${quirks.format}`)
+  return quirks as Quirks
+}
+
+/** Whether a codec comes with quirks, as that of a format which is translated into no other does. */
+export function hasOwnCodec(quirks: TextQuirks): quirks is OwnQuirks {
+  return 'codec' in quirks
 }

@@ -98,3 +98,22 @@ export interface StreamReader {
   /** The format's own terminator was seen. */
   readonly isTerminated: boolean
 }
+
+/** What a stream shows before any provider has answered. */
+export interface StreamFrames {
+  /** Keeps the connection alive; clients pass over it. */
+  keepAlive: string
+  /** Why nobody answers; ends the stream. */
+  writeError(error: GatewayError, answer: UnansweredCall): string
+}
+
+/** What is known of an answer that nobody has begun. */
+export interface UnansweredCall {
+  generationId: string
+  model: string
+  /** Unix seconds. */
+  created: number
+}
+
+/** Keeps a connection alive as every client of server-sent events reads it, which is not at all. */
+export const keepAliveComment = ': HEADRACE PROCESSING\n\n'

@@ -5,7 +5,7 @@ import { geminiQuirks } from './gemini/quirks.ts'
 import { messagesQuirks } from './messages/quirks.ts'
 import { chatCompletions, messages, responses } from './operations.ts'
 import { responsesQuirks } from './responses/quirks.ts'
-import { encodeInSteps, selectCodec } from './select-codec.ts'
+import { encodeInSteps, selectCodec } from './formats.ts'
 import { testEndpoint } from './testing.ts'
 
 const operations = { chat: chatCompletions, responses, messages }

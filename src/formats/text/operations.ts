@@ -1,14 +1,15 @@
 import type { z } from 'zod'
 import type { TextCall } from '../../canonical/call.ts'
-import { decodeChatRequest } from './chat/read-request.ts'
+import { arePlainMessages, decodeChatRequest } from './chat/read-request.ts'
 import type { DecodeContext } from './decode-context.ts'
-import { callers } from './callers.ts'
+import { chatFrames } from './chat/errors.ts'
+import { messagesFrames, writeMessagesErrorBody } from './messages/errors.ts'
+import { responsesFrames } from './responses/errors.ts'
+import type { StreamFrames } from './halves.ts'
 import { type ClientConvention, contractConvention } from '../client-convention.ts'
 import { decodeEmbeddingsRequest } from '../embeddings/read-request.ts'
-import { decodeMessagesRequest } from './messages/read-request.ts'
-import { arePlainMessages, arePlainTurns } from './plain-messages.ts'
+import { arePlainTurns, decodeMessagesRequest } from './messages/read-request.ts'
 import { decodeResponsesRequest } from './responses/read-request.ts'
-import { chatFrames, messagesFrames, responsesFrames, type StreamFrames } from './stream-frames.ts'
 
 /** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
 export interface Bulk {
@@ -66,7 +67,7 @@ export interface DescribedOperation {
 export const chatCompletions: TextOperation = {
   decode: decodeChatRequest,
   stream: chatFrames,
-  convention: { ...contractConvention, writeError: callers.chat.writeError },
+  convention: contractConvention,
   bulk: { member: 'messages', isPlain: arePlainMessages, sample: Buffer.from('[{"role":"user"}]') },
   tokenCount: null,
   outputLimit: 'max_tokens',
@@ -77,7 +78,7 @@ export const chatCompletions: TextOperation = {
 export const responses: TextOperation = {
   decode: decodeResponsesRequest,
   stream: responsesFrames,
-  convention: { ...contractConvention, writeError: callers.responses.writeError },
+  convention: contractConvention,
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
   tokenCount: null,
   outputLimit: 'max_output_tokens',
@@ -89,7 +90,7 @@ export const messages: TextOperation = {
   decode: decodeMessagesRequest,
   stream: messagesFrames,
   convention: {
-    writeError: callers.messages.writeError,
+    writeError: writeMessagesErrorBody,
     requestIdHeader: 'request-id',
     acceptsApiKeyHeader: true,
   },

@@ -1,7 +1,4 @@
-import { mayCarryMedia } from './chat/media.ts'
-import { roles } from './chat/read-request.ts'
 import { skipSpace, skipString, skipValue } from '../../json/document.ts'
-import { turnRoles } from './messages/read-request.ts'
 
 const quote = 0x22
 const comma = 0x2c
@@ -12,34 +9,25 @@ const backslash = 0x5c
 
 const roleName = Buffer.from('"role"')
 const contentName = Buffer.from('"content"')
-const chatRoles = [...roles].map((role) => Buffer.from(JSON.stringify(role)))
-const messagesRoles = [...turnRoles].map((role) => Buffer.from(JSON.stringify(role)))
 
 /** What the contents of messages are, besides texts. */
-interface Contents {
+export interface PlainContents {
   /** Some are lists. */
   hasParts: boolean
   /** Some are null or missing. */
   hasNone: boolean
 }
 
+/** Names of roles as they stand in JSON. */
+export function rolesAsJson(roles: ReadonlySet<unknown>): readonly Buffer[] {
+  return [...roles].map((role) => Buffer.from(JSON.stringify(role)))
+}
+
 /**
- * Whether messages are surely what `decodeChatRequest` accepts, and weigh what their bytes weigh: told without building
- * them. False says nothing. `bytes` are known to be valid JSON.
+ * What the contents of messages are, told without building them; null when some message is not plainly right. `bytes` are
+ * known to be valid JSON.
  */
-export function arePlainMessages(bytes: Buffer): boolean {
-  const contents = readContents(bytes, chatRoles)
-  return contents !== null && (!contents.hasParts || !mayCarryMedia(bytes))
-}
-
-/** The same for `decodeMessagesRequest`, of messages that are texts only. */
-export function arePlainTurns(bytes: Buffer): boolean {
-  const contents = readContents(bytes, messagesRoles)
-  return contents !== null && !contents.hasParts && !contents.hasNone
-}
-
-/** Null when some message is not plainly right. */
-function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): Contents | null {
+export function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): PlainContents | null {
   if (bytes[0] !== openArray) return null
   const contents = { hasParts: false, hasNone: false }
   let at = 0
@@ -57,7 +45,12 @@ function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): Contents | n
  * Offset behind one message; -1 when it is not plainly right. A role or content that is named twice or with escapes is
  * not. Notes in `contents` what its content is.
  */
-function readMessage(bytes: Buffer, start: number, roleTexts: readonly Buffer[], contents: Contents): number {
+function readMessage(
+  bytes: Buffer,
+  start: number,
+  roleTexts: readonly Buffer[],
+  contents: PlainContents,
+): number {
   let hasRole = false
   let contentAt = -1
   let at = start

@@ -9,7 +9,7 @@ import type { TextQuirks } from './codec.ts'
  * maker of its format. A seal without a mark, as a client may have it from the maker itself, is taken as the maker's.
  */
 export function sealerOf(quirks: TextQuirks, providerSlug: string): string | undefined {
-  return 'isMaker' in quirks && quirks.isMaker ? undefined : providerSlug
+  return quirks.isMaker === true ? undefined : providerSlug
 }
 
 /** A part of an answer with the mark of who has sealed it. */

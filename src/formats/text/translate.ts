@@ -2,9 +2,9 @@ import { type BodyPieces, joinPieces } from '../../core/body.ts'
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
+import type { AnswerChoice } from '../../canonical/text/answer.ts'
 import type { ReportedUsage } from '../../canonical/text/events.ts'
-import type { MeterReading, PromisedOutput, ShownCharge } from '../../canonical/upstream.ts'
+import type { PromisedOutput, ShownCharge } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { atOnce } from '../../core/turns.ts'
 import type { EncodedRequest } from './encoded-request.ts'
@@ -20,7 +20,7 @@ import { shapeAnswer, shapeStream } from './promised-answer.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './codec.ts'
 import { refuseEmptyChoice } from './tool-choice.ts'
-import { callsShown, emptyReading, isProviderCall, isWhole } from './streams/stream-meter.ts'
+import { readingOf } from './streams/stream-meter.ts'
 import { TranslatedStream } from './streams/translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
@@ -122,34 +122,4 @@ function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput):
   if (finish?.reason !== 'stop' || parts.some(({ head }) => head.type === 'refusal')) return
   const texts = parts.filter(({ head }) => head.type === 'text').map(({ text }) => text)
   checkOutput(promised, texts.join(''))
-}
-
-/** What the meter reads of a whole answer. */
-export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
-  const parts = choices.flatMap((choice) => choice.parts)
-  const pieces = parts.filter((part) => sizeOf(part) > 0 || isWhole(part.head))
-  const finish = choices[0]?.finish ?? null
-  // Without a word and without a reason there is no answer that anybody would pay for.
-  const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)
-  return {
-    ...emptyReading(),
-    usage: usage?.usage ?? null,
-    source: usage ? 'provider' : 'estimated',
-    finishReason: isAnswer ? finish.reason : null,
-    nativeFinishReason: finish?.native ?? null,
-    upstreamId,
-    upstreamModel,
-    mediaTokens: usage?.mediaTokens ?? null,
-    serviceTier: usage?.serviceTier ?? null,
-    outputBytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
-    outputPieces: pieces.length,
-    reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
-    ...callsShown(parts.filter(({ head }) => isProviderCall(head)).length, usage),
-  }
-}
-
-/** Bytes that a model wrote for this part. */
-function sizeOf({ head, text, summary }: AnswerPart): number {
-  const name = head.type === 'tool_call' ? head.name : ''
-  return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(summary.join(''))
 }

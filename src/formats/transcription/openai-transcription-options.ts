@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { TextPath } from '../text/adapter.ts'
+import type { TextPath } from '../text/text-interface.ts'
 import type { TranscriptEventNames } from './openai-transcript-stream.ts'
 
 /** How one provider departs from OpenAI's transcription form. */

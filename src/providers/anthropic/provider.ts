@@ -1,4 +1,5 @@
-import { anthropicMessages, defineProvider } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { claudeModels } from './capabilities.ts'
 import { claudeOf } from './quirks.ts'
 

@@ -1,18 +1,12 @@
-import type { TextPath } from '../../formats/text/adapter.ts'
+import type { TextPath } from '../../formats/text/text-interface.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
-import {
-  anthropicMessages,
-  bearer,
-  defineProvider,
-  named,
-  notNamed,
-  onlyFor,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { bearer, defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { openAiService } from '../openai/capabilities.ts'
 import {
   isChatServed,

@@ -1,5 +1,7 @@
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { coherePrices } from './prices.ts'
 
 /** Reranking in its own format; chats and embeddings as its compatibility interface has them. */

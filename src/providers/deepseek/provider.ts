@@ -1,5 +1,7 @@
 import type { MessagesModel } from '../../formats/text/messages/quirks.ts'
-import { anthropicMessages, defineProvider, openAiChat } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { deepSeekModels } from './capabilities.ts'
 import { deepSeekPrices } from './prices.ts'
 

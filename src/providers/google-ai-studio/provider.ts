@@ -1,4 +1,5 @@
-import { defineProvider, geminiContent, geminiEmbeddings } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { geminiContent, geminiEmbeddings } from '../../formats/text/gemini/quirks.ts'
 import { geminiSpeech } from './speech.ts'
 import { geminiTranscription } from './transcription.ts'
 import { googleModels, studioModels, studioSpeech, studioTranscription } from './capabilities.ts'

@@ -1,7 +1,9 @@
 import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiResponses } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { groqModels } from './capabilities.ts'
 import { groqPrices } from './prices.ts'
 

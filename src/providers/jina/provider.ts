@@ -1,5 +1,6 @@
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
-import { defineProvider, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { jinaModels } from './capabilities.ts'
 
 export const jina = defineProvider({

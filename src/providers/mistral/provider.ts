@@ -1,6 +1,8 @@
 import { mistralSpeech } from './speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider, named } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { mistralKeyterms, mistralModels, mistralVoices } from './capabilities.ts'
 import { mistralPrices } from './prices.ts'
 

@@ -1,12 +1,7 @@
 import type { ChatQuirkOptions } from '../../formats/text/chat/quirks.ts'
-import {
-  anthropicMessages,
-  defineProvider,
-  named,
-  notNamed,
-  onlyFor,
-  openAiChat,
-} from '../define-provider.ts'
+import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { kimiModels } from './capabilities.ts'
 
 const moonshotChat: ChatQuirkOptions = {

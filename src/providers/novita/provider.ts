@@ -1,10 +1,7 @@
-import {
-  anthropicMessages,
-  defineProvider,
-  onlyFor,
-  openAiChat,
-  openAiEmbeddings,
-} from '../define-provider.ts'
+import { defineProvider, onlyFor } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 
 export const novita = defineProvider({
   slug: 'novita',

@@ -1,10 +1,8 @@
-import {
-  anthropicMessages,
-  defineProvider,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { ownMachine } from '../own-machine.ts'
 import { ollamaInspection } from './inspection.ts'
 

@@ -4,13 +4,11 @@ import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { contractReferences } from '../../formats/speech/reference-members.ts'
 import { jsonAudioTranscription } from './transcription.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
-import {
-  anthropicMessages,
-  defineProvider,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { openRouterModels } from './capabilities.ts'
 
 /** OpenRouter itself as one provider among others; who serves a model there it decides. */

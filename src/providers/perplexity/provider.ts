@@ -1,4 +1,6 @@
-import { defineProvider, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { sonarModels } from './capabilities.ts'
 
 /** Its Agent API, which took the place of chat completions in September 2026. */

@@ -1,4 +1,6 @@
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const sglang = defineProvider({

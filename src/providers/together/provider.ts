@@ -1,7 +1,9 @@
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { togetherModels } from './capabilities.ts'
 
 export const together = defineProvider({

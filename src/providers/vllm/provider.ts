@@ -1,12 +1,10 @@
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import {
-  anthropicMessages,
-  defineProvider,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const vllm = defineProvider({

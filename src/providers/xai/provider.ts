@@ -1,9 +1,11 @@
 import { pcmInputRate } from '../../canonical/audio.ts'
 import { xAiSpeech } from './speech.ts'
 import type { ChatQuirkOptions } from '../../formats/text/chat/quirks.ts'
-import type { AskedInterface } from '../../formats/text/adapter.ts'
+import type { AskedInterface } from '../../formats/text/text-interface.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, named, notNamed, onlyFor, openAiChat, openAiResponses } from '../define-provider.ts'
+import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
+import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { grokAudio, grokModels } from './capabilities.ts'
 import { xAiPrices } from './prices.ts'
 

@@ -1,4 +1,5 @@
-import { defineProvider, openAiChat } from '../define-provider.ts'
+import { defineProvider } from '../define-provider.ts'
+import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { glmModels } from './capabilities.ts'
 
 export const zai = defineProvider({

@@ -1,3 +1,4 @@
+import { keepAliveComment, type StreamFrames } from '../halves.ts'
 import type { ClientConvention, ShownError } from '../../client-convention.ts'
 
 /** OpenAI's words for what went wrong, by status; others are `invalid_request_error` below 500 and `server_error` from there. */
@@ -39,4 +40,20 @@ export const openAiConvention: ClientConvention = {
   writeError: writeOpenAiError,
   requestIdHeader: null,
   acceptsApiKeyHeader: false,
+}
+
+/** What a stream shows that nobody has begun. */
+export const chatFrames: StreamFrames = {
+  keepAlive: keepAliveComment,
+  writeError(error, { generationId, model, created }) {
+    const frame = {
+      id: generationId,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+      error: { code: error.status, message: error.message, metadata: { error_type: error.contractType } },
+    }
+    return `data: ${JSON.stringify(frame)}\n\n`
+  },
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { TextCall } from '../../../canonical/call.ts'
-import { selectCodec } from '../select-codec.ts'
+import { selectCodec } from '../formats.ts'
 import { decodeMessagesRequest } from '../messages/read-request.ts'
 import { decodeResponsesRequest } from '../responses/read-request.ts'
 import { chatQuirks } from './quirks.ts'

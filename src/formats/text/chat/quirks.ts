@@ -1,3 +1,5 @@
+import { quirksOf, type TextQuirks } from '../codec.ts'
+import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../address-support.ts'
 import { extendedChatShape, gatewayChatShape, standardChatShape } from './request-schema.ts'
 
@@ -164,3 +166,16 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
 
 /** Every member name that only OpenAI's own service understands; its preset accepts them. */
 export const openAiMembers: readonly string[] = [...openAiOnly]
+
+/** OpenAI's chat completions, with a provider's departures as data. */
+export function openAiChat(
+  options: ChatQuirkOptions = {},
+  path: TextPath = '/chat/completions',
+): TextInterface<ChatQuirks> {
+  return { format: 'chat', path, quirks: chatQuirks(options) }
+}
+
+/** The quirks of a provider that speaks this format. */
+export function asChat(quirks: TextQuirks): ChatQuirks {
+  return quirksOf<ChatQuirks>(quirks, 'chat')
+}

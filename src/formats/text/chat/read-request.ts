@@ -1,3 +1,4 @@
+import { readContents, rolesAsJson } from '../plain-messages.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import {
   hasMember,
@@ -206,14 +207,7 @@ function decodeMessages(document: JsonDocument): {
 }
 
 /** Who may speak in a conversation. */
-export const roles: ReadonlySet<unknown> = new Set([
-  'system',
-  'developer',
-  'user',
-  'assistant',
-  'tool',
-  'function',
-])
+const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
 // By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
 function checkMessages(messages: readonly unknown[]): void {
@@ -255,4 +249,15 @@ function listParameters(document: JsonDocument, fields: Fields): readonly string
   }
   if (fields.response_format?.type === 'json_schema') names.push('structured_outputs')
   return names
+}
+
+const plainRoles = rolesAsJson(roles)
+
+/**
+ * Whether messages are surely what `decodeChatRequest` accepts, and weigh what their bytes weigh: told without building
+ * them. False says nothing. `bytes` are known to be valid JSON.
+ */
+export function arePlainMessages(bytes: Buffer): boolean {
+  const contents = readContents(bytes, plainRoles)
+  return contents !== null && (!contents.hasParts || !mayCarryMedia(bytes))
 }

@@ -1,3 +1,5 @@
+import { quirksOf, type TextQuirks } from '../codec.ts'
+import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../address-support.ts'
 
 /** How a model is asked to think: at one of four levels, within a number of tokens, or not at all. */
@@ -65,4 +67,23 @@ export function geminiQuirks(options: GeminiQuirkOptions = {}): GeminiQuirks {
     addresses: options.addresses ?? { image: 'none', file: 'none', own: ownAddresses },
     embeddingInputsMax: options.embeddingInputsMax ?? 100,
   }
+}
+
+/** Gemini's contents, whose path says the model and whether it is to stream, with a provider's departures as data. */
+export function geminiContent(
+  options: GeminiQuirkOptions = {},
+  path: TextPath = ({ model, stream }) =>
+    `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+): TextInterface<GeminiQuirks> {
+  return { format: 'gemini', path, quirks: geminiQuirks({ isMaker: false, ...options }) }
+}
+
+/** Gemini's embeddings, several texts at once, with a provider's departures as data. */
+export function geminiEmbeddings(options: GeminiQuirkOptions = {}): TextInterface<GeminiQuirks> {
+  return geminiContent(options, ({ model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`)
+}
+
+/** The quirks of a provider that speaks this format. */
+export function asGemini(quirks: TextQuirks): GeminiQuirks {
+  return quirksOf<GeminiQuirks>(quirks, 'gemini')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeChatRequest } from '../chat/read-request.ts'
 import { testEndpoint, textOf } from '../testing.ts'
-import { selectCodec } from '../select-codec.ts'
+import { selectCodec } from '../formats.ts'
 import { decodeMessagesRequest } from '../messages/read-request.ts'
 import { decodeResponsesRequest } from '../responses/read-request.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'

@@ -1,3 +1,4 @@
+import type { StreamFrames } from '../halves.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { contractErrorOf, type ShownError } from '../../client-convention.ts'
 
@@ -53,4 +54,10 @@ export function writeMessagesError(error: GatewayError, generationId: string): s
     request_id: generationId,
   }
   return `event: error\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** What a stream shows that nobody has begun. */
+export const messagesFrames: StreamFrames = {
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  writeError: (error, { generationId }) => writeMessagesError(error, generationId),
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { joinPieces } from '../../../core/body.ts'
 import { testContext, testEndpoint, textOf, testCharge } from '../testing.ts'
-import { selectCodec } from '../select-codec.ts'
+import { selectCodec } from '../formats.ts'
 import { decodeMessagesRequest } from './read-request.ts'
 import { messagesQuirks, type MessagesModel, type MessagesQuirkOptions } from './quirks.ts'
 

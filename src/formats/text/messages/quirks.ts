@@ -1,3 +1,5 @@
+import { quirksOf, type TextQuirks } from '../codec.ts'
+import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../address-support.ts'
 
 /** What a model takes of the format's members. */
@@ -81,4 +83,17 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
     signsThoughts: options.signsThoughts ?? true,
     addresses: options.addresses ?? { image: 'https', file: 'https' },
   }
+}
+
+/** Anthropic's messages, with a provider's departures as data. Anthropic itself says that it `isMaker`. */
+export function anthropicMessages(
+  options: MessagesQuirkOptions = {},
+  path: TextPath = '/messages',
+): TextInterface<MessagesQuirks> {
+  return { format: 'messages', path, quirks: messagesQuirks({ isMaker: false, ...options }) }
+}
+
+/** The quirks of a provider that speaks this format. */
+export function asMessages(quirks: TextQuirks): MessagesQuirks {
+  return quirksOf<MessagesQuirks>(quirks, 'messages')
 }

@@ -1,3 +1,4 @@
+import { readContents, rolesAsJson } from '../plain-messages.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import {
   hasMember,
@@ -137,7 +138,7 @@ function estimateConversation(document: JsonDocument): { tokens: number; media: 
 }
 
 /** Roles of messages that are accepted. */
-export const turnRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+const turnRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 // By hand, because this runs for every request.
 function checkMessages(messages: readonly unknown[]): void {
@@ -180,4 +181,15 @@ function listParameters(document: JsonDocument, { output_config: config }: Field
   if (config?.effort && !names.includes('reasoning')) names.push('reasoning')
   if (config?.format) names.push('response_format', 'structured_outputs')
   return names
+}
+
+const plainRoles = rolesAsJson(turnRoles)
+
+/**
+ * Whether messages are surely what `decodeMessagesRequest` accepts, and weigh what their bytes weigh, which is told only of
+ * texts. False says nothing. `bytes` are known to be valid JSON.
+ */
+export function arePlainTurns(bytes: Buffer): boolean {
+  const contents = readContents(bytes, plainRoles)
+  return contents !== null && !contents.hasParts && !contents.hasNone
 }

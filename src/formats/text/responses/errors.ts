@@ -1,3 +1,4 @@
+import { keepAliveComment, type StreamFrames } from '../halves.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 
 /** An error inside a response, in the words of the format's closed list. */
@@ -15,4 +16,14 @@ const callersFaults: ReadonlySet<string> = new Set([
 function codeOf({ contractType }: GatewayError): string {
   if (contractType === 'rate_limit_exceeded') return 'rate_limit_exceeded'
   return callersFaults.has(contractType) ? 'invalid_prompt' : 'server_error'
+}
+
+/** What a stream shows that nobody has begun. */
+export const responsesFrames: StreamFrames = {
+  keepAlive: keepAliveComment,
+  writeError(error) {
+    const { code, message } = writeResponsesError(error)
+    const event = { type: 'error', sequence_number: 0, code, message, param: error.param }
+    return `event: error\ndata: ${JSON.stringify(event)}\n\n`
+  },
 }

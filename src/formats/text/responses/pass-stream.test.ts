@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { GatewayError } from '../../../core/errors.ts'
 import { runStream, testContext } from '../testing.ts'
-import { selectCodec } from '../select-codec.ts'
+import { selectCodec } from '../formats.ts'
 import { decodeResponsesRequest } from './read-request.ts'
 import { responsesQuirks } from './quirks.ts'
 

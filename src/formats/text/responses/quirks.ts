@@ -1,3 +1,5 @@
+import { quirksOf, type TextQuirks } from '../codec.ts'
+import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../address-support.ts'
 
 /** What a model takes of the format's members. */
@@ -60,4 +62,17 @@ export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQ
     runsItself: options.runsItself ?? (() => false),
     addresses: options.addresses ?? { image: 'any', file: 'https' },
   }
+}
+
+/** OpenAI's responses, with a provider's departures as data. OpenAI itself says that it `isMaker`. */
+export function openAiResponses(
+  options: ResponsesQuirkOptions = {},
+  path: TextPath = '/responses',
+): TextInterface<ResponsesQuirks> {
+  return { format: 'responses', path, quirks: responsesQuirks({ isMaker: false, ...options }) }
+}
+
+/** The quirks of a provider that speaks this format. */
+export function asResponses(quirks: TextQuirks): ResponsesQuirks {
+  return quirksOf<ResponsesQuirks>(quirks, 'responses')
 }

@@ -1,3 +1,4 @@
+import type { Answer, AnswerPart } from '../../../canonical/text/answer.ts'
 import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../../../canonical/text/events.ts'
 import type { MeterReading } from '../../../canonical/upstream.ts'
 
@@ -115,4 +116,34 @@ export function emptyReading(): MeterReading {
     outputPieces: 0,
     reportedCostNanocredits: null,
   }
+}
+
+/** What the meter reads of a whole answer. */
+export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
+  const parts = choices.flatMap((choice) => choice.parts)
+  const pieces = parts.filter((part) => sizeOf(part) > 0 || isWhole(part.head))
+  const finish = choices[0]?.finish ?? null
+  // Without a word and without a reason there is no answer that anybody would pay for.
+  const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)
+  return {
+    ...emptyReading(),
+    usage: usage?.usage ?? null,
+    source: usage ? 'provider' : 'estimated',
+    finishReason: isAnswer ? finish.reason : null,
+    nativeFinishReason: finish?.native ?? null,
+    upstreamId,
+    upstreamModel,
+    mediaTokens: usage?.mediaTokens ?? null,
+    serviceTier: usage?.serviceTier ?? null,
+    outputBytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
+    outputPieces: pieces.length,
+    reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+    ...callsShown(parts.filter(({ head }) => isProviderCall(head)).length, usage),
+  }
+}
+
+/** Bytes that a model wrote for this part. */
+function sizeOf({ head, text, summary }: AnswerPart): number {
+  const name = head.type === 'tool_call' ? head.name : ''
+  return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(summary.join(''))
 }

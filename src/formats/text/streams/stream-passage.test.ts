@@ -4,7 +4,7 @@ import { chatQuirks } from '../chat/quirks.ts'
 import { messagesQuirks } from '../messages/quirks.ts'
 import { decodeResponsesRequest } from '../responses/read-request.ts'
 import { responsesQuirks } from '../responses/quirks.ts'
-import { selectCodec } from '../select-codec.ts'
+import { selectCodec } from '../formats.ts'
 import { runStream, testContext } from '../testing.ts'
 
 // What holds of a stream of every format that passes as it came.

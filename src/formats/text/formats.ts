@@ -1,3 +1,34 @@
+import { readChatConversation } from './chat/read-conversation.ts'
+import { showChatUsage } from './chat/usage.ts'
+import { createChatWriter } from './chat/write-stream.ts'
+import { writeChatAnswer } from './chat/write-answer.ts'
+import { writeContractError } from '../client-convention.ts'
+import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import { readMessagesConversation } from './messages/read-conversation.ts'
+import { writeMessagesErrorBody } from './messages/errors.ts'
+import { createMessagesWriter } from './messages/write-stream.ts'
+import { writeMessagesAnswer, writeMessagesUsage } from './messages/write-answer.ts'
+import { readResponsesConversation } from './responses/read-conversation.ts'
+import { createResponsesWriter } from './responses/write-stream.ts'
+import { writeResponsesAnswer, writeResponsesUsage } from './responses/write-answer.ts'
+import { asChat } from './chat/quirks.ts'
+import { readChatAnswer } from './chat/read-answer.ts'
+import { createChatReader } from './chat/read-stream.ts'
+import { writeChatRequest } from './chat/write-request.ts'
+import { asGemini } from './gemini/quirks.ts'
+import { readGeminiAnswer } from './gemini/read-answer.ts'
+import { createGeminiReader } from './gemini/read-stream.ts'
+import { writeGeminiRequest } from './gemini/write-request.ts'
+import { readMessagesAnswer } from './messages/read-answer.ts'
+import { asMessages } from './messages/quirks.ts'
+import { writeMessagesRequest } from './messages/write-request.ts'
+import { createMessagesReader } from './messages/read-stream.ts'
+import { readResponsesAnswer } from './responses/read-answer.ts'
+import { asResponses } from './responses/quirks.ts'
+import { writeResponsesRequest } from './responses/write-request.ts'
+import { createResponsesReader } from './responses/read-stream.ts'
+import type { TextQuirks, TextCodec } from './codec.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { TextFormat } from '../../canonical/operation.ts'
@@ -8,22 +39,77 @@ import { encodeChatInSteps, encodeChatRequest, isUnknownSchema } from './chat/pa
 import type { EncodedRequest } from './encoded-request.ts'
 import { showDebugFirst } from './chat/pass-debug.ts'
 import { createChatStream } from './chat/pass-stream.ts'
-import {
-  decodeEmbeddingsAnswer,
-  type EmbeddingsQuirks,
-  encodeEmbeddingsRequest,
-} from '../embeddings/codec.ts'
-import { callers } from './callers.ts'
+import { decodeEmbeddingsAnswer, encodeEmbeddingsRequest } from '../embeddings/codec.ts'
 import { hidesThoughts } from './hidden-thoughts.ts'
 import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from '../embeddings/gemini.ts'
 import { createMessagesPassage } from './messages/pass-stream.ts'
 import { passMessagesAnswer, passMessagesRequest } from './messages/pass.ts'
 import { createResponsesPassage } from './responses/pass-stream.ts'
 import { passResponsesAnswer, passResponsesRequest } from './responses/pass.ts'
-import { readUpstreamFailure } from '../upstream-errors.ts'
-import type { TextCodec, TextQuirks } from './codec.ts'
-import { asChat, asGemini, asMessages, asResponses, upstreams } from './upstreams.ts'
+import { asEmbeddings } from '../embeddings/quirks.ts'
 import { translate } from './translate.ts'
+
+/** By the formats that conversations are asked in. */
+export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerHalf>> = {
+  chat: {
+    readConversation: readChatConversation,
+    writeAnswer: writeChatAnswer,
+    writeUsage: (charge) => showChatUsage(null, charge),
+    createStream: createChatWriter,
+    hasErrorEnd: true,
+    writeError: writeContractError,
+  },
+  responses: {
+    readConversation: readResponsesConversation,
+    writeAnswer: writeResponsesAnswer,
+    writeUsage: writeResponsesUsage,
+    createStream: createResponsesWriter,
+    hasErrorEnd: true,
+    writeError: writeContractError,
+  },
+  messages: {
+    readConversation: readMessagesConversation,
+    writeAnswer: writeMessagesAnswer,
+    writeUsage: writeMessagesUsage,
+    createStream: createMessagesWriter,
+    hasErrorEnd: false,
+    writeError: writeMessagesErrorBody,
+  },
+}
+
+/** By the formats that providers speak. */
+export const upstreams: Readonly<
+  Record<'chat' | 'responses' | 'messages' | 'gemini', UpstreamHalf<TextQuirks>>
+> = {
+  chat: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
+    readAnswer: (bytes, quirks, context) => readChatAnswer(bytes, asChat(quirks), context),
+    createStream: (quirks, context) => createChatReader(asChat(quirks), context),
+    readError: readUpstreamFailure,
+  },
+  responses: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeResponsesRequest(conversation, { endpoint, quirks: asResponses(quirks) }),
+    readAnswer: (bytes, quirks, context) => readResponsesAnswer(bytes, asResponses(quirks), context),
+    createStream: (quirks, context) => createResponsesReader(asResponses(quirks), context),
+    readError: readUpstreamFailure,
+  },
+  messages: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeMessagesRequest(conversation, { endpoint, quirks: asMessages(quirks) }),
+    readAnswer: (bytes, _quirks, context) => readMessagesAnswer(bytes, context),
+    createStream: (_quirks, context) => createMessagesReader(context),
+    readError: readUpstreamFailure,
+  },
+  gemini: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeGeminiRequest(conversation, { endpoint, quirks: asGemini(quirks) }),
+    readAnswer: (bytes, _quirks, context) => readGeminiAnswer(bytes, context),
+    createStream: (_quirks, context) => createGeminiReader(context),
+    readError: readUpstreamFailure,
+  },
+}
 
 /** Whether an answer passes as it came: it is not checked against a form, and shows all that it has. */
 function isPassed(context: AnswerContext, quirks: TextQuirks): boolean {
@@ -122,11 +208,6 @@ const embeddingsToGemini: TextCodec = {
   ...embeddingsToEmbeddings,
   encodeRequest: (call, endpoint, quirks) => encodeGeminiEmbeddings(call, endpoint, asGemini(quirks)),
   decodeAnswer: (bytes, context, _quirks, call) => decodeGeminiEmbeddings(bytes, context, call),
-}
-
-function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
-  assert(quirks.format === 'embeddings', `embeddings were given the quirks of ${quirks.format}`)
-  return quirks
 }
 
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */

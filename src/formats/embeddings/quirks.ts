@@ -1,0 +1,59 @@
+import type { AddressSupport } from '../text/address-support.ts'
+import { quirksOf, type TextQuirks } from '../text/codec.ts'
+import type { TextInterface, TextPath } from '../text/text-interface.ts'
+
+/** Where a provider differs from OpenAI's embeddings, as data. */
+export interface EmbeddingsQuirkOptions {
+  /** What the provider calls `dimensions`; null where it has no choice. Default `dimensions`. */
+  dimensionsField?: string | null
+  /** Whether `encoding_format` is known to work, base64 included; else floats are asked for and encoded here. Default false. */
+  base64?: boolean
+  /** Whether inputs may be token numbers. Default false: they would be embedded as something else. */
+  tokenArrays?: boolean
+  /** Whether inputs may be content of several modalities. Default false. */
+  contentInputs?: boolean
+  /** Whether `input_type` is understood. Default false. */
+  inputType?: boolean
+  /** Whether `user` is understood. Default false. */
+  user?: boolean
+  /** What happens to members no format knows. Default `drop`. */
+  unknownMembers?: 'forward' | 'drop'
+  /** Whether its vectors are base64 of signed bytes and nothing else; what they are a share of is not told. Default false. */
+  int8?: boolean
+}
+
+/** Options with their defaults. */
+export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
+  format: 'embeddings'
+  /** Inputs that name media by address are passed on as they came. */
+  addresses: AddressSupport
+}
+
+/** Completes options with defaults. */
+export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): EmbeddingsQuirks {
+  return {
+    format: 'embeddings',
+    addresses: { image: 'any', file: 'any' },
+    dimensionsField: options.dimensionsField === undefined ? 'dimensions' : options.dimensionsField,
+    base64: options.base64 ?? false,
+    tokenArrays: options.tokenArrays ?? false,
+    contentInputs: options.contentInputs ?? false,
+    inputType: options.inputType ?? false,
+    user: options.user ?? false,
+    unknownMembers: options.unknownMembers ?? 'drop',
+    int8: options.int8 ?? false,
+  }
+}
+
+/** OpenAI's embeddings, with a provider's departures as data. */
+export function openAiEmbeddings(
+  options: EmbeddingsQuirkOptions = {},
+  path: TextPath = '/embeddings',
+): TextInterface<EmbeddingsQuirks> {
+  return { format: 'embeddings', path, quirks: embeddingsQuirks(options) }
+}
+
+/** The quirks of a provider that speaks this format. */
+export function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
+  return quirksOf<EmbeddingsQuirks>(quirks, 'embeddings')
+}
