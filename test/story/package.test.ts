@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
+const packed = packedFiles()
 
 /** The files that somebody who installs the package gets, by what npm says. */
 function packedFiles(): string[] {
@@ -19,7 +21,7 @@ function neighboursOf(path: string): string[] {
 }
 
 test('the package has all that the gateway runs from, and no test and no bench', () => {
-  const files = packedFiles()
+  const files = packed
   const needed = ['bin/bunfig.toml', 'src/main.ts', 'src/storage/migrations/0001_initial.sql']
   expect(files).toEqual(expect.arrayContaining([...needed, 'docs/configuration.md', 'simulator/server.ts']))
   expect(
@@ -31,3 +33,47 @@ test('the package has all that the gateway runs from, and no test and no bench',
     .filter(({ needs }) => !needs.endsWith('/') && existsSync(join(root, needs)) && !files.includes(needs))
   expect(missing).toEqual([])
 })
+
+/** The providers of which the simulator's page says that their own audio APIs are played. */
+function promisedFakes(): string[] {
+  const page = readFileSync(join(root, 'simulator/README.md'), 'utf8')
+  const [, section = ''] = page.split('\n## Audio APIs\n')
+  const [table = ''] = section.split('\n## ')
+  return [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, slug = '']) => slug)
+}
+
+/** Starts the simulator of a folder with what is packed, as `npm run simulator` does. */
+async function startPacked(folder: string) {
+  for (const path of packed.filter((one) => /^(?:bin|simulator)\/|^package\.json$/.test(one)))
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const command = ['node', 'bin/headrace.js', '--bun', 'simulator/main.ts', '--port', '0']
+  const child = Bun.spawn(command, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  for await (const piece of child.stdout) {
+    printed += new TextDecoder().decode(piece)
+    const url = /Simulated OpenAI at (\S+)\/v1 /.exec(printed)?.[1]
+    if (url !== undefined) return { child, url }
+  }
+  throw new Error(`the simulator did not start: ${printed}`)
+}
+
+test('the simulator of the package plays every provider that its page promises, and the page names all that it plays', async () => {
+  const promised = promisedFakes()
+  const played = readFileSync(join(root, 'simulator/audio/apis.ts'), 'utf8').matchAll(/'\.\/([a-z-]+)\//g)
+  expect(promised).toEqual([...played].map(([, slug = '']) => slug))
+  expect(promised.length).toBeGreaterThan(20)
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-packed-'))
+  const { child, url } = await startPacked(folder)
+  try {
+    // A mount is made by the first request that is for a provider it plays.
+    for (const slug of [...promised, 'nobody'])
+      await fetch(`${url}/p/of-${slug}/${slug}/nothing`, { method: 'POST', body: '{}' })
+    const { mounts } = (await (await fetch(`${url}/admin/health`)).json()) as { mounts: string[] }
+    expect(mounts.filter((name) => name.startsWith('of-'))).toEqual(promised.map((slug) => `of-${slug}`))
+  } finally {
+    child.kill('SIGKILL')
+    await child.exited
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)
