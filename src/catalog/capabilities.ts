@@ -2,9 +2,8 @@ import type { AudioCapabilities } from '../canonical/endpoint.ts'
 import { modalities, modalityRow, type Modality } from '../canonical/operation.ts'
 
 /**
- * What is known of the models whose names fit. A member that is left out is decided by the next rule that fits, and
- * so is each of `audio`. Listings
- * rarely say such things; the operator's configuration overrules all of them.
+ * What the names that match tell of their models. For a member that is left out, the next matching rule decides; so for
+ * each member of `audio`. Listings rarely say such things. The operator's configuration overrules all rules.
  */
 export interface ModelRule {
   name: RegExp
@@ -16,15 +15,15 @@ export interface ModelRule {
   hears?: boolean
   /** It thinks before it answers. */
   reasons?: boolean
-  /** It searches unasked. */
+  /** It searches the web without being asked to. */
   searches?: boolean
-  /** A language model that is offered for transcriptions as well, where its provider has an adapter for them. */
+  /** A language model that is offered for transcriptions too, if its provider has an adapter for them. */
   transcribes?: boolean
-  /** What an audio model offers beyond the least. */
+  /** Audio capabilities beyond the minimum. */
   audio?: Partial<AudioCapabilities>
 }
 
-/** What a model can do, as far as its name tells. */
+/** What a model can do, as far as rules for its name tell. */
 export interface ModelTraits {
   /** Null when none of the operations serves it. */
   modality: Modality | null
@@ -37,8 +36,8 @@ export interface ModelTraits {
 }
 
 /**
- * What the usual words of names mean, whoever made the model: the end of every provider's own rules, and all there is
- * for a server nobody knows. Names of makers and of their families stand in the folders of providers.
+ * Rules for common words in names, whoever made the model. They come after every provider's own rules, and are the only
+ * rules for an unknown server. Names of authors and model families are in the providers' folders.
  */
 const generalRules: readonly ModelRule[] = [
   ...Object.entries(modalities).flatMap(([modality, { named }]) =>
@@ -50,7 +49,7 @@ const generalRules: readonly ModelRule[] = [
   { name: /-search-(preview|api)|deep-?research|:online$/i, searches: true },
 ]
 
-/** What the name of a model tells by the rules of its provider, then by the general ones; an unknown name is a language model's. */
+/** A model's traits by its provider's rules, then by the general ones; a model whose name matches no rule is a language model. */
 export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): ModelTraits {
   const found: Omit<ModelRule, 'name'> = {}
   for (const rule of rules) addTold(found, rule, upstreamModel)
@@ -60,7 +59,7 @@ export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): Mo
   return { modality, sees, hears, reasons, searches, transcribes, audio }
 }
 
-/** Adds what a rule that fits says of what no rule before it said. */
+/** Adds the members of a matching rule that no rule before it has set. */
 function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel: string): void {
   if (!rule.name.test(upstreamModel)) return
   const { modality, sees, hears, reasons, searches, transcribes, audio } = rule
@@ -73,7 +72,7 @@ function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel:
   if (audio !== undefined) found.audio = { ...audio, ...found.audio }
 }
 
-/** What a model of this kind takes and gives, as the public catalog names it. */
+/** The input and output modalities of such a model, in the public catalog's terms. */
 export function modalitiesOf(
   modality: Modality,
   { sees, hears }: Pick<ModelTraits, 'sees' | 'hears'>,
@@ -83,7 +82,7 @@ export function modalitiesOf(
   return { input: [...inputs, ...besides], output: [...outputs] }
 }
 
-/** The least an audio model may be taken to offer. Addresses are fetched by the gateway unless an adapter says otherwise. */
+/** The minimum of every audio model. The gateway fetches audio addresses unless an adapter says otherwise. */
 export const leastAudio: AudioCapabilities = {
   verboseJson: false,
   wordTimes: false,

@@ -19,70 +19,70 @@ import { idsOf, unknownModel } from './unknown-model.ts'
 import { awaitedProviders } from './unread-listings.ts'
 import { voicedEndpoints } from './voiced-models.ts'
 
-/** What is offered at one moment: models, and the endpoints behind them. Never changed. */
+/** The models offered at one moment, and their endpoints. Never changed. */
 export interface CatalogView {
-  /** The endpoints of a base id for one modality, none when it is unknown. Wants an id as `resolve` gives it. */
+  /** The endpoints of a base id for one modality; none when the id is unknown. Pass an id that `resolve` returned. */
   endpointsOf(base: string, modality: Modality): readonly Endpoint[]
-  /** Where the endpoints of a name of the operator's own stand, by their ids; null of a model. */
+  /** For an operator's own name, the places of its endpoints by their ids; null for a model. */
   placesOf(base: string): ReadonlyMap<string, Place> | null
   /**
-   * What a caller's model means: the operator's aliases and exact ids first, then ids with a variant, in another case, and
-   * bare slugs that exactly one model has; a name without a tag means its tag `latest`. An unknown id comes back as it is,
-   * without its variant.
+   * Resolves the model that a caller wrote: first the operator's aliases and exact ids; then ids with a variant, in a
+   * different case, or bare slugs that exactly one model has. A name without a tag means its tag `latest`. An unknown id is
+   * returned as it is, without its variant.
    */
   resolve(modelId: string): ResolvedModel
   model(base: string): Model | null
   /** All models by id, or those of one modality. */
   models(modality?: Modality): readonly Model[]
-  /** Up to three served ids that somebody who wrote this may have meant. */
+  /** Up to three served ids that the caller may have meant. */
   nearest(modelId: string): string[]
-  /** The refusal for a model without endpoints of the modality, with the next step in its message. */
+  /** The error for a model without endpoints of the modality; its message tells what to do. */
   unknownModel(modelId: string, modality: Modality): GatewayError
   /**
-   * Display names of the providers that may have a model which nothing serves, because they have not told their models
-   * since the start.
+   * For a model that no endpoint serves: display names of providers that may have it, because their listings have not been
+   * read since the start.
    */
   awaitedProviders(modelId: string): readonly string[]
-  /** Who is configured, in that order; a provider with several deployments once. */
+  /** The configured providers, in that order; a provider with several deployments appears once. */
   readonly providers: readonly CatalogProvider[]
-  /** Endpoints whose price is not known; the operator is warned of them. */
+  /** Endpoints without a known price, for a warning to the operator. */
   unpriced(): readonly Endpoint[]
-  /** Those with a surcharge whose amount nobody tells. */
+  /** Endpoints with a surcharge of unknown amount. */
   surcharged(): readonly Endpoint[]
-  /** What the operator's names and aliases promise and nothing serves now, a sentence each; the operator is warned. */
+  /** One sentence for each of the operator's names and aliases that nothing serves now, for a warning to the operator. */
   unservedNames(): readonly string[]
 }
 
-/** A provider as callers choose it and see it. */
+/** A provider as callers name it and see it. */
 export interface CatalogProvider {
   slug: string
   name: string
 }
 
-/** What is served here. Answers from memory; a change replaces the whole picture. */
+/** The served models. Answers from memory; a change replaces the whole view. */
 export interface Catalog {
-  /** The picture of this moment; the same value until something changes. */
+  /** The present view; the same object until something changes. */
   current(): CatalogView
   /**
-   * Takes a deployment's listing in place of what was known of its models; resolves when the picture shows it. Unknown
-   * deployments are a bug.
+   * Replaces what was known of a deployment's models by its listing; resolves when the view shows it. The deployment must
+   * be a known one.
    */
   replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): Promise<void>
   /**
-   * Takes other default prices, or works prices out anew with null, because some begin on a day; resolves when the picture
-   * shows it. Calls that have begun keep the prices they began with.
+   * Replaces the default prices. With null it computes all prices again, because some take effect on a day. Resolves when
+   * the view shows it. Calls that have begun keep the prices they began with.
    */
   replacePrices(table: PricePackage | null): Promise<void>
   /** Rises with every change. */
   readonly version: number
 }
 
-/** What the catalog is made of. */
+/** What `createCatalog` needs. */
 export interface CatalogOptions {
   deployments: readonly DeploymentSource[]
-  /** Ids of those that are asked which models they have. */
+  /** Ids of the deployments whose listings are read. */
   askedDeployments?: ReadonlySet<string>
-  /** Default prices; those that the program came with when left out. */
+  /** Default prices; those that are shipped with the program when absent. */
   table?: PricePackage
   /** The operator's prices by public model id, for every deployment. */
   prices?: Readonly<Record<string, OperatorPrices>>
@@ -93,7 +93,7 @@ export interface CatalogOptions {
   nowMs: () => number
 }
 
-/** Builds the catalog from what needs no network; discovery replaces parts of it later. Throws RangeError on a bad price. */
+/** Builds the catalog without network; discovery replaces parts of it later. Throws RangeError on a bad price. */
 export function createCatalog(options: CatalogOptions): Catalog {
   const prices = options.prices ?? {}
   let table = options.table ?? pricePackage
@@ -108,7 +108,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   let version = 1
   let view = atOnce(build())
 
-  /** The picture anew; only the offers of deployments of which something has changed are worked out again. */
+  /** Builds the view anew. It computes only the offers of deployments that have changed. */
   function* build(): Generator<void, CatalogView> {
     const nowMs = options.nowMs()
     for (const one of stale) {
@@ -131,7 +131,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
 
   async function refresh(): Promise<void> {
     try {
-      // What changes meanwhile is shown by the next round, so that many listings at once are few rounds.
+      // Changes that come meanwhile are left to the next round, so that many listings at once cost few rounds.
       while (stale.size > 0) {
         view = await inTurns(build())
         version += 1
@@ -161,7 +161,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   }
 }
 
-/** A deployment with what is known of its models. */
+/** A deployment and what is known of its models. */
 interface Known {
   source: DeploymentSource
   /** Its last listing; null before the first. */
@@ -176,12 +176,12 @@ function providersOf(deployments: readonly DeploymentSource[]): readonly Catalog
   return [...names].map(([slug, name]) => ({ slug, name }))
 }
 
-/** What a picture has besides its models. */
+/** The parts of a view besides its models. */
 interface Surroundings {
   sources: readonly DeploymentSource[]
   providers: readonly CatalogProvider[]
   potential: readonly PotentialProvider[]
-  /** Deployments that are asked which models they have, and have not told yet. */
+  /** Deployments with a listing that has not been read yet. */
   unread: readonly DeploymentSource[]
   table: PricePackage
 }
@@ -215,7 +215,7 @@ function viewOf(
         find: (name) => snapshot.models.get(resolveIn(snapshot, name).base) ?? null,
         resolve: (name) => resolveIn(snapshot, name).base,
       }),
-    // Names have the endpoints of models, which the list has already.
+    // The operator's names are left out: their endpoints are those of models, which are in the list already.
     unpriced: () =>
       snapshot.list.flatMap(({ id, endpoints }) =>
         snapshot.names.has(id) ? [] : endpoints.filter(({ isPriced }) => !isPriced),
@@ -260,7 +260,7 @@ function resolveIn(snapshot: Snapshot, modelId: string): ResolvedModel {
   return otherBase ? withVariant(otherBase, split) : found
 }
 
-/** The variant that the caller asks for counts before one that the alias has. */
+/** The caller's variant takes precedence over the alias's. */
 function withVariant(meant: ResolvedModel, { variant }: ResolvedModel): ResolvedModel {
   return variant === null ? meant : { base: meant.base, variant }
 }

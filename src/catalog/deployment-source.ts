@@ -9,9 +9,9 @@ import type { HourRule, TierRule, PriceOverlay } from './price-overlay.ts'
 export interface OperatorModel {
   /** The public id. */
   id: string
-  /** The name the provider knows; by default the part of the id after the author. */
+  /** The provider's name for it; by default the part of the id after the author. */
   upstream?: string | undefined
-  /** Left out, it is what the provider tells, or else a language model. */
+  /** When absent, the modality that the provider tells, or else language. */
   modality?: Modality | undefined
   prices?: OperatorPrices | undefined
   audio?: OperatorAudio | undefined
@@ -19,47 +19,47 @@ export interface OperatorModel {
   output_tokens_max?: number | undefined
 }
 
-/** A deployment with what its preset and the operator say about its models. */
+/** A deployment, with what its preset and the operator say about its models. */
 export interface DeploymentSource {
   deployment: Deployment
-  /** Author of the public ids of models whose own name has none. */
+  /** The author in the public ids of models whose own name has none. */
   author: string
-  /** Modalities the provider has an adapter for; models of others are not offered. */
+  /** Modalities that the provider has an adapter for; other models are not offered. */
   modalities: readonly Modality[]
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
-  /** What the gateway itself knows of its prices. */
+  /** The prices that its provider's folder has. */
   prices: PriceOverlay
-  /** A model's name without what is only an address of the provider's. */
+  /** A model's name without the parts that are only an address at this provider. */
   publicName: (upstreamModel: string) => string
   /** The family of a model whose name has a voice in it, as `familyOfVoice` of a preset says. */
   familyOfVoice?: (upstreamModel: string) => string | null
-  /** What names tell of its models. */
+  /** Rules for the names of its models. */
   modelRules: readonly ModelRule[]
-  /** Which parameters an endpoint of it honours, as `parameters` of the endpoint says; asked before that is set. */
+  /** The parameters that an endpoint of it honours, as `Endpoint.parameters`; called before that member is set. */
   parametersOf: (endpoint: Endpoint) => ReadonlySet<string> | null
-  /** What cache writes for an hour cost where only the price of others is known; absent where the provider has no rule. */
+  /** How to derive the price of cache writes for an hour from that of other writes; absent when the provider has no rule. */
   hourWrites?: HourRule
   /** The days on which the provider shuts models down, `YYYY-MM-DD`, by its own names for them. */
   expirationDates?: ReadonlyMap<string, string>
-  /** What service tiers cost where nobody states it; absent where the provider has no rule. */
+  /** How to derive the prices of service tiers that no source states; absent when the provider has no rule. */
   tiers?: readonly TierRule[]
-  /** Everything costs nothing here, as on a server the operator runs himself. */
+  /** All its models cost nothing, as on the operator's own server. */
   isFree: boolean
-  /** How the names of models end that cost nothing here; left out where names do not tell. */
+  /** The ending of the names of free models; absent when names do not tell. */
   freeEnding?: string
-  /** Only its listing tells which models exist; before the first listing there are none but the operator's. */
+  /** Only the listing tells which models exist; before the first listing only the operator's models are offered. */
   onlyListed: boolean
   /** Models that its listing leaves out. */
   unlisted?: readonly string[]
   dataPolicy: DataPolicy
   batch: Endpoint['batch']
-  /** What the provider's adapters change about the audio capabilities of its models. */
+  /** Changes by the provider's adapters to the audio capabilities of its models. */
   audio?: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> } | undefined
   models: readonly OperatorModel[]
 }
 
-/** A provider that is not configured, for telling people what would serve the model they asked for. */
+/** A provider that is not configured; errors name it when it would serve the requested model. */
 export interface PotentialProvider {
   author: string
   pricesProviderId: string | null

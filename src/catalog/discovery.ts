@@ -8,7 +8,7 @@ import {
 import type { Catalog } from './catalog.ts'
 import { parseListing, type ListedModel } from './listing.ts'
 
-/** How the last reading of a deployment's listing went. */
+/** The result of the last reading of a deployment's listing. */
 export interface DiscoveryState {
   deploymentId: string
   /** Models listed at the last success; null before the first. */
@@ -17,43 +17,43 @@ export interface DiscoveryState {
   failure: string | null
 }
 
-/** Asks deployments which models they have. A failed reading changes nothing: what was known stays offered. */
+/** Reads the model listings of deployments. After a failed reading the models known before stay offered. */
 export interface Discovery {
-  /** Begins reading in the background, now and then regularly. */
+  /** Begins reading in the background: now, and then periodically. */
   start(): void
   stop(): void
-  /** Reads what is due; deployments that failed come up sooner than the others. Never rejects. */
+  /** Reads the listings that are due; after a failure a listing is due sooner. Never rejects. */
   refreshDue(): Promise<void>
   /**
-   * Reads all now, except those read within the retry time; for a model nobody knew. Resolves when all are read, or as soon
-   * as one was and it is enough. Never rejects.
+   * Reads all listings now, except those read within the retry time; for a call that names an unknown model. Resolves when
+   * all are read, or as soon as one was and `isEnough` returns true. Never rejects.
    */
   refreshStale(isEnough?: () => boolean): Promise<void>
   states(): readonly DiscoveryState[]
 }
 
-/** What discovery reads, from whom, and whom it tells. */
+/** What `createDiscovery` needs. */
 export interface DiscoveryOptions {
   catalog: Catalog
   /** Deployments that have a listing. */
   deploymentIds: readonly string[]
-  /** The body of the deployment's listing, parsed; rejects when it cannot be had. Must end when the signal aborts. */
+  /** The parsed body of the deployment's listing; rejects when it cannot be read. Must end when the signal aborts. */
   fetchListing: (deploymentId: string, signal: AbortSignal) => Promise<unknown>
-  /** Completes a listing with what the server itself tells of its models; never rejects. */
+  /** Adds to a listing what the server itself tells of its models; never rejects. */
   inspect?: (
     deploymentId: string,
     models: readonly ListedModel[],
     signal: AbortSignal,
   ) => Promise<readonly ListedModel[]>
   clock: Clock
-  /** Told of every failed reading. */
+  /** Called for every failed reading. */
   onFailure?: (deploymentId: string, failure: unknown) => void
 }
 
 interface Entry extends DiscoveryState {
-  /** Monotonic; when it may be read again. */
+  /** Monotonic time at which it may be read again. */
   dueAtMs: number
-  /** Monotonic; when the last reading began. */
+  /** Monotonic time at which the last reading began. */
   readAtMs: number
   running: Promise<void> | null
 }
@@ -101,8 +101,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
 }
 
 /**
- * Reads several listings, a few at a time; one that is being read already is waited for. Those that failed come last: a few
- * servers that do not answer must not keep the others from being asked.
+ * Reads several listings, a few at a time; it waits for one that is being read already. Those that failed last time come
+ * last: a few servers that do not answer must not delay the others.
  */
 async function readAll(
   entries: readonly Entry[],

@@ -11,11 +11,11 @@ export interface EndpointJson {
   name: string
   model_id: string
   model_name: string
-  /** Zero where nobody says: the contract has no other way. */
+  /** Zero when no source tells it: the contract allows nothing else. */
   context_length: number
   pricing: PricingJson
   provider_name: string
-  /** What `provider.only` and its siblings call it. */
+  /** The name for `provider.only` and the other provider lists. */
   tag: string
   quantization: string | null
   max_completion_tokens: number | null
@@ -26,7 +26,7 @@ export interface EndpointJson {
   supports_voice_cloning: boolean
   supports_multiple_audio_references: boolean
   supports_image_reference: boolean
-  /** Milliseconds to the first output; of this process, as all that follows. */
+  /** Milliseconds to the first output. This and the following figures are of this process only. */
   latency_last_30m: Percentiles | null
   /** Output tokens a second. */
   throughput_last_30m: Percentiles | null
@@ -34,11 +34,11 @@ export interface EndpointJson {
   uptime_last_5m: number | null
   uptime_last_30m: number | null
   uptime_last_1d: number | null
-  /** What the contract has no place for; only where there is something to say. */
+  /** Facts that the contract has no member for; only when there are any. */
   headrace?: { pricing_rules: PricingRulesJson }
 }
 
-/** A model with everything that serves it. */
+/** A model and all its endpoints. */
 export interface ModelEndpointsJson {
   id: string
   name: string
@@ -54,12 +54,12 @@ export interface ModelEndpointsJson {
   endpoints: EndpointJson[]
 }
 
-/** How an endpoint has fared; the catalog itself does not know. */
+/** An endpoint's performance figures, which the catalog itself does not know. */
 export type FiguresOf = (endpoint: Endpoint) => EndpointFigures
 
 /**
- * The model of an id with its endpoints, `:batch` with those that batches may use. Throws `not_found` for an id that is not
- * served, and for a variant that the model does not have.
+ * A model with its endpoints; an id with `:batch` has only those that batches may use. Throws `not_found` for an id that
+ * is not served, and for a variant that the model does not have.
  */
 export function modelEndpoints(
   catalog: CatalogView,
@@ -90,7 +90,7 @@ export function modelEndpoints(
   }
 }
 
-/** Endpoints whose provider keeps nothing of what it is sent, by rising model id; a name has those of its models. */
+/** Endpoints whose provider stores nothing of the calls, by rising model id; an operator's name has those of its models. */
 export function zdrEndpoints(catalog: CatalogView, figuresOf: FiguresOf): EndpointJson[] {
   return catalog
     .models()
@@ -102,7 +102,7 @@ export function zdrEndpoints(catalog: CatalogView, figuresOf: FiguresOf): Endpoi
     )
 }
 
-/** By its own model, which is not what was asked for where that is a name of the operator's. */
+/** Rendered with its own model's id, which differs from the requested one when that is an operator's name. */
 function renderEndpoint(endpoint: Endpoint, catalog: CatalogView, figures: EndpointFigures): EndpointJson {
   const { deployment, model, price, audio } = endpoint
   const parameters = shownParameters(endpoint)
@@ -120,7 +120,7 @@ function renderEndpoint(endpoint: Endpoint, catalog: CatalogView, figures: Endpo
     max_completion_tokens: endpoint.outputTokensMax,
     max_prompt_tokens: null,
     supported_parameters: [...parameters],
-    // Where writing into the cache has a price of its own, the caller has to ask for it.
+    // When cache writes have a price of their own, the caller has to ask for them, so caching is not implicit.
     supports_implicit_caching: price.cachedInputToken !== undefined && price.cacheWriteToken === undefined,
     supports_tool_choice: {
       auto: hasTools,

@@ -1,22 +1,22 @@
 import { discoveryConcurrencyMax, inspectedModelsMax } from '../core/limits/catalog.ts'
 import type { ListedModel } from './listing.ts'
 
-/** How a kind of server tells what a model is, where its listing does not. */
+/** How to ask a kind of server what a model is, when its listing does not tell. */
 export interface Inspection {
-  /** `only_model`: only a server of a single model is asked, because the question makes a server load it. */
+  /** `only_model`: asked only when the server has a single model, because the question makes the server load it. */
   asks: 'each_model' | 'only_model'
-  /** What the server tells of the model; null when it does not tell, or not yet. Rejects when it cannot be reached. */
+  /** The server's facts about the model; null when it does not tell them, or not yet. Rejects when it cannot be reached. */
   inspect: (upstreamModel: string, ask: AskServer) => Promise<InspectedFacts | null>
 }
 
-/** A question to a server, below its root and not below its version. */
+/** A request to a server; its path is below the server's root, not below the API's version. */
 export interface InspectionQuestion {
   method: 'GET' | 'POST'
   path: string
   body: Readonly<Record<string, unknown>> | null
 }
 
-/** What it answered; `body` is undefined when that was no JSON. */
+/** The server's reply; `body` is undefined when it is not JSON. */
 export interface InspectionReply {
   status: number
   body: unknown
@@ -25,16 +25,16 @@ export interface InspectionReply {
 /** Asks one server; rejects when it cannot be reached. */
 export type AskServer = (question: InspectionQuestion) => Promise<InspectionReply>
 
-/** What a server may tell of a model. */
+/** The facts that a server may tell about a model. */
 export type InspectedFacts = Pick<ListedModel, 'modality' | 'inputs'>
 
-/** Completes listings of one deployment with what its server tells. */
+/** Completes the listings of one deployment with facts from its server. */
 export interface Inspector {
-  /** The models as they came, those that the server told about completed. Never rejects. */
+  /** The same models, with the facts that the server told. Never rejects. */
   complete(models: readonly ListedModel[], ask: AskServer): Promise<ListedModel[]>
 }
 
-/** Nothing is known yet. What a server told of a model is kept until its listing shows another one under the name. */
+/** Facts about a model are kept until the listing has a different model of the same name. */
 export function createInspector(inspection: Inspection): Inspector {
   let known = new Map<string, InspectedFacts>()
   return {
@@ -55,7 +55,7 @@ export function createInspector(inspection: Inspection): Inspector {
   }
 }
 
-/** Another model under the same name was made at another time. */
+/** Has the creation time, because a different model of the same name was created at a different time. */
 function keyOf({ upstream, created }: ListedModel): string {
   return `${created ?? 0} ${upstream}`
 }
@@ -69,7 +69,7 @@ async function inspectAll(
   const found: [ListedModel, InspectedFacts][] = []
   const worker = async () => {
     for (let model = waiting.shift(); model; model = waiting.shift()) {
-      // A server that does not answer leaves the model to be told by its name, until it is asked again.
+      // When the server does not answer, the model's name decides, until the next reading asks again.
       const facts = await inspection.inspect(model.upstream, ask).catch(() => null)
       if (facts) found.push([model, facts])
     }

@@ -2,20 +2,20 @@ import { modalityNames, modalityRow, type Modality } from '../canonical/operatio
 import { listedInterfacesMax, listedModelsMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
 
-/** One model of a provider's own listing; null where the listing does not say. */
+/** One model of a provider's own listing; a member is null when the listing does not tell it. */
 export interface ListedModel {
   upstream: string
   /** Unix seconds. */
   created: number | null
   contextLength: number | null
-  /** Most tokens of one answer; left out when the listing does not tell. */
+  /** The largest output of one answer in tokens; absent when the listing does not tell. */
   outputTokensMax?: number
   name: string | null
-  /** `undefined` when the listing does not tell the kind; null when it is a kind no operation serves. */
+  /** `undefined`: the listing does not tell the kind. Null: no operation serves this kind. */
   modality: Modality | null | undefined
-  /** What the model takes besides text, such as `image`; left out when nobody tells. */
+  /** Input kinds besides text, such as `image`; absent when no source tells. */
   inputs?: readonly string[]
-  /** What the listing has as `endpoints`: interfaces that it can be asked through, by the provider's own words. */
+  /** The listing's `endpoints`: the interfaces that serve the model, in the provider's own words. */
   interfaces?: readonly string[]
   /** The day on which the provider shuts it down, `YYYY-MM-DD`; left out where the listing tells none. */
   expirationDate?: string
@@ -25,9 +25,9 @@ export interface ListedModel {
 export class UnreadableListing extends Error {}
 
 /**
- * Reads what `GET /models` answers: `{data: […]}`, a bare array, or `{models: […]}`, of one page or of several joined.
- * Entries without a usable name are left out; a body of another shape, or one without any model, throws
- * UnreadableListing, so that a broken answer is not taken for a provider that offers nothing. An empty list is a list.
+ * Parses a `GET /models` body: `{data: […]}`, a bare array, or `{models: […]}`; one page, or several joined. Entries
+ * without a usable name are left out. A body of a different shape, or whose entries are all unusable, throws
+ * UnreadableListing: a broken answer must not look like a provider without models. An empty list is valid.
  */
 export function parseListing(body: unknown): ListedModel[] {
   const list = Array.isArray(body) ? body : (member(body, 'data') ?? member(body, 'models'))
@@ -66,7 +66,7 @@ function createdOf(entry: unknown): number | null {
   return wholeNumber(member(entry, 'created')) ?? wholeNumber(fromDate)
 }
 
-/** A name that is an address below the listing's own, `models/<name>`, is without it elsewhere. */
+/** Removes the prefix of a name that is a path below the listing, as in `models/<name>`. */
 function upstreamOf(entry: unknown): unknown {
   const id = member(entry, 'id')
   if (id !== undefined) return id
@@ -75,13 +75,13 @@ function upstreamOf(entry: unknown): unknown {
   return isAddress ? name.replace(/^models\//, '') : name
 }
 
-/** What can be asked of a model, where the listing says it by method; null where it does not. */
+/** The methods that a model supports; null when the listing does not have them. */
 function methodsOf(entry: unknown): readonly unknown[] | null {
   const methods = member(entry, 'supportedGenerationMethods')
   return Array.isArray(methods) ? methods : null
 }
 
-/** The several places where servers put the context size; llama.cpp reports it inside `meta`. */
+/** Servers have the context size in different members; llama.cpp has it inside `meta`. */
 function contextOf(entry: unknown): number | null {
   for (const key of [
     'context_length',
@@ -114,19 +114,19 @@ function modalityOf(entry: unknown): Modality | null | undefined {
   const methods = methodsOf(entry)
   if (methods !== null) return modalityOfMethods(methods)
   const capabilities = member(entry, 'capabilities')
-  // Mistral lists what a model can do; its transcription models cannot chat, and its embedding models say nothing.
+  // Mistral lists each model's capabilities: its transcription models have no chat, and its embedding models have none at all.
   if (member(capabilities, 'completion_chat') === true) return 'language'
   const outputs = member(member(entry, 'architecture'), 'output_modalities')
   return Array.isArray(outputs) ? modalityOfOutputs(outputs) : undefined
 }
 
-/** What is asked for contents may answer in words, in sound or in pictures; its name tells. */
+/** A model with the method `generateContent` may answer with text, sound or pictures; then its name decides. */
 function modalityOfMethods(methods: readonly unknown[]): Modality | null | undefined {
   if (methods.includes('generateContent')) return undefined
   return methods.includes('embedContent') ? 'embedding' : null
 }
 
-/** In the order of the rows, text first: a model that writes and paints answers a chat. */
+/** The first modality in the order of the rows, where text is first: a model that outputs text and pictures is a chat model. */
 function modalityOfOutputs(outputs: readonly unknown[]): Modality | null | undefined {
   const found = modalityNames.find((modality) =>
     modalityRow(modality).listedOutputs.some((output) => outputs.includes(output)),
@@ -162,7 +162,7 @@ function wholeNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
 }
 
-/** An own member of an object; undefined of anything else. */
+/** An object's own member; undefined when the value is no object. */
 export function member(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]

@@ -2,7 +2,7 @@ import { nearestCandidatesMax, nearestShownMax } from '../core/limits/catalog.ts
 
 const variants = ['free', 'nitro', 'floor', 'online', 'batch', 'thinking', 'extended', 'exacto'] as const
 
-/** What may follow a model id after a colon and is not part of its name. */
+/** A suffix of a model id after a colon that is not part of its name. */
 export type Variant = (typeof variants)[number]
 
 /** A model id without its variant. A tag that is no variant, as in `ollama/qwen3:4b`, belongs to the name. */
@@ -11,14 +11,14 @@ export interface ResolvedModel {
   variant: Variant | null
 }
 
-/** Splits a known variant off; whether the base exists is not asked. */
+/** Splits off a known variant; does not check whether the base id exists. */
 export function splitVariant(modelId: string): ResolvedModel {
   const colon = modelId.lastIndexOf(':')
   const variant = colon > 0 ? variants.find((candidate) => candidate === modelId.slice(colon + 1)) : undefined
   return variant ? { base: modelId.slice(0, colon), variant } : { base: modelId, variant: null }
 }
 
-/** Models by their ids, and ids by what else they may be written as; several where that is ambiguous. */
+/** Models by id, and ids by their other spellings; several ids where a spelling is ambiguous. */
 export interface ModelIndex {
   models: ReadonlyMap<string, unknown>
   idByLowerCase: ReadonlyMap<string, readonly string[]>
@@ -28,15 +28,16 @@ export interface ModelIndex {
 }
 
 /**
- * The model that a caller means: an exact id, one with a variant, in another case, or a bare slug that exactly one model
- * has; an id without a date means the newest of those that differ in their date alone. An unknown id comes back as it is, without its variant.
+ * Resolves the model that a caller wrote: an exact id, one with a variant, in a different case, or a bare slug that
+ * exactly one model has. An id without a date means the newest of the ids that differ only in their date. An unknown id
+ * is returned as it is, without its variant.
  */
 export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel {
   if (index.models.has(modelId)) return { base: modelId, variant: null }
   const split = splitVariant(modelId)
   if (index.models.has(split.base)) return split
   for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
-    // What Ollama pulled as `tiny` it lists as `tiny:latest`.
+    // Ollama lists a model that was pulled as `tiny` under `tiny:latest`.
     const found = isOfSeveral(index, base)
       ? null
       : (onlyId(index, base) ?? onlyId(index, `${base}:latest`) ?? newestId(index, base))
@@ -45,13 +46,13 @@ export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel 
   return split
 }
 
-/** The one id of this name in any case, or of this slug; null when none or several have it. */
+/** The only id with this name in any case, or with this slug; null when there is none or more than one. */
 function onlyId({ idByLowerCase, idsBySlug }: ModelIndex, name: string): string | null {
   const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
   return found?.length === 1 ? (found[0] ?? null) : null
 }
 
-/** A bare slug of one author's model that is another's without its date: neither is meant more than the other. */
+/** Whether a bare slug is ambiguous: it is the slug of one author's model, and a different model's without its date. */
 function isOfSeveral({ idsBySlug, idsByUndated }: ModelIndex, name: string): boolean {
   const [plain] = idsBySlug.get(name.toLowerCase()) ?? []
   const dated = idsByUndated.get(name.toLowerCase()) ?? []
@@ -60,15 +61,15 @@ function isOfSeveral({ idsBySlug, idsByUndated }: ModelIndex, name: string): boo
 
 const dated = /^(.+)-(\d{4}-?\d{2}-?\d{2})$/
 
-/** An id without the date that it ends in; null of one that has none. */
+/** An id without the date at its end; null when it has none. */
 export function withoutDate(id: string): string | null {
   return dated.exec(id)?.[1] ?? null
 }
 
-/** Providers list `x-20250929` alone and are asked for `x` as well: it is the newest of them. */
+/** The newest dated id: some providers list only `x-20250929` but also accept `x`, which means the newest. */
 function newestId({ idsByUndated }: ModelIndex, name: string): string | null {
   const found = idsByUndated.get(name.toLowerCase()) ?? []
-  // A slug may be that of several authors.
+  // Several authors may have a model with this slug; then it is ambiguous.
   if (new Set(found.map(withoutDate)).size > 1) return null
   return found.toSorted(byDate).at(-1) ?? null
 }
@@ -81,7 +82,7 @@ function dateOf(id: string): string {
   return dated.exec(id)?.[2]?.replaceAll('-', '') ?? ''
 }
 
-/** The public id, `author/slug`, of a name; one that already has an author keeps it. */
+/** The public id of a name, `author/slug`; a name that has an author already keeps it. */
 export function toPublicId(author: string, name: string): string {
   return name.includes('/') ? name : `${author}/${name}`
 }
@@ -100,14 +101,14 @@ export function slugOf(modelId: string): string {
   return modelId.slice(modelId.indexOf('/') + 1)
 }
 
-/** What a model is called here and at its provider; none of these names is a secret. */
+/** The model's names here and at its provider; none of them is a secret. */
 export function modelNamesOf({ model, upstreamModel }: { model: string; upstreamModel: string }): string[] {
   return [upstreamModel, model, slugOf(model)]
 }
 
 /**
- * Ids that somebody who wrote `wanted` may have meant, the nearest first: by edit distance of the slugs, at most two
- * fifths of the wanted one, or by containing it.
+ * Ids that the caller may have meant by `wanted`, the nearest first. A slug is near when it contains the wanted one, or
+ * when its edit distance is at most two fifths of the wanted slug's length.
  */
 export function nearestIds(wanted: string, ids: Iterable<string>): string[] {
   const slug = slugOf(splitVariant(wanted).base).toLowerCase()
@@ -127,9 +128,9 @@ export function nearestIds(wanted: string, ids: Iterable<string>): string[] {
 }
 
 /**
- * Levenshtein's distance, or any number above `limit` as soon as it is certain to be above. Works in the rows it is given,
- * each `limit` longer than the left text: with rows of its own, asking for an unknown
- * model held everybody up twice as long.
+ * Levenshtein's distance, or any number above `limit` as soon as the distance is certain to exceed it. It uses the two
+ * given rows, each of which needs `limit` more elements than the left text has characters. Allocating rows for each
+ * comparison doubled the time that an unknown model's error blocks the event loop.
  */
 function editDistance(
   left: string,

@@ -4,7 +4,7 @@ import { divideHalfEven } from '../core/money.ts'
 import { effectivePrice } from './effective-price.ts'
 import { pricingRules, promptUnitOf, type PricingRulesJson } from './pricing-rules.ts'
 
-/** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
+/** The value of an unknown price: the contract's clients need a string, and zero would mean free. */
 const unknownPrice = '-1'
 
 /**
@@ -23,7 +23,7 @@ export interface ModelJson {
     modality: string
     input_modalities: string[]
     output_modalities: string[]
-    /** The contract's word for a model whose own is not known; its clients want a string. */
+    /** The contract's word for an unknown tokenizer; its clients need a string. */
     tokenizer: string
   }
   context_length: number | null
@@ -34,9 +34,9 @@ export interface ModelJson {
   default_parameters: null
   supported_voices: string[] | null
   links: { details: string }
-  /** The day from which no endpoint serves it, `YYYY-MM-DD`; absent while one of them has no such day. */
+  /** The day from which no endpoint serves it, `YYYY-MM-DD`; absent while one endpoint has no such day. */
   expiration_date?: string
-  /** What the contract has no place for; only where there is something to say. */
+  /** Facts that the contract has no member for; only when there are any. */
   headrace?: { pricing_rules: PricingRulesJson }
 }
 
@@ -50,7 +50,7 @@ export interface PricingJson {
   input_cache_read?: string
   input_cache_write?: string
   input_cache_write_1h?: string
-  /** What prompts of more tokens cost, where that is another price. */
+  /** The prices of longer prompts, when they differ. */
   overrides?: PricingOverrideJson[]
 }
 
@@ -64,12 +64,12 @@ export interface PricingOverrideJson {
   input_cache_write_1h?: string
 }
 
-/** How a model is shown: which of its endpoints the reader may use (all by default), and under which id. */
+/** How to show a model: with which of its endpoints (all by default), and under which id. */
 export interface RenderOptions {
   /** Prefix of every path of this gateway; empty by default. */
   basePath?: string
   endpoints?: readonly Endpoint[]
-  /** `batch` renders the entry for batches. Emulated batches cost what live calls cost. */
+  /** `batch` renders the entry for batches, with the prices of live calls, which are what emulated batches cost. */
   variant?: 'batch'
 }
 
@@ -121,7 +121,7 @@ function expirationOf(endpoints: readonly Endpoint[]): Pick<ModelJson, 'expirati
   return last === undefined ? {} : { expiration_date: last }
 }
 
-/** How the prices count, beside the contract's members; nothing where there is nothing to say. */
+/** How the prices are applied, for facts that the contract has no member for; empty when there are none. */
 export function shownRules(endpoint: Endpoint | undefined): {
   headrace?: { pricing_rules: PricingRulesJson }
 } {
@@ -129,13 +129,13 @@ export function shownRules(endpoint: Endpoint | undefined): {
   return rules ? { headrace: { pricing_rules: rules } } : {}
 }
 
-/** The author; of a name of the operator's own that has none, the provider that serves it. */
+/** The author; for an operator's name without one, the provider that serves it. */
 function ownerOf({ id, endpoints }: Model): string {
   const slash = id.indexOf('/')
   return slash > 0 ? id.slice(0, slash) : (endpoints[0]?.deployment.provider ?? id)
 }
 
-/** Names of local files and tags are ids too, so anything may stand in them; colons are common and need no escape. */
+/** Escapes an id for a path. Ids may be names of local files or tags and have any character; a colon needs no escape. */
 function toPath(modelId: string): string {
   return modelId
     .split('/')
@@ -158,7 +158,7 @@ function priceKey(endpoint: Endpoint): number {
 export function renderPricing({ modality, price, longPrices, isPriced }: Endpoint): PricingJson {
   const unknown = isPriced ? '0' : unknownPrice
   const prompt = price[promptUnitOf({ modality, price }) ?? 'inputToken']
-  // What is heard is billed by the second where the provider bills by time.
+  // When the provider bills audio input by time, its price is for a second.
   const seconds = price.audioHour === undefined ? undefined : divideHalfEven(price.audioHour, secondsPerHour)
   return {
     prompt: prompt === undefined ? unknown : perUnit(prompt),
@@ -195,7 +195,7 @@ const secondsPerHour = 3_600n
 
 const unitDigits = 15
 
-/** Nanocredits per million units as exact USD per unit, without trailing zeros and never in exponents. */
+/** Nanocredits per million units as exact USD per unit, without trailing zeros or an exponent. */
 export function perUnit(amount: bigint): string {
   const digits = amount.toString().padStart(unitDigits + 1, '0')
   const fraction = digits.slice(-unitDigits).replace(/0+$/, '')
@@ -204,7 +204,7 @@ export function perUnit(amount: bigint): string {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Names of parameters that the contract's clients know. What else an endpoint honours only routing asks for. */
+/** The parameter names that the contract's clients know. Other parameters of an endpoint count only for routing. */
 const parameterNames = [
   'temperature',
   'top_p',
@@ -234,7 +234,7 @@ const parameterNames = [
   'verbosity',
 ] as const
 
-/** The parameters an endpoint is shown with. */
+/** The parameters that an endpoint shows. */
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
   if (parameters === null) return shownOf(modality)
   const shown = ofContract.get(parameters) ?? new Set(parameterNames.filter((name) => parameters.has(name)))
@@ -250,10 +250,10 @@ function shownOf(modality: Modality): ReadonlySet<string> {
 
 const ofModality = new Map<Modality, ReadonlySet<string>>()
 
-/** Thousands of models share a few sets. */
+/** Cached, because thousands of models share a few sets. */
 const ofContract = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>()
 
-/** In the order of the alphabet. Thousands of models share a few sets, so that each is put in order once. */
+/** In alphabetical order. Thousands of models share a few sets, so each set is sorted once. */
 function supportedParameters(endpoints: readonly Endpoint[]): readonly string[] {
   const [first = none, ...others] = new Set(endpoints.map(shownParameters))
   if (others.length > 0) return union([first, ...others]).toSorted()

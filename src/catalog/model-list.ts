@@ -17,21 +17,21 @@ export interface ModelListJson {
   links: { next: string | null }
 }
 
-/** Whose list it is and how it is addressed. */
+/** The reader of a list, and the address of the list. */
 export interface ListOptions {
   query: URLSearchParams
-  /** What the reader may use; null shows the public catalog. */
+  /** What the reader may use; null for the public catalog. */
   constraints: Constraints | null
   nowMs: number
-  /** How endpoints have fared, for the orders that go by it. */
+  /** Performance figures of endpoints, for sorting by them. */
   figuresOf: FiguresOf
   /** Prefix of every path of this gateway. */
   basePath: string
-  /** The path the list was asked at, below the base path, for the link to the next page. */
+  /** The path of the request, below the base path, for the link to the next page. */
   path: string
 }
 
-/** A model with those of its endpoints that the reader may use; never without one. */
+/** A model with the endpoints that the reader may use, at least one. */
 interface Shown {
   model: Model
   endpoints: readonly Endpoint[]
@@ -53,8 +53,8 @@ export function listModels(catalog: CatalogView, options: ListOptions): ModelLis
 }
 
 /**
- * The entry of the list with this id, or null, also for a variant that the model does not have; a variant that is only a
- * way of routing shows its base entry.
+ * The list's entry with this id; null when there is none, or when the model does not have the id's variant. For a variant
+ * that only changes the routing it is the base entry.
  */
 export function findListedModel(catalog: CatalogView, modelId: string, basePath: string): ModelJson | null {
   const { base, variant } = catalog.resolve(modelId)
@@ -67,7 +67,7 @@ export function findListedModel(catalog: CatalogView, modelId: string, basePath:
   return entry ? renderEntry(entry, basePath) : null
 }
 
-/** The number of entries `listModels` would have in all. */
+/** The total number of entries of `listModels`. */
 export function countModels(catalog: CatalogView, options: ListOptions): { data: { count: number } } {
   const query = parseModelQuery(options.query)
   const shown = selectModels(catalog, query, options)
@@ -131,13 +131,13 @@ function inUsd(amount: bigint | undefined): number | null {
   return amount === undefined ? null : Number(amount) / 1e9
 }
 
-/** What is not known lies within no bound, only within none. */
+/** An unknown value is within a range only if the range is open at both ends. */
 function isWithin(value: number | null, { min, max }: Range): boolean {
   if (min === null && max === null) return true
   return value !== null && value >= (min ?? 0) && value <= (max ?? Number.POSITIVE_INFINITY)
 }
 
-/** Orders by what the gateway knows; popularity and scores it does not know, so those keep the order by id. */
+/** Sorts by figures that the gateway has. It has no popularity and no scores, so for those the order by id stays. */
 function sortModels(shown: Shown[], sort: string | null, figuresOf: FiguresOf): Shown[] {
   switch (sort) {
     case 'newest':
@@ -157,7 +157,7 @@ function sortModels(shown: Shown[], sort: string | null, figuresOf: FiguresOf): 
   }
 }
 
-/** By the least figure among the endpoints of each, worked out once. */
+/** Sorts by the least figure among each model's endpoints, computed once per model. */
 function byFigure(shown: Shown[], figureOf: (endpoint: Endpoint) => number): Shown[] {
   return shown
     .map((one) => ({ one, figure: Math.min(...one.endpoints.map(figureOf)) }))
@@ -178,9 +178,9 @@ interface Entry extends Shown {
 }
 
 /**
- * Batches run language and embedding models. As on the contract's own service the list has an entry `author/slug:batch` for
- * them, with the prices of batches; here it follows its base entry, and a batch may name either. Where the operator gave a
- * model of his own that id, the list has that one.
+ * Adds the entries for batches, which run language and embedding models. The contract's own service lists `author/slug:batch`
+ * with the prices of batches. Here that entry follows its base entry, and a batch may name either. If the operator gave
+ * that id to a model of its own, the list has that model instead.
  */
 function toEntries({ model, endpoints }: Shown, catalog: CatalogView): Entry[] {
   const base: Entry = { model, endpoints, variant: null }

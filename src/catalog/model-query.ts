@@ -28,7 +28,7 @@ const sorts = [
   'agentic-high-to-low',
   'design-arena-elo-high-to-low',
 ]
-/** Facts the gateway has of no model: a filter by one of them leaves nothing. */
+/** Facts that the gateway does not have about any model: a filter by one of them matches nothing. */
 const unknownFacts = [
   'arch',
   'category',
@@ -59,7 +59,7 @@ export interface ModelQuery {
   ageDays: Range
   zdr: boolean
   region: string | null
-  /** A filter by a fact that no model has. */
+  /** Whether it filters by a fact that the gateway has about no model. */
   isImpossible: boolean
 }
 

@@ -15,20 +15,20 @@ import { withHourWrites, tierPricesBy } from './price-overlay.ts'
 import type { HourRule } from './price-overlay.ts'
 import type { PricePackage } from './price-package.ts'
 
-/** An endpoint with what its sources say of the model behind it. */
+/** An endpoint, with what its sources say about its model. */
 export interface Offer {
   endpoint: Endpoint
   name: string | null
   /** Unix seconds, 0 when unknown. */
   created: number
-  /** Who says what kind of model it is, where the operator may well say otherwise; null of a provider known by name. */
+  /** The source of the model's kind, if the operator may want to correct it; null for a provider whose models are known by name. */
   kindFrom: KindSource | null
 }
 
 /** Where the kind of a model is known from. */
 export type KindSource = 'name' | 'provider' | 'operator'
 
-/** What the sources besides the deployment itself contribute. */
+/** The sources of an offer besides the deployment itself. */
 export interface OfferContext {
   /** The last listing, or null when there was none yet. */
   listed: readonly ListedModel[] | null
@@ -40,8 +40,8 @@ export interface OfferContext {
 }
 
 /**
- * Everything a deployment offers: known or listed models first, then changed and joined by the operator's own. In short
- * steps, because a listing may name thousands of models.
+ * All offers of a deployment: first the known or listed models, then the operator's changes and additions. In short steps,
+ * because a listing may have thousands of models.
  */
 export function* offersOf(source: DeploymentSource, context: OfferContext): Generator<void, Offer[]> {
   const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
@@ -57,15 +57,15 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   for (const listed of modelsOf(source, context)) {
     if (++worked % modelsPerTurnMax === 0) yield
     if (isBatchPrice(listed.upstream)) continue
-    // A model that the operator describes is offered as described, under his id alone.
+    // A model that the operator describes is offered only as described, under the operator's id.
     if (byUpstream.has(listed.upstream)) continue
-    // One id at one deployment is one model: of two names that make the same, the first has it.
+    // An id means one model at a deployment: when two names give the same id, the first one has it.
     const id = publicIdOf(source, listed.upstream)
     if (ids.has(id)) continue
     ids.add(id)
     for (const offer of toOffer(source, context, { listed })) {
       offers.push(offer)
-      // A set of parameters that no model before had may have taken milliseconds to find out.
+      // Finding the parameters may take milliseconds when no model before had the same set.
       const { parameters } = offer.endpoint
       if (!sets.has(parameters)) yield
       sets.add(parameters)
@@ -80,14 +80,14 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   return offers
 }
 
-/** The public id of a model that nobody describes. */
+/** The public id of a model that the operator does not describe. */
 function publicIdOf({ author, publicName }: DeploymentSource, upstream: string): string {
   return toPublicId(author, publicName(upstream))
 }
 
 /**
- * What the provider calls a model that the operator describes: what he says, else the part of the id after the author, its
- * tag `latest`, the whole id, or the name that the id was made of, whichever is listed.
+ * The provider's name for a model that the operator describes: the operator's `upstream`. Without it, the first of these
+ * that the listing has: the part of the id after the author, its tag `latest`, the whole id, the name that gave the id.
  */
 function upstreamOf(
   { id, upstream }: OperatorModel,
@@ -105,14 +105,14 @@ function upstreamOf(
 }
 
 /**
- * OpenRouter lists what a model costs in its own batches as a model `:batch`. Every call here is a live one, so that this
- * is no other model, and its price is not what the call would cost.
+ * OpenRouter lists a model's prices in its own batches as a model `:batch`. Every call of this gateway is a live one, so
+ * this entry is not a separate model, and its price is not that of a call.
  */
 function isBatchPrice(upstream: string): boolean {
   return splitVariant(upstream).variant === 'batch'
 }
 
-/** What the listing has and what it leaves out; without a listing what is known. */
+/** The listed models and those that the listing leaves out; without a listing, the known models. */
 function modelsOf(source: DeploymentSource, { listed, table }: OfferContext): readonly ListedModel[] {
   if (listed === null) return knownModels(source, table)
   const names = new Set(listed.map(({ upstream }) => upstream))
@@ -120,7 +120,7 @@ function modelsOf(source: DeploymentSource, { listed, table }: OfferContext): re
   return [...listed, ...unlisted.filter((name) => !names.has(name)).map(nameOnly)]
 }
 
-/** Without a listing: what the price sources know of the provider. */
+/** Without a listing: the models in the price sources of the provider. */
 function knownModels(
   { onlyListed, pricesProviderId: providerId, prices }: DeploymentSource,
   table: PricePackage,
@@ -137,11 +137,11 @@ function nameOnly(upstream: string): ListedModel {
 interface Described {
   listed: ListedModel
   operator?: OperatorModel
-  /** Another public name of an upstream model that already has one: an endpoint of its own, prices may differ. */
+  /** A second public name of an upstream model. It has an endpoint of its own, because its prices may differ. */
   isSecondName?: boolean
 }
 
-/** None when no operation serves the model, or the provider has no adapter for its modality. */
+/** Empty when no operation serves the model, or the provider has no adapter for its modality. */
 function toOffer(source: DeploymentSource, context: OfferContext, described: Described): Offer[] {
   const { deployment, pricesProviderId } = source
   const { listed, operator } = described
@@ -152,7 +152,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const priced = { table: context.table, providerId: pricesProviderId }
   const facts = packageFacts(priced, upstream, context.nowMs)
   const model = operator?.id ?? publicIdOf(source, upstream)
-  // What is known better than by the package is so for prompts of every length.
+  // A price that overrules the package's does so for prompts of every length.
   const stated = [
     source.prices.priceOf(upstream, context.nowMs) ?? {},
     parseOperatorPrices(context.prices[model] ?? {}),
@@ -161,7 +161,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
   const { hourWrites } = source
   const known = withHourWrites(hourWrites, withStated(isFree ? freePrice : (facts?.price ?? {}), stated))
-  // What speakers and terms cost is a matter of transcripts alone.
+  // Surcharges for speakers and terms exist only for transcriptions.
   const { hasSurcharges, speaks } = modalityRow(modality)
   const price = hasSurcharges ? known : withoutSurcharges(speaks ? spoken(known) : known)
   const tierPrices = tierPricesOf(
@@ -169,7 +169,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     [context.prices[model] ?? {}, operator?.prices ?? {}],
     (tier) => withHourWrites(hourWrites, tier),
   )
-  // The provider's own list is newer than what was shipped.
+  // The provider's listing is newer than the data in the program.
   const expirationDate = listed.expirationDate ?? source.expirationDates?.get(upstream)
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
@@ -205,7 +205,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   }))
 }
 
-/** The second endpoint of a language model that transcribes: the same name and prices, another operation. */
+/** The second endpoint of a language model that transcribes: same name, same prices, a different operation. */
 function transcribing(
   endpoint: Endpoint,
   source: DeploymentSource,
@@ -232,8 +232,9 @@ function transcribing(
 }
 
 /**
- * The operator first, then the provider, then the name. What the operator describes is served in any case, and its name,
- * which the operator may have chosen, counts only at a provider whose models are known by name or that has no text.
+ * The modality by the operator, else by the provider's listing, else by the name. A model that the operator describes is
+ * served in any case. The operator may have chosen its name, so the name counts only at a provider whose models are known
+ * by name, or which has no text models.
  */
 function modalityOf(
   { listed, operator }: Described,
@@ -254,7 +255,7 @@ function kindSourceOf({ listed, operator }: Described): KindSource {
   return listed.modality === undefined || listed.modality === null ? 'name' : 'provider'
 }
 
-/** What the listing says a model takes counts more than its name. */
+/** Input kinds in the listing take precedence over what the name tells. */
 function withListed(
   told: ReturnType<typeof modalitiesOf>,
   modality: Modality,
@@ -286,13 +287,13 @@ function audioOf(
   return { ...leastAudio, ...traits.audio, ...audio?.[modality], ...statedAudio(stated) }
 }
 
-/** Price lists state the output of any model as text; what a model of speech puts out is sound. */
+/** Price lists state every model's output as text, but the output of a speech model is sound. */
 function spoken(price: Price): Price {
   const { outputToken, outputAudioToken = outputToken } = price
   return outputAudioToken === undefined ? price : { ...price, outputAudioToken }
 }
 
-/** What the provider's name tells; where the operator chose that name, as at Azure, what the public one tells. */
+/** What the provider's name tells; at Azure, where the operator chooses that name, what the public name tells. */
 function audioTraitsOf(
   { modelRules }: DeploymentSource,
   upstream: string,
@@ -303,7 +304,7 @@ function audioTraitsOf(
   return { ...traits, audio: traitsOf(slugOf(operator.id), modelRules).audio }
 }
 
-/** Whether one of the sets of units that a call of the modality is priced by is stated. */
+/** Whether a price is stated for one of the sets of units by which calls of the modality can be billed. */
 function hasPrice(modality: Modality, price: Price): boolean {
   return modalityRow(modality).pricedBy.some((units) => units.every((unit) => price[unit] !== undefined))
 }
