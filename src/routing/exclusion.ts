@@ -8,7 +8,7 @@ import type { Variant } from '../catalog/model-ids.ts'
 import { collectsData, isAnyProvider, prohibitionOf } from '../catalog/permissions.ts'
 import type { Requirement } from './requirement.ts'
 
-/** Why endpoints are left out, in the order in which it is asked; an endpoint is counted where it first fails. */
+/** The checks of an endpoint, in order. An endpoint that is left out counts under the first check that it fails. */
 export const exclusionSteps = [
   'capability',
   'policy',
@@ -39,23 +39,23 @@ export interface Exclusion {
   reason: string
 }
 
-/** What endpoints are measured against. */
+/** What an endpoint must satisfy. */
 export interface Filter {
   preferences: Preferences
   /** Optional parameters that were sent. */
   parameters: readonly string[]
-  /** Estimated tokens of input; 0 where they are not known yet. */
+  /** Estimated input tokens; 0 when they are not known yet. */
   inputTokens: number
-  /** A batch's own list of providers, besides the preferences' one. */
+  /** A batch's own list of providers, in addition to that of the preferences. */
   providerOnly: readonly string[] | null
   constraints: Constraints
   requirements: readonly Requirement[]
   variant: Variant | null
-  /** The name of the operator's own that was asked for; null when a model was. */
+  /** The operator's own name that the caller asked for; null when the caller asked for a model. */
   name: string | null
 }
 
-/** The first step at which the endpoint fails, or null. Allocates only when it does. */
+/** The first check that the endpoint fails, or null. Allocates only when it fails one. */
 export function exclusionOf(endpoint: Endpoint, filter: Filter): Exclusion | null {
   for (const requirement of filter.requirements) {
     if (!requirement.supports(endpoint)) return exclude(endpoint, 'capability', requirement.field)
@@ -70,7 +70,7 @@ export function exclusionOf(endpoint: Endpoint, filter: Filter): Exclusion | nul
   return filter.variant === 'free' && !isFree(endpoint) ? exclude(endpoint, 'variant', 'free') : null
 }
 
-/** The preference that leaves the endpoint out, or null. */
+/** The preference that rules the endpoint out, or null. */
 function unwanted(
   endpoint: Endpoint,
   { preferences, parameters, inputTokens }: Filter,
@@ -83,7 +83,7 @@ function unwanted(
   if (preferences.requireZdr && !endpoint.dataPolicy.zdr) return 'provider.zdr'
   if (quantizations && !quantizations.includes(endpoint.quantization ?? 'unknown'))
     return 'provider.quantizations'
-  // No source says of any model that its author allows it.
+  // No source says whether a model's author allows distillation.
   if (preferences.requireDistillable) return 'provider.enforce_distillable_text'
   return maxPrice && !isAffordable(priceAt(endpoint, inputTokens), maxPrice) ? 'provider.max_price' : null
 }
@@ -93,8 +93,8 @@ function honours({ parameters }: Endpoint, sent: readonly string[]): boolean {
 }
 
 /**
- * Whether no stated limit is exceeded; a price that is not known exceeds every limit. `prompt` means the characters of
- * speech where there are no tokens, `audio` means seconds where audio is billed by time.
+ * Whether the price is within all stated limits; an unknown price exceeds every limit. `prompt` limits the price of a
+ * character of speech where there are no tokens; `audio` that of a second where audio is billed by time.
  */
 function isAffordable(price: Price, maxPrice: NonNullable<Preferences['maxPrice']>): boolean {
   return (

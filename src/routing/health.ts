@@ -13,8 +13,8 @@ import { TrackRecord } from './track-record.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
 
 /**
- * How an endpoint fares: `failing` failed in the last 30 s; `cooling_down` said itself that it wants no calls for a
- * while; `out` had its credential refused and waits for the next trial.
+ * The state of an endpoint. `failing`: it failed in the last 30 s. `cooling_down`: its provider asked for no calls for a
+ * while. `out`: its credential was refused, and it waits for the next trial.
  */
 export type HealthState = 'healthy' | 'failing' | 'cooling_down' | 'out'
 
@@ -22,21 +22,21 @@ export type HealthState = 'healthy' | 'failing' | 'cooling_down' | 'out'
 export interface Health {
   recordSuccess(endpoint: Endpoint, success: Success): void
   /**
-   * Failures that the caller caused (4xx other than 429) change nothing unless the credential is at fault. `said` are the
-   * provider's own words for the log.
+   * Records a failure. Failures that the caller caused (4xx other than 429) change nothing unless the credential is at
+   * fault. `said`: the provider's own words, for the log.
    */
   recordFailure(endpoint: Endpoint, failure: UpstreamFailure, said?: string | null): void
-  /** A deployment is `out` for a minute after each refusal of its credential; the calls after that are the trial. */
+  /** A deployment is `out` for a minute after each refusal of its credential; the next call after that is the trial. */
   stateOf(endpoint: Endpoint): HealthState
   performanceOf(endpoint: Endpoint): Performance
-  /** What callers may see of it: how fast it answers, and how often. Refusals by a limit of rate do not count. */
+  /** The figures that callers may see: response times and the share of answered calls. Rate-limit refusals do not count. */
   figuresOf(endpoint: Endpoint): EndpointFigures
-  /** Milliseconds until the endpoint may be worth a call again; 0 when it is now. */
+  /** Milliseconds until a call to the endpoint makes sense again; 0 when it does now. */
   waitMsOf(endpoint: Endpoint): number
 }
 
 interface EndpointHealth {
-  /** Monotonic milliseconds, as all times here. */
+  /** Monotonic milliseconds, like all times here. */
   failedAtMs: number
   coolUntilMs: number
   samples: Samples | null
@@ -45,14 +45,14 @@ interface EndpointHealth {
 
 const never = Number.NEGATIVE_INFINITY
 
-/** What the health is told by and tells to. */
+/** What `createHealth` needs. */
 export interface HealthOptions {
   clock: Clock
-  /** Told of every deployment that begins to fail or is well again, once each. */
+  /** Called once for every deployment that begins to fail, and once when it has recovered. */
   report?: (change: HealthChange) => void
 }
 
-/** Nobody has failed yet. */
+/** At the beginning every endpoint is healthy. */
 export function createHealth({ clock, report = () => undefined }: HealthOptions): Health {
   const troubles = new Troubles(report)
   const endpoints = new Map<string, EndpointHealth>()
@@ -147,7 +147,7 @@ function figuresAt(entry: EndpointHealth | undefined, nowMs: number): EndpointFi
   }
 }
 
-/** Whether nothing of its failures counts any more. */
+/** Whether none of the endpoint's failures counts any more. */
 function isWell(entry: EndpointHealth | undefined, nowMs: number): boolean {
   return !entry || Math.max(entry.failedAtMs + failureMemoryMs, entry.coolUntilMs) <= nowMs
 }

@@ -1,7 +1,7 @@
 import type { Percentiles } from '../canonical/endpoint.ts'
 import { figuresWindowMs, performanceSamplesMax, performanceWindowMs } from '../core/limits/routing.ts'
 
-/** The last five minutes, null when there was no call. */
+/** Figures of the last five minutes; null when there was no call. */
 export interface Performance {
   /** Milliseconds to the first byte of output. */
   latencyMs: Percentiles | null
@@ -9,14 +9,14 @@ export interface Performance {
   throughput: Percentiles | null
 }
 
-/** What went well. */
+/** The figures of a successful call. */
 export interface Success {
   latencyMs: number
-  /** Output tokens a second; left out when the call has no tokens, or too few to tell. */
+  /** Output tokens a second; absent when the call has no tokens, or too few to measure. */
   throughput?: number | null
 }
 
-/** Three numbers each: when it was, and the two of a `Success`. */
+/** Three numbers for each sample: its time, and the two of a `Success`. */
 const sampleSize = 3
 const never = Number.NEGATIVE_INFINITY
 const performanceFreshMs = 1_000
@@ -25,7 +25,7 @@ const performanceFreshMs = 1_000
 export class Samples {
   readonly #values = new Float64Array(performanceSamplesMax * sampleSize).fill(never)
   #next = 0
-  /** The last answer of `recent`, until a sample is added or a second passes. */
+  /** The last result of `recent`, kept until a sample is added or a second has passed. */
   #shown: Performance | null = null
   #shownAtMs = never
 
@@ -55,7 +55,7 @@ export class Samples {
     return { latencyMs: percentilesOf(latencies), throughput: percentilesOf(throughputs) }
   }
 
-  /** Sorted, the least first. */
+  /** In rising order. */
   #since(sinceMs: number): { latencies: number[]; throughputs: number[] } {
     const latencies: number[] = []
     const throughputs: number[] = []

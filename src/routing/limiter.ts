@@ -9,15 +9,15 @@ import {
   coolDownMaxMs,
 } from '../core/limits/routing.ts'
 
-/** Live callers wait for nothing but the operator's own limit; batch items take what is left. */
+/** Live calls wait only for the operator's own limit; batch items get the places that are left. */
 export type Priority = 'live' | 'batch'
 
-/** How the call went, as far as the number of calls at once can learn from it. */
+/** What a call's end tells the limiter about the provider's capacity. */
 export type CallOutcome =
   | { type: 'answered'; latencyMs: number }
-  /** 429, or 529 and 503 of an overloaded provider; the wait it named, null when none. */
+  /** 429, or 529 and 503 of an overloaded provider, with the wait that it named; null when it named none. */
   | { type: 'refused'; retryAfterMs: number | null }
-  /** Anything else: says nothing about the provider's capacity. */
+  /** Any other end: it tells nothing about the provider's capacity. */
   | { type: 'other' }
 
 /** A place for one call. Must be given back exactly once; giving it back again does nothing. */
@@ -25,16 +25,16 @@ export interface Permit {
   release(outcome: CallOutcome): void
 }
 
-/** The number of calls at once, per deployment, found by trying: up by one a round while all goes well, halved on refusal. */
+/** The number of concurrent calls per deployment, found by trial: one more a round while all succeed, halved on refusal. */
 export interface Limiter {
   /**
-   * A place, at once when there is one. Rejects with the signal's reason when it aborts, and with
-   * `no_healthy_endpoint` when too many wait already.
+   * A place for one call, synchronous when one is free. Rejects with the signal's reason when it aborts, and with
+   * `no_healthy_endpoint` when too many calls wait already.
    */
   acquire(deployment: Deployment, priority: Priority, signal?: AbortSignal): Permit | Promise<Permit>
   /** Places that a batch could take now without waiting. */
   freeFor(deployment: Deployment): number
-  /** How long batch items still wait because the deployment refused calls; 0 when it does not rest. */
+  /** How long batch items still rest because the deployment refused calls; 0 when they do not. */
   restMsOf(deployment: Deployment): number
   states(): readonly LimiterState[]
 }
@@ -47,7 +47,7 @@ export interface LimiterState {
   waiting: number
 }
 
-/** Time, and a wake-up after a while that does not keep the process alive; tests pass their own. */
+/** A clock, and a timer that does not keep the process alive; tests pass their own. */
 export interface LimiterOptions {
   clock: Clock
   wakeAfter?: (delayMs: number, wake: () => void) => void
@@ -59,25 +59,25 @@ interface Waiter {
 
 interface Gate {
   deployment: Deployment
-  /** Learned; a fraction counts towards the next whole place. */
+  /** The learned limit; its fraction is a part of the next whole place. */
   limit: number
   running: number
   waiting: Record<Priority, Set<Waiter>>
-  /** Monotonic; batch items rest until then. */
+  /** Monotonic time until which batch items rest. */
   restUntilMs: number
-  /** Somebody will look for waiting items when the rest is over. */
+  /** A timer is set that serves waiting items when the rest is over. */
   isWakeSet: boolean
-  /** Monotonic; refusals of calls begun before then belong to the same congestion. */
+  /** Monotonic time of the last halving. A refusal of a call that began before it is of the same congestion. */
   decreasedAtMs: number
-  /** Slow average of answer times; a rise far above it means queueing at the provider. */
+  /** A slow average of response times; a time far above it means that calls queue at the provider. */
   usualLatencyMs: number
 }
 
 /** Above this many times the usual latency the limit does not grow. */
 const slowness = 3
-/** Share of a new answer in the usual latency. */
+/** The weight of a new response time in the average. */
 const latencyShare = 0.02
-/** Refusals within this time of a halving belong to it: they answer calls sent before it. */
+/** Refusals within this time after a halving are answers to calls sent before it, and halve nothing. */
 const decreaseEveryMs = 1_000
 
 export function createLimiter(options: LimiterOptions): Limiter {
@@ -120,7 +120,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     }
   }
 
-  /** A timer may fire a fraction early, and another refusal may have prolonged the rest: then it is set anew. */
+  /** Sets a timer for the end of the rest; again when it fired a little early, or when a new refusal prolonged the rest. */
   function wakeAfterRest(gate: Gate): void {
     gate.isWakeSet = true
     const restMs = Math.max(1, Math.ceil(gate.restUntilMs - clock.monotonicMs()))
@@ -172,7 +172,7 @@ function newGate(deployment: Deployment): Gate {
   }
 }
 
-/** Live calls are bounded by the operator's limit alone: the provider's own refusal is a better answer than a guess. */
+/** Only the operator's limit bounds live calls: the provider's own refusal is more reliable than the learned limit. */
 function freePlaces(gate: Gate, priority: Priority, nowMs: number): number {
   const hardMax = gate.deployment.concurrencyMax ?? Number.POSITIVE_INFINITY
   if (priority === 'live') return hardMax - gate.running
@@ -197,7 +197,7 @@ function learn(
   if (outcome.type === 'other') return
   const usual = gate.usualLatencyMs || outcome.latencyMs
   gate.usualLatencyMs = usual + (outcome.latencyMs - usual) * latencyShare
-  // Only a limit that is made use of has proven anything by going well.
+  // A call's success raises the limit only if all places were in use; otherwise it does not show that more would work.
   if (!wasFull || outcome.latencyMs > usual * slowness) return
   gate.limit = Math.min(gate.limit + 1 / gate.limit, gate.deployment.concurrencyMax ?? concurrencyMax)
 }

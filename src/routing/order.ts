@@ -15,28 +15,28 @@ export interface Ordering {
   health: Health
   /** Uniform in [0, 1). */
   random: () => number
-  /** Id of the endpoint the conversation sticks to, or null. */
+  /** The id of the endpoint that answered this conversation last, or null. */
   stickyEndpointId: string | null
-  /** Where the endpoints stand in the operator's own name that was asked for; null when a model was. */
+  /** The endpoints' places in the operator's own name that was asked for; null when the caller asked for a model. */
   places: ReadonlyMap<string, Place> | null
 }
 
-/** An endpoint with its group and its place there: lower first. A model is one group. */
+/** An endpoint with its group and its place in it; lower comes first. A model is one group. */
 interface Placed {
   endpoint: Endpoint
   state: HealthState
-  /** Whether it misses the latency or the throughput that the caller prefers. */
+  /** Whether its latency or throughput is worse than the caller prefers. */
   isMissing: boolean
   group: number
   place: number
 }
 
 /**
- * Orders endpoints: the caller's order, else his sort, else at random by price with those that failed lately last.
- * Of a name of the operator's own the groups follow each other, whatever sorts within a group; without a sort its weights
- * decide, not the price. Those that miss the latency or the throughput that the caller prefers follow those that do not,
- * also in his own order. An endpoint that asked for a pause comes last in any case, and is tried all the same when no
- * other is left.
+ * Orders endpoints by the caller's order, else by the caller's sort, else at random by price with recently failed ones
+ * last. For an operator's own name, groups come one after the other, and the sort applies within a group; without a sort
+ * its weights count, not the price. Endpoints that miss the caller's preferred latency or throughput come after the
+ * others, even in the caller's own order. Endpoints that asked for a pause come last of all; they are still tried when
+ * no other is left.
  */
 export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Ordering): Endpoint[] {
   const { health, preferences, places } = ordering
@@ -64,7 +64,7 @@ export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Orderin
   return inTurn.map(({ endpoint }) => endpoint)
 }
 
-/** An endpoint that nobody has asked lately misses nothing. */
+/** Without recent calls there are no figures, and the endpoint does not count as missing the preference. */
 function misses(endpoint: Endpoint, { preferences, health }: Ordering): boolean {
   const { preferredThroughputMin: throughputMin, preferredLatencyMaxMs: latencyMaxMs } = preferences
   if (throughputMin === null && latencyMaxMs === null) return false
@@ -75,13 +75,13 @@ function misses(endpoint: Endpoint, { preferences, health }: Ordering): boolean 
 
 const percentiles = ['p50', 'p75', 'p90', 'p99'] as const
 
-/** The providers that the caller lists count before the operator's groups. */
+/** The providers that the caller lists take precedence over the operator's groups. */
 function groupOf(endpoint: Endpoint, places: Ordering['places'], order: readonly string[] | null): number {
   const group = places?.get(endpoint.id)?.group ?? 0
   return places && order ? listedAt(endpoint, order) * nameGroupsMax + group : group
 }
 
-/** A call has few attempts: no group may use them up before a later one had its turn. */
+/** Gives every group a share of the few attempts that a call has; otherwise one group could use them all up. */
 function withEveryGroup(placed: readonly Placed[]): readonly Placed[] {
   if (placed.length <= attemptsMax) return placed
   const groups = new Set(placed.map(({ group }) => group))
@@ -97,7 +97,7 @@ function withEveryGroup(placed: readonly Placed[]): readonly Placed[] {
   )
 }
 
-/** A conversation goes where it was unless that endpoint is in trouble. */
+/** Moves the endpoint that answered the conversation last to the front, unless it is in trouble. */
 function favour(placed: readonly Placed[], endpointId: string): void {
   const entry = placed.find(({ endpoint, state }) => endpoint.id === endpointId && state === 'healthy')
   if (entry) entry.place = Number.NEGATIVE_INFINITY
@@ -131,7 +131,7 @@ function placing(
   const weightOf = (endpoint: Endpoint) =>
     places ? (places.get(endpoint.id)?.weight ?? 1) : weightByPrice(endpoint, dearest)
   const drawn = (endpoint: Endpoint) => draw(weightOf(endpoint), random)
-  // Equal places are drawn for, so that two endpoints of one price share the load; drawn places lie in [0, 1).
+  // Equal places are drawn by lot, so that two endpoints of one price share the load; drawn places lie in [0, 1).
   if (order && places) return drawn
   if (order) return (endpoint) => listedAt(endpoint, order) + drawn(endpoint)
   if (sort === 'price') return (endpoint) => effectivePrice(endpoint) ?? Number.MAX_VALUE
@@ -141,30 +141,30 @@ function placing(
   return drawn
 }
 
-/** The providers the caller wants tried in order; an empty list asks for nothing. */
+/** The caller's order of providers; null when it is absent or empty. */
 export function orderOf({ order }: Preferences): readonly string[] | null {
   return order && order.length > 0 ? order : null
 }
 
-/** The place of the first name that means the endpoint; those not named follow all that are. */
+/** The index of the first name that means the endpoint; an endpoint that is not named comes after all that are. */
 export function listedAt(endpoint: Endpoint, order: readonly string[]): number {
   const index = order.findIndex((name) => isProvider(endpoint, name))
   return index === -1 ? order.length : index
 }
 
-/** Keeps a price of zero from being infinitely attractive: a millionth of the dearest, or of one when all are free. */
+/** A price of zero would have an infinite weight. It counts as this fraction of the highest price, or of one when all are free. */
 const cheapestShare = 1e-6
 
-/** The deployment's weight divided by the square of the price. An unknown price counts as the dearest. */
+/** The deployment's weight divided by the square of the price. An unknown price counts as the highest. */
 function weightByPrice(endpoint: Endpoint, dearest: number): number {
   const price = effectivePrice(endpoint) ?? dearest
   const relative = Math.max(dearest > 0 ? price / dearest : 1, cheapestShare)
   return endpoint.deployment.weight / (relative * relative)
 }
 
-/** A place in [0, 1) drawn so that being first has the probability weight/sum. */
+/** A random place in [0, 1), such that the probability of being first is weight/sum. */
 function draw(weight: number, random: () => number): number {
-  // The smallest of exponential variables belongs to each with the share of its rate.
+  // Of exponential random variables, each is the smallest with a probability in proportion to its rate.
   const waiting = -Math.log(1 - random()) / weight
   return waiting / (1 + waiting)
 }

@@ -5,7 +5,7 @@ import { exclusionSteps } from './exclusion.ts'
 import type { Exclusion, ExclusionStep, Filter } from './exclusion.ts'
 import type { Health } from './health.ts'
 
-/** What a refusal speaks of. */
+/** What was refused, for the error. */
 export interface RefusedCandidate {
   model: string
   candidates: readonly Endpoint[]
@@ -13,7 +13,7 @@ export interface RefusedCandidate {
   health: Health
 }
 
-/** The error for a model all of whose endpoints were left out: it names the step that took the last ones. */
+/** The error for a model whose endpoints were all left out: it names the check that removed the last ones. */
 export function refuseRoute(refused: RefusedCandidate, excluded: readonly Exclusion[]): GatewayError {
   const funnel = funnelOf(refused.candidates.length, excluded)
   const failed = funnel.find(({ endpoint_count: left }) => left === 0)?.step ?? 'credential'
@@ -50,7 +50,7 @@ export function refuseRoute(refused: RefusedCandidate, excluded: readonly Exclus
   }
 }
 
-/** A field that only the caller can correct is no matter of routing; a model without the right endpoint is. */
+/** Adds routing metadata, except to an error about a field that only the caller can correct. */
 function withMetadata(error: GatewayError, metadata: Record<string, unknown>): GatewayError {
   if (error.type !== 'no_matching_endpoint') return error
   return error.with({ metadata: { ...metadata, ...error.metadata } })
@@ -70,7 +70,7 @@ function funnelOf(
   return funnel
 }
 
-/** Each endpoint counts at the first thing it lacks; the caller should hear of one that none of them has. */
+/** Each endpoint counts under the first thing it lacks; the error should name one that every endpoint lacks. */
 function refuseCapability(
   { model, candidates, filter }: RefusedCandidate,
   excluded: readonly Exclusion[],
@@ -130,7 +130,7 @@ function preferenceMessage({ model, candidates, filter }: RefusedCandidate, step
   }
 }
 
-/** Only those that the caller would be let to count: another one may be well, and will be refused again all the same. */
+/** Counts only endpoints that the caller may use: another one may be healthy, but the next call would still be refused. */
 function retryAfter({ candidates, health }: RefusedCandidate, excluded: readonly Exclusion[]): number {
   const out = new Set(excluded.flatMap(({ step, endpointId }) => (step === 'credential' ? [endpointId] : [])))
   const waitsMs = candidates.filter(({ id }) => out.has(id)).map((endpoint) => health.waitMsOf(endpoint))

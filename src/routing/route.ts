@@ -14,37 +14,37 @@ import { refuseRoute } from './refusal.ts'
 import type { Requirement } from './requirement.ts'
 import type { StickyRoutes } from './sticky.ts'
 
-/** Everything that decides where a call for one model may go. */
+/** Everything that decides which endpoints a call for one model may use. */
 export interface RouteRequest {
-  /** The call's preferences, parameters and conversation; null when only the model is in question, as for a batch. */
+  /** The call's preferences, parameters and conversation; null when only the model is checked, as for a batch. */
   call: Pick<CallBase, 'preferences' | 'parameters' | 'sessionId' | 'demand'> | null
-  /** The model as asked, with its variant: the call's own or one of its fallbacks. */
+  /** The requested model with its variant: the call's own or one of its fallbacks. */
   model: string
   modality: Modality
   requirements: readonly Requirement[]
   organizationId: string
   constraints: Constraints
-  /** A batch's `provider.only`, besides the call's; null is no restriction. */
+  /** A batch's `provider.only`, in addition to the call's; null is no restriction. */
   providerOnly: readonly string[] | null
   catalog: CatalogView
   health: Health
   sticky: StickyRoutes
   /** Uniform in [0, 1). */
   random: () => number
-  /** What the conversation is known by where it is not `sessionId`, such as `prompt_cache_key`. */
+  /** What identifies the conversation when there is no `sessionId`, such as `prompt_cache_key`. */
   conversationKey?: string | null
 }
 
-/** The endpoints to try, in order and never empty, and those left out with the reason. */
+/** The endpoints to try, in order and never empty, and the excluded ones with their reasons. */
 export interface Route {
   ordered: readonly Endpoint[]
   excluded: readonly Exclusion[]
 }
 
 /**
- * Filters a model's endpoints, then orders them. Throws `model_not_found` for a model that has none, the requirement's
- * own error when no endpoint can do what is asked, `permission_denied` when policy leaves none, `no_matching_endpoint`
- * naming the preference that leaves none, and `no_healthy_endpoint` when every credential was refused.
+ * Filters a model's endpoints, then orders them. Throws: `model_not_found` when the model has none; the requirement's
+ * own error when no endpoint has the feature; `permission_denied` when the policy leaves none; `no_matching_endpoint`,
+ * naming the preference, when a preference leaves none; `no_healthy_endpoint` when every credential was refused.
  */
 export function route(request: RouteRequest): Route {
   const { catalog, health, call } = request
@@ -81,7 +81,7 @@ export function route(request: RouteRequest): Route {
     stickyEndpointId,
     places,
   })
-  // Without fallbacks nothing beyond the first, or beyond those the caller listed, is tried.
+  // Without fallbacks only the first endpoint is tried, or only those that the caller listed.
   const isCut = !preferences.allowFallbacks && orderOf(preferences) === null
   return { ordered: isCut ? ordered.slice(0, 1) : ordered, excluded }
 }
@@ -98,7 +98,7 @@ function candidatesOf(
   return candidates
 }
 
-/** Asked last, because a refused credential is the operator's matter and must hide no mistake of the caller. */
+/** These checks come last: a refused credential is the operator's problem, and must not hide a mistake of the caller. */
 function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health): Exclusion | null {
   const order = orderOf(preferences)
   if (order && !preferences.allowFallbacks && listedAt(endpoint, order) === order.length) {
@@ -107,7 +107,7 @@ function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health)
   return health.stateOf(endpoint) === 'out' ? exclude(endpoint, 'credential') : null
 }
 
-/** By the model that answered: several may stand behind a name of the operator's own. */
+/** The key has the model that answers, because an operator's own name may stand for several. */
 function stickyOf(
   { call, sticky, organizationId, conversationKey }: RouteRequest,
   kept: readonly Endpoint[],

@@ -1,20 +1,20 @@
 import type { Clock } from '../core/clock.ts'
 import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits/routing.ts'
 
-/** Whose conversation it is. */
+/** What identifies a conversation. */
 export interface StickyConversation {
   organizationId: string
-  /** Base model id: another model of the same conversation sticks to its own endpoint. */
+  /** Base model id: when a conversation uses two models, each sticks to its own endpoint. */
   model: string
   /** `session_id` or `prompt_cache_key`. */
   key: string
 }
 
-/** Which endpoint answered a conversation last, so that the provider's prompt cache is found again. */
+/** Remembers which endpoint answered a conversation last, so that the next call finds the provider's prompt cache. */
 export interface StickyRoutes {
-  /** The endpoint's id, or null when none answered within the idle time. */
+  /** The endpoint's id; null when none answered within the idle time. */
   endpointOf(conversation: StickyConversation): string | null
-  /** An answer came from this endpoint; the idle time starts anew. */
+  /** This endpoint answered; the idle time starts again. */
   remember(conversation: StickyConversation, endpointId: string): void
   /** The endpoint failed: the next call is routed freely. */
   release(conversation: StickyConversation): void
@@ -26,7 +26,7 @@ interface Entry {
   usedAtMs: number
 }
 
-/** The least recently used conversations, and organizations, give way when the bounds are reached. */
+/** At its bounds, it forgets the least recently used conversation, or organization. */
 export function createStickyRoutes({ clock }: { clock: Clock }): StickyRoutes {
   const organizations = new Map<string, Map<string, Entry>>()
   return {
@@ -56,7 +56,7 @@ function keyOf({ model, key }: StickyConversation): string {
   return `${model}\n${key}`
 }
 
-/** A map keeps the order of insertion; what is used moves to its end. */
+/** Moves an entry to the end of its map: a map keeps the order of insertion, so the first entry is the least recently used. */
 function toNewest<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key)
   map.set(key, value)

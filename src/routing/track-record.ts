@@ -4,8 +4,8 @@ const minutesKept = 30
 const hoursKept = 24
 
 /**
- * Calls of one endpoint that were answered and calls that failed, counted by the minute for half an hour and by the hour for
- * a day. Times are monotonic milliseconds.
+ * Counts an endpoint's answered and failed calls, by the minute for half an hour and by the hour for a day. Times are
+ * monotonic milliseconds.
  */
 export class TrackRecord {
   readonly #minutes = new Counts(minutesKept, minuteMs)
@@ -53,7 +53,7 @@ class Counts {
     return all === 0 ? null : (answered / all) * 100
   }
 
-  /** Forgets what is older than the ring is long. */
+  /** Clears counters whose time has passed. */
   #turnTo(nowMs: number): void {
     const step = Math.floor(nowMs / this.#stepMs)
     const passed = Math.min(step - this.#step, this.#length)

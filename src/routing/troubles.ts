@@ -3,21 +3,21 @@ import type { UpstreamFailure } from '../canonical/upstream.ts'
 import type { LogFacts } from '../telemetry/logger.ts'
 
 /**
- * A change in how a deployment fares, for its operator. `circuit_open`: an endpoint of it failed, and others are asked
- * first; `credential_lost`: the provider refused the credential, or its account has no money; `recovered`: it answers, and
- * nothing of it has failed lately.
+ * A change in a deployment's health, for its operator. `circuit_open`: one of its endpoints failed, and calls try others
+ * first. `credential_lost`: the provider refused the credential, or its account has no money. `recovered`: it answers,
+ * and none of its endpoints has failed lately.
  */
 export interface HealthChange {
   type: 'circuit_open' | 'credential_lost' | 'recovered'
-  /** Where it was noticed. */
+  /** The endpoint whose call showed it. */
   endpoint: Endpoint
   /** Null when it recovered. */
   failure: UpstreamFailure | null
-  /** The provider's own words as the log may have them. */
+  /** The provider's own words, in a form that the log may have. */
   said: string | null
 }
 
-/** Knows which deployments are in trouble, so that every change is told once, however many calls meet it. */
+/** Remembers which deployments are in trouble, so that every change is reported once, however many calls are affected. */
 export class Troubles {
   /** Endpoints that failed, by deployment. */
   readonly #failed = new Map<string, Set<string>>()
@@ -46,7 +46,7 @@ export class Troubles {
     this.#report({ type: 'credential_lost', endpoint, failure, said })
   }
 
-  /** An endpoint answered. One that failed counts until `isWell` says otherwise: else every second call would be a change. */
+  /** An endpoint answered. If it failed before, it stays in trouble until `isWell`; otherwise it would change with every second call. */
   answered(endpoint: Endpoint, isWell: (endpointId: string) => boolean): void {
     const { id } = endpoint.deployment
     const wasRefused = this.#refused.delete(id)
@@ -65,7 +65,7 @@ const messages = {
   recovered: 'a deployment has recovered',
 } as const satisfies Record<HealthChange['type'], string>
 
-/** A change as the message and the facts of its line in the log. */
+/** The message and the fields of a change's line in the log. */
 export function toLogLine({
   type,
   endpoint,

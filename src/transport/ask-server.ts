@@ -2,18 +2,18 @@ import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import type { Transport } from './http-client.ts'
 
-/** A question to a server about itself. */
+/** A request to a server for facts about itself. */
 export interface ServerQuestion {
   target: UpstreamTarget
   method: 'GET' | 'POST'
-  /** Below the root of the server, which lies above the version of its API. */
+  /** The path below the server's root, which is above the version in its API's address. */
   path: string
   body: Readonly<Record<string, unknown>> | null
   transport: Transport
   signal: AbortSignal
 }
 
-/** The status and the body, parsed; undefined when it is no JSON. Rejects when the server does not answer. */
+/** The status and the parsed body; the body is undefined when it is not JSON. Rejects when the server does not answer. */
 export async function askServer({
   target,
   method,

@@ -2,7 +2,7 @@ import type { UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 
-/** The whole address of a request, with a credential that belongs there and with what the operator adds to it. */
+/** The whole address of a request: with the credential, if it belongs there, and with the operator's additions. */
 export function addressOf(
   { path, inPlaceOf = '', auth: own }: Pick<UpstreamRequest, 'path' | 'inPlaceOf' | 'auth'>,
   { baseUrl, credential }: UpstreamTarget,
@@ -26,18 +26,18 @@ export function authHeaders(
   return auth.type === 'header' ? { [auth.name]: auth.prefix + auth.secret } : {}
 }
 
-/** A credential in the deployment's way, or in the request's own where it has one for it. */
+/** How a credential is sent: as the request says for itself, else as the deployment says. */
 function authOf({ auth }: Credential, own: UpstreamRequest['auth']): UpstreamAuth {
   const scheme = auth.type === 'header' ? own?.[auth.name] : undefined
   return scheme === undefined || auth.type === 'none' ? auth : { ...scheme, secret: auth.secret }
 }
 
-/** A value that is shorter could stand in any text, and taking it out would hide what is wrong. */
+/** A shorter value may occur in any text by chance, and removing it would make error messages unreadable. */
 const secretLengthMin = 4
 
 /**
- * What a provider says of a request that it refused, without what it may repeat of the secrets it was sent. It is done
- * here, before anybody has read it, so that no message, log line or command can show them.
+ * Removes secrets that a provider repeats in its error. It happens here, before any other code reads the body, so that no
+ * message, log line or command can show them.
  */
 export function withoutSecrets(bytes: Uint8Array, credential: Credential): Uint8Array {
   const secrets = secretsOf(credential)
@@ -48,7 +48,7 @@ export function withoutSecrets(bytes: Uint8Array, credential: Credential): Uint8
   return shown === text ? bytes : Buffer.from(shown, 'latin1')
 }
 
-/** The same of a text that was read already, such as an error inside a stream. */
+/** Does the same for a text that was read already, such as an error inside a stream. */
 export function hideSecrets(text: string, credential: Credential): string {
   let shown = text
   for (const secret of new Set(secretsOf(credential))) shown = shown.replaceAll(secret, '[secret]')
@@ -64,13 +64,13 @@ function secretsOf({ auth, additions }: Credential): string[] {
   return values.flatMap(formsOf).filter((value) => value.length >= secretLengthMin)
 }
 
-/** A value as it stands in a header, in an address and in JSON. */
+/** The forms of a value in a header, in an address and in JSON. */
 function formsOf(value: string): string[] {
   const inForm = new URLSearchParams({ '': value }).toString().slice(1)
   return [value, encodeURIComponent(value), inForm, JSON.stringify(value).slice(1, -1)]
 }
 
-/** As its UTF-8 stands in a text that was read as Latin-1. */
+/** The form of a value's UTF-8 bytes when they are read as Latin-1. */
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1')
 }

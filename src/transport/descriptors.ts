@@ -11,25 +11,25 @@ import {
 } from '../core/limits/http.ts'
 
 /**
- * The open files that this process may have, connections among them. Calls are refused before the last are taken: a
- * provider that cannot be reached because this process has none left has not failed, and some parts of the runtime end the
- * process when they get none.
+ * Counts the file descriptors of this process, including connections. Calls are refused before the last one is used. A
+ * provider that cannot be reached for lack of descriptors has not failed, and parts of the runtime end the process when
+ * they cannot get one.
  */
 export interface Descriptors {
-  /** How many there may be; null where the system does not tell. */
+  /** The most this process may have; null when the system does not tell. */
   readonly limit: number | null
-  /** Whether the limit is so small that it bounds the calls of an ordinary day. */
+  /** Whether the limit is so small that it bounds the calls of ordinary operation. */
   readonly isSmall: boolean
-  /** Whether a call more may run beside so many; told of every call. Mostly a counter. */
+  /** Whether one more call may run beside `running` others. Every call asks; usually it only compares a counter. */
   admit(running: number): boolean
-  /** Whether none is left, or nearly none: what fails to connect now fails for that. Looks at the system. */
+  /** Whether no descriptor, or nearly none, is left, so that a failed connection failed for that reason. Counts the open ones. */
   areUsedUp(): boolean
 }
 
-/** How a process's descriptors are known; the system's own ways by default. */
+/** How the descriptors of a process are counted; the system's own ways by default. */
 export interface DescriptorSource {
   limit: number | null
-  /** Throws where not even this can be opened. */
+  /** Throws when no descriptor is left for counting. */
   count: () => number
   nowMs: () => number
 }
@@ -70,10 +70,10 @@ class CountedDescriptors implements Descriptors {
   readonly limit: number
   readonly isSmall: boolean
   readonly #source: DescriptorSource
-  /** What is used beside calls. */
+  /** Descriptors that are not used by calls. */
   readonly #base: number
   readonly #usable: number
-  /** Calls that are let in before anything is counted again. */
+  /** How many calls may start before the descriptors are counted again. */
   #room = 0
   #lookedMs = Number.NEGATIVE_INFINITY
   #used = 0
@@ -93,12 +93,12 @@ class CountedDescriptors implements Descriptors {
       return true
     }
     this.#look(running)
-    // A call that has not connected yet is in no count, so that each of those that run counts as it will be.
+    // A call that has not connected yet is not in the count, so every running call counts with all the descriptors it will use.
     const calls = running - this.#runningThen
     const used = Math.max(this.#used + calls * descriptorsOfCall, this.#base + running * descriptorsOfCall)
     const free = this.#usable - used
     if (free < descriptorsOfCall) return false
-    // Of a few at a time, because callers also connect without calling.
+    // Only half of the free ones, because callers also connect without making calls.
     this.#room = Math.floor(free / descriptorsOfCall / 2)
     return true
   }
@@ -107,7 +107,7 @@ class CountedDescriptors implements Descriptors {
     return this.limit - this.#count() < descriptorsLeftMin
   }
 
-  /** Not for every call that is refused: a long list takes a millisecond. */
+  /** Does not count again for every refused call: listing many descriptors takes a millisecond. */
   #look(running: number): void {
     const nowMs = this.#source.nowMs()
     if (nowMs - this.#lookedMs < descriptorLookMs) return
@@ -125,7 +125,7 @@ class CountedDescriptors implements Descriptors {
   }
 }
 
-/** What its operator is told of a small limit. */
+/** The warning to the operator about a small limit. */
 export function fewDescriptors(limit: number | null): string {
   const calls = Math.max(1, Math.floor((usableOf(limit ?? 0) - descriptorsBeside) / descriptorsOfCall))
   return (
@@ -138,13 +138,13 @@ function usableOf(limit: number): number {
   return limit - Math.max(descriptorsKept, Math.min(limit / descriptorsKeptPart, descriptorsUsual))
 }
 
-/** Whether something failed because this process, or this machine, has no descriptor left. */
+/** Whether an error means that this process, or this machine, has no descriptor left. */
 export function isOutOfDescriptors(failure: unknown): boolean {
   const code = failure instanceof Error && 'code' in failure ? failure.code : null
   return code === 'EMFILE' || code === 'ENFILE'
 }
 
-/** What a call is told that this process has no room for. */
+/** The error for a call when this process has no descriptors for it. */
 export function noDescriptors(cause?: unknown): GatewayError {
   return new GatewayError(
     'gateway_overloaded',
@@ -154,8 +154,8 @@ export function noDescriptors(cause?: unknown): GatewayError {
 }
 
 /**
- * Has the runtime start its thread for requests, and read its certificates, while there are descriptors for both: later it
- * would end the process without them. No connection is made.
+ * Makes the runtime start its thread for requests and read its certificates now, while there are descriptors for both. If
+ * it did so later without any left, it would end the process. Makes no connection.
  */
 export async function startOutgoing(): Promise<void> {
   for (const scheme of ['http', 'https'])

@@ -3,8 +3,8 @@ import type { StreamedBody } from '../canonical/upstream.ts'
 import { bodySliceBytes, sharedBodyBytesMax } from '../core/limits/http.ts'
 
 /**
- * A large body as it is read, because to copy it in one go would stall everybody: `fetch` copies what it is given. Its
- * pieces are handed over in slices of the caller's own bytes.
+ * A large body as a stream. `fetch` copies a whole body at once, and for a large one that would stall all other calls. The
+ * slices are views of the caller's own bytes.
  */
 export function streamPieces(pieces: BodyPieces): StreamedBody {
   return {
@@ -25,7 +25,7 @@ export function streamPieces(pieces: BodyPieces): StreamedBody {
   }
 }
 
-/** Small pieces together, because each costs a turn, and large ones in parts. */
+/** Joins small pieces, because each slice costs a turn of the event loop, and cuts large ones. */
 function* slicesOf(pieces: BodyPieces): Generator<Uint8Array, undefined> {
   let small: BodyPiece[] = []
   let length = 0
@@ -48,13 +48,14 @@ function* slicesOf(pieces: BodyPieces): Generator<Uint8Array, undefined> {
   return undefined
 }
 
-/** One memory for all bodies: fresh memory for each costs more than writing it, and has to be collected again. */
+/** One buffer for all bodies: allocating one for each body costs more than filling it, and the garbage collector must free it. */
 export class FetchBodies {
   #shared = Buffer.alloc(0)
 
   /**
-   * A body as `fetch` takes it; null for one that is too large for it and is to be streamed. It must be handed to `fetch`
-   * at once, before anything else runs: the next body is written over it. By its standard `fetch` copies what it is given before it returns, and a test holds it to that.
+   * A body for `fetch`; null when it is too large for the buffer and must be streamed. Pass it to `fetch` at once, before
+   * anything else runs, because the next body overwrites it. By its standard `fetch` copies a body before it returns; a
+   * test checks that it does.
    */
   take(pieces: BodyPieces): Uint8Array<ArrayBuffer> | null {
     const length = lengthOfPieces(pieces)

@@ -3,18 +3,18 @@ import { discoveryWaitMs, listingBytesMax, listingPagesMax } from '../core/limit
 import { recordOrEmpty } from '../json/values.ts'
 import type { Transport } from './http-client.ts'
 
-/** What reading one deployment's model listing takes. */
+/** A request for one deployment's model listing. */
 export interface ListingRequest {
   target: UpstreamTarget
-  /** Below the base URL. */
+  /** The path below the base URL. */
   path: string
   transport: Transport
   signal: AbortSignal
 }
 
 /**
- * The body of a deployment's model listing, parsed; of one in several pages the last, with the models of all. Rejects with
- * `status N` for any other answer than 200.
+ * The parsed body of a deployment's model listing. When it has several pages, it is the last page's body with the models of
+ * all pages. Rejects with `status N` for every status but 200.
  */
 export async function fetchListing(request: ListingRequest): Promise<unknown> {
   const body = await fetchPage(request, request.path)
@@ -41,14 +41,14 @@ async function fetchPage({ target, transport, signal }: ListingRequest, path: st
   return JSON.parse(new TextDecoder().decode(bytes))
 }
 
-/** The models of a page; null of a listing that has none. */
+/** The models of a page; null when the body has none. */
 function modelsOf(body: unknown): unknown[] | null {
   const { models, data } = recordOrEmpty(body)
   if (Array.isArray(models)) return models
   return Array.isArray(data) ? data : null
 }
 
-/** What asks for the page after this one, as Google's and Anthropic's listings have it; null of the last. */
+/** The query for the next page, as Google's and Anthropic's listings need it; null on the last page. */
 function nextPageOf(body: unknown): string | null {
   const { nextPageToken, has_more: hasMore, last_id: lastId } = recordOrEmpty(body)
   if (typeof nextPageToken === 'string' && nextPageToken !== '')

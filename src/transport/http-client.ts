@@ -11,7 +11,7 @@ import { isOutOfDescriptors, noDescriptors, type Descriptors } from './descripto
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
-/** How long one exchange may take, and who may end it. */
+/** The time limits of one exchange, and the signal that ends it. */
 export interface SendOptions {
   /** Ends the exchange at any point; its upstream connection is closed. */
   signal: AbortSignal
@@ -29,19 +29,19 @@ export interface UpstreamResponse {
   headers: Headers
   body: UpstreamBody
   /**
-   * The whole body. Beyond `limitBytes` a success rejects with `provider_failed`, because half an answer is none; the
-   * body of an error status is cut off there, because its beginning explains enough.
+   * The whole body. When a successful response is larger than `limitBytes`, it rejects with `provider_failed`, because half
+   * an answer is useless. An error's body is cut off there, because its beginning explains enough.
    */
   readAll(limitBytes: number): Promise<Uint8Array>
 }
 
-/** The one way out to upstreams. */
+/** The only way to send requests to upstreams. */
 export interface Transport {
   /**
-   * Sends a request to its target and resolves when the response's headers are there. Rejects with a GatewayError:
-   * `provider_timeout` without headers in time, `deadline` when the exchange's own time is over or its signal ended it,
-   * `provider_failed` when the upstream cannot be reached, breaks off or redirects. The credential goes to the
-   * target's own base URL and nowhere else.
+   * Sends a request to its target and resolves when the response's headers have arrived. Rejects with a GatewayError:
+   * `provider_timeout` when the headers are late; `deadline` when the exchange's time is over or its signal aborted it;
+   * `provider_failed` when the upstream cannot be reached, breaks off or redirects. The credential goes to the target's
+   * own base URL and nowhere else.
    */
   send(request: UpstreamRequest, target: UpstreamTarget, options: SendOptions): Promise<UpstreamResponse>
 }
@@ -54,10 +54,10 @@ export function createTransport({ clock, descriptors = null }: TransportOptions)
   }
 }
 
-/** What a transport is built with. */
+/** What `createTransport` needs. */
 export interface TransportOptions {
   clock: Clock
-  /** By which it tells a provider that cannot be reached from a process that can reach nobody. */
+  /** Tells whether a connection failed because the provider is unreachable or because this process has no descriptors. */
   descriptors?: Pick<Descriptors, 'areUsedUp'> | null
 }
 
@@ -72,10 +72,10 @@ interface BodyReader {
   cancel(): Promise<void>
 }
 
-/** Of all exchanges, so that an ordinary one sets no timer. */
+/** Shared by all exchanges, so that an ordinary exchange sets no timer of its own. */
 const alarms = new Alarms()
 
-/** One request and its response, which it reads: owns the abort signal and the one alarm that guards both. */
+/** One request and its response. Owns the abort signal and the one alarm that watches all its time limits. */
 class Exchange implements UpstreamBody {
   readonly #options: SendOptions
   readonly #clock: Clock
@@ -144,8 +144,8 @@ class Exchange implements UpstreamBody {
   }
 
   /**
-   * A small body of known length in one native read, which is cheaper than going through a reader. It counts as one
-   * silence until its end, which a large one that flows steadily would outlast.
+   * Reads a small body of known length in one native read, which is cheaper than a reader. The whole read counts as one
+   * silence; a large body that flows steadily would exceed that limit.
    */
   async #readAtOnce(response: Response): Promise<Uint8Array> {
     this.#readSinceMs = this.#clock.monotonicMs()
@@ -169,7 +169,7 @@ class Exchange implements UpstreamBody {
     return this.#reader.read().then(this.#onRead, this.#onReadError)
   }
 
-  // Bound once, because these run for every piece of every stream.
+  // Bound once, because they run for every piece of every stream.
   readonly #onRead = (read: BodyRead): BodyRead => {
     this.#readSinceMs = null
     if (read.done) this.#end()
@@ -182,8 +182,8 @@ class Exchange implements UpstreamBody {
   }
 
   /**
-   * One alarm for all waits: it rings at the earliest time one of them could be over and looks what has happened
-   * since, so that an ordinary exchange sets it once and never moves it.
+   * Sets one alarm for all time limits, at the earliest time at which one could be exceeded; then it checks what has
+   * happened since. So an ordinary exchange sets it once and never moves it.
    */
   #watch(): void {
     const { firstByteTimeoutMs, idleTimeoutMs = upstreamIdleMs } = this.#options
@@ -191,7 +191,7 @@ class Exchange implements UpstreamBody {
     let leftMs = this.#deadlineAtMs - nowMs
     if (leftMs <= 0) return this.#controller.abort(deadlinePassed())
     if (this.#response !== null) {
-      // Only an open read can stall: a caller who reads slowly is not the upstream's fault.
+      // Only an open read can stall: when the caller reads slowly, no read is open, and the upstream is not at fault.
       const silentMs = this.#readSinceMs === null ? 0 : nowMs - this.#readSinceMs
       if (silentMs >= idleTimeoutMs) return this.#controller.abort(stalled())
       leftMs = Math.min(leftMs, idleTimeoutMs - silentMs)
@@ -206,7 +206,7 @@ class Exchange implements UpstreamBody {
   cancel(): void {
     if (this.#isOver) return
     this.#end()
-    // Both, because an abort alone was seen to leave the body's buffers behind.
+    // Cancel and abort: an abort alone was seen to leave the body's buffers allocated.
     this.#reader?.cancel().catch(() => undefined)
     this.#controller.abort(abandoned())
   }
@@ -220,7 +220,7 @@ class Exchange implements UpstreamBody {
 
 function isKnownToFit(headers: Headers, limitBytes: number): boolean {
   const length = headers.get('content-length')
-  // A compressed body is longer than it says.
+  // A compressed body is longer than its `content-length`.
   return length !== null && Number(length) <= limitBytes && !headers.has('content-encoding')
 }
 
@@ -228,14 +228,14 @@ type FetchOptions = BunFetchRequestInit & { headers: Record<string, string> }
 
 function toFetchOptions(request: UpstreamRequest, target: UpstreamTarget, signal: AbortSignal): FetchOptions {
   const headers: Record<string, string> = {
-    // Compressed answers would be unpacked here only to be read or packed again; the line to a provider is not scarce.
+    // A compressed answer would only be unpacked here to be read or packed again, and bandwidth to providers is not scarce.
     'accept-encoding': 'identity',
     'user-agent': 'headrace',
     ...request.headers,
     ...authHeaders(request, target),
     ...target.credential.additions?.headers,
   }
-  // A redirect would carry the credential to wherever an upstream points.
+  // Following a redirect would send the credential to any host that an upstream names.
   return { method: request.method, headers, signal, redirect: 'manual', timeout: false }
 }
 
@@ -277,7 +277,7 @@ function redirected(status: number): GatewayError {
   )
 }
 
-/** Why a request got no response. The runtime has several words for a connection that this process could not open. */
+/** The error for a request without a response. The runtime has several codes for a connection that this process could not open. */
 function unsent(thrown: unknown, descriptors: ExchangeParts['descriptors']): GatewayError {
   const failure = toFailure(thrown)
   if (thrown === failure) return failure
@@ -286,7 +286,7 @@ function unsent(thrown: unknown, descriptors: ExchangeParts['descriptors']): Gat
     : failure
 }
 
-/** What a broken connection means. Only the code is kept: messages of the runtime name the host. */
+/** The error for a broken connection. It keeps only the code: the runtime's messages name the host. */
 function toFailure(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'

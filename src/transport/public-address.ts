@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Networks that are not the public internet: what a stranger's URL must never reach. */
+/** Networks that are not the public internet. A URL that a caller sends must never reach them. */
 const privateV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -19,17 +19,17 @@ const privateV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** Whether an address is on the public internet. Anything that is not clearly so is not. */
+/** Whether an address is on the public internet; false whenever that is not certain. */
 export function isPublicAddress(address: string): boolean {
   const kind = isIP(address)
   if (kind === 4) return isPublicV4(toNumber(address))
   return kind === 6 && isPublicV6(toGroups(address))
 }
 
-/** A name without a dot, or below a domain that only private networks have. */
+/** A name without a dot, or below a domain that only private networks use. */
 const insideName = /^[^.]+$|\.(?:internal|local|localdomain|lan|corp|intranet|home\.arpa)$/i
 
-/** Whether a URL's host says by itself that it is not on the public internet; names are not resolved. */
+/** Whether a URL's host is private by its name or address alone; names are not resolved. */
 export function isInsideHost(hostname: string): boolean {
   const plain = hostname.replaceAll(/[[\]]/g, '')
   return isIP(plain) === 0 ? insideName.test(plain) : !isPublicAddress(plain)
@@ -39,8 +39,8 @@ function isPublicV4(address: number): boolean {
   return !privateV4.some(([network, bits]) => (address ^ toNumber(network)) >>> (32 - bits) === 0)
 }
 
-// Global unicast is 2000::/3; inside it, addresses that embed an IPv4 one are judged by that, and what is reserved for
-// documentation and tunnels is refused.
+// Global unicast is 2000::/3. Inside it, an address that embeds an IPv4 address is judged by that one, and addresses for
+// documentation and tunnels are refused.
 function isPublicV6(groups: readonly number[]): boolean {
   const [first = 0, second = 0, third = 0] = groups
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff

@@ -16,60 +16,60 @@ export interface PublicFetchOptions {
 }
 
 /**
- * A file at a public address, being read. Whoever gets it reads it to its end or destroys it; reading throws
- * `invalid_request` when it breaks off.
+ * A file at a public address, to be read. The caller reads it to its end or destroys it; reading throws
+ * `invalid_request` when the file breaks off.
  */
 export interface FetchedFile {
   contentType: string | null
   /** The last part of the final address's path. */
   name: string
-  /** As its server says; null where it does not. More than that never comes. */
+  /** The size that its server states; null when it states none. The file never has more bytes than that. */
   sizeBytes: number | null
   body: AsyncIterable<Uint8Array> & { destroy(): void }
 }
 
-/** What is fetched, and how long it may take. */
+/** What to fetch, and the time limit. */
 export interface FetchWish {
-  /** In the words of an error's remedy. */
+  /** The kind of file, for the message of an error. */
   what: 'audio' | 'image' | 'file'
-  /** The media types that are asked for, as a header `accept`. */
+  /** The requested media types, as the value of an `accept` header. */
   accept: string
-  /** For the whole of it, redirects and body included. */
+  /** For the whole fetch, including redirects and the body. */
   timeoutMs: number
-  /** Whoever asked has left: nothing more is read, and what waits fails. */
+  /** Aborted when the caller has left: reading stops, and pending reads fail. */
   signal?: AbortSignal
 }
 
-/** Fetches what a caller named by URL. Throws `invalid_request` naming `param` for whatever is wrong with the address. */
+/** Fetches a URL that a caller sent. Throws `invalid_request`, naming `param`, for every problem with the address. */
 export interface PublicFetch {
   (url: string, param: string, wish: FetchWish): Promise<FetchedFile>
   /**
-   * The same checks for an address that goes on to a provider, which fetches it: nobody is to reach through a provider of
-   * the operator's own network what he may not reach through the gateway.
+   * Makes the same checks for an address that a provider will fetch: a caller must not reach, through a provider in the
+   * operator's own network, an address that the gateway itself would refuse.
    */
   check(url: string, param: string, options?: CheckOptions): Promise<CheckedAddress>
 }
 
-/** How an address is checked that goes on to a provider. */
+/** How to check an address that a provider will fetch. */
 export interface CheckOptions {
-  /** In the words of an error's remedy; audio by default. */
+  /** The kind of file, for the message of an error; audio by default. */
   what?: FetchWish['what']
-  /** What was found of hosts already, which are then not resolved again. */
+  /** Results for hosts that were checked already, which are not resolved again. */
   hosts?: Map<string, Promise<unknown>>
 }
 
-/** What is known of an address that may be fetched. */
+/** An address that passed the checks. */
 export interface CheckedAddress {
-  /** The same address as every program reads it. */
+  /** The address in its normal form, which every program reads in the same way. */
   url: string
-  /** The operator allowed its host, which may be private. */
+  /** The host is one of `allowedHosts`, and may be private. */
   isConfigured: boolean
 }
 
 /**
- * A fetch that reaches the public internet only. Every hop is checked: the scheme, the name, and each address it
- * resolves to; the connection then goes to the address that was checked, so that a name that resolves differently a
- * moment later gains nothing.
+ * A fetch that reaches only the public internet. On every hop it checks the scheme, the name, and each address that the
+ * name resolves to. Then it connects to the address that was checked, so a name that resolves differently a moment later
+ * gains nothing.
  */
 export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
   const resolve = options.resolve ?? resolveAll
@@ -111,7 +111,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   return Object.assign(fetch, { check })
 }
 
-/** What an error says of an address. */
+/** What an error message needs to know about an address. */
 interface Asked {
   param: string
   what: FetchWish['what']
@@ -124,7 +124,7 @@ interface Guard {
 }
 
 function parseTarget(url: string, asked: Asked, base?: URL): URL {
-  // One program reads another host than the next where such characters stand; of a redirect only this one reads.
+  // With such characters two programs may read two different hosts. A redirect is read only by this program, so it is allowed there.
   if (base === undefined && strangeCharacters.test(url))
     throw refused(asked, 'the address has a blank, a backslash or a control character; encode it')
   const target = URL.parse(url, base?.href)
@@ -168,7 +168,7 @@ function open(
       signal,
       agent: false,
       headers: { accept, 'accept-encoding': 'identity', 'user-agent': 'headrace', connection: 'close' },
-      // The name was resolved and checked; this answers the socket's own question with the same address.
+      // The name was resolved and checked before; the socket gets the checked address.
       lookup: (_hostname, lookupOptions, callback) => {
         if (lookupOptions.all) callback(null, [{ address, family }])
         else callback(null, address, family)
@@ -178,7 +178,7 @@ function open(
   )
   outgoing.once('error', reject)
   outgoing.end()
-  // Whatever comes before the head, in however small pieces, must come to an end.
+  // Bounds the wait for the response's head, in however small pieces the server sends.
   const timer = setTimeout(() => {
     outgoing.destroy()
     reject(new Error('no head in time'))
@@ -202,12 +202,12 @@ function sizeOf(stated: string | undefined): number | null {
   return stated !== undefined && /^\d{1,15}$/.test(stated) ? Number(stated) : null
 }
 
-/** A server that breaks off, or is slower than the deadline, is the address's fault and none of ours. */
+/** A server that breaks off or exceeds the deadline is a problem of the address, and the caller gets `invalid_request`. */
 async function* readToEnd(
   response: IncomingMessage,
   { param, what, signal }: Asked & { signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  // The runtime ends the request by the signal, and may take what came of its answer for all of it.
+  // When the signal ends the request, the runtime may report a partial answer as complete; destroying the response prevents that.
   const stop = () => void response.destroy()
   signal.addEventListener('abort', stop, { once: true })
   try {

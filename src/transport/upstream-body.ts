@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 /** One read of a body, as a stream reader gives it. */
 export type BodyRead = { done: false; value: Uint8Array } | { done: true; value: Uint8Array | undefined }
 
-/** A response body, read piece by piece. Whoever gets it reads it to its end or cancels it. */
+/** A response body, read piece by piece. The caller reads it to its end or cancels it. */
 export interface UpstreamBody {
   /** Rejects with a GatewayError when the connection breaks, stalls, or the exchange is ended. */
   read(): Promise<BodyRead>
@@ -11,15 +11,15 @@ export interface UpstreamBody {
   cancel(): void
 }
 
-/** How much of a body to take, and what to do beyond. */
+/** How much of a body to read, and what to do with a larger one. */
 export interface ReadWholeOptions {
   limitBytes: number
-  /** True: the rest is given up silently. False: too much is a failure. */
+  /** True: the rest is dropped. False: a larger body is a failure. */
   cutOff: boolean
   headers: Headers
 }
 
-/** A body as one piece. Cancels it, whatever happens, unless it was read to its end. */
+/** Reads a body as one piece. Unless it was read to its end, it is cancelled. */
 export async function readWhole(body: UpstreamBody, options: ReadWholeOptions): Promise<Uint8Array> {
   const { limitBytes, cutOff } = options
   if (!cutOff && Number(options.headers.get('content-length') ?? 0) > limitBytes)
