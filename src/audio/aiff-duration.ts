@@ -1,8 +1,8 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 
 /**
- * Seconds of an AIFF or AIFC file: by the bytes of its samples, so that one that was cut off is as long as what is there;
- * by their stated number where they are compressed. Null when its chunks do not tell.
+ * Seconds of an AIFF or AIFC file. For plain samples the bytes that exist count, so a file that was cut off is as long as
+ * its rest; for compressed samples the stated number counts. Null when the chunks do not tell.
  */
 export async function measureAiff(blob: BoundedBlob): Promise<number | null> {
   let sound: { bytesPerSecond: number; statedSeconds: number } | null = null

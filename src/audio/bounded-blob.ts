@@ -6,8 +6,8 @@ import { nextTurn } from '../core/turns.ts'
 export class ReadLimitError extends Error {}
 
 /**
- * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones. Both are
- * bounded in their number, and both give way to other work, because a parser may find all it wants in memory.
+ * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones. The number
+ * of both is bounded. Both yield to other work now and then, because a parser may find all its reads in memory.
  */
 export class BoundedBlob {
   readonly size: number

@@ -46,7 +46,7 @@ function readChannels(format: string, head: Buffer, blob: BoundedBlob): Promise<
 
 type ReadFrame = typeof readMpegFrame
 
-/** Of the first frame that another one follows, since anything may look like a single frame. */
+/** Of the first frame that is followed by another one: arbitrary bytes may look like a single frame. */
 function inFirstFrame(
   head: Buffer,
   read: ReadFrame,
@@ -66,7 +66,7 @@ function mpegChannels(head: Buffer, at: number): number {
   return (head[at + 3] ?? 0) >> 6 === 3 ? 1 : 2
 }
 
-/** Three bits; 0 says that the stream tells it elsewhere, and 7 stands for eight loudspeakers. */
+/** Three bits. 0 means that the stream states the channels elsewhere, and 7 means eight channels. */
 function adtsChannels(head: Buffer, at: number): number {
   const layout = (((head[at + 2] ?? 0) & 1) << 2) | ((head[at + 3] ?? 0) >> 6)
   return layout === 7 ? 8 : layout

@@ -13,7 +13,8 @@ import { measureWav } from './wav-duration.ts'
 import { measureWebm } from './webm-duration.ts'
 
 /**
- * Whole milliseconds of stored audio, at least 1, from what is in it; null when that does not tell or cannot be true. Reads a bounded amount and gives way to other work in between; never rejects.
+ * Whole milliseconds of stored audio, at least 1, from its content; null when the content does not tell, or tells
+ * something impossible. Reads a bounded amount and yields to other work in between; never rejects.
  */
 export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
   const { stored } = audio
@@ -59,7 +60,7 @@ async function measureStream(format: string, blob: BoundedBlob, start: number): 
 
 /** Silence in Opus and FLAC comes down to about this. */
 const bitsPerSecondMin = 300
-/** A header may leave out what a damaged or cut frame has. */
+/** The sound may be longer than its header says, when a frame is damaged or the file was cut. */
 const headerShareMin = 0.9
 
 /** What the container says, unless the sound in it is longer, or its size could not hold that much. */

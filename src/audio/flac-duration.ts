@@ -2,7 +2,7 @@ import { audioReadBytes } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { flacHeadBytes } from './tag-bytes.ts'
 
-/** A frame's own account of where it stands. */
+/** The position that a frame states for itself. */
 interface FlacFrame {
   /** The number of the frame where all are of one length, else of its first sample. */
   number: number
@@ -11,8 +11,9 @@ interface FlacFrame {
 }
 
 /**
- * Seconds of the FLAC stream that begins at `start`: up to the end of its last frame, which tells its own place, so that
- * neither a header that was never completed nor one of a file cut off decides. Without such a frame, what the header says.
+ * Seconds of the FLAC stream that begins at `start`, up to the end of its last frame, which states its own position. So a
+ * header that was never completed, or that is of a longer file which was cut off, does not count. The header counts only
+ * when there is no such frame.
  */
 export async function measureFlac(blob: BoundedBlob, start: number): Promise<number | null> {
   const info = Buffer.from(await blob.read(start + 8, start + 26))

@@ -32,8 +32,8 @@ export function measureAdts(blob: BoundedBlob, start: number): Promise<number | 
 }
 
 /**
- * What a header or a table says of the number of frames is not asked: decoders play what is there, so a false one would
- * bill hours as a second, and a true one bills a file that was cut off as a whole one.
+ * The number of frames in a header or a table does not count, because decoders play the frames that exist. By a false
+ * number hours could be billed as a second, and by a true one a file that was cut off would be billed as a whole one.
  */
 async function measureFrames(blob: BoundedBlob, start: number, read: ReadFrame): Promise<number | null> {
   const frames = new FrameReader(read)
@@ -44,7 +44,7 @@ async function measureFrames(blob: BoundedBlob, start: number, read: ReadFrame):
     read: frames.read,
   })
   const milliseconds = way.milliseconds + frames.scatteredMilliseconds
-  // What lies beyond a way that was bounded sounds like what lies before its end.
+  // The walk ended at its bound; the rest of the file is assumed to sound like the part before.
   return milliseconds > 0 ? (milliseconds * (blob.size - start)) / way.bytes / 1000 : null
 }
 
@@ -57,11 +57,11 @@ const frameBytesMax = 8_192 + 8
  */
 class FrameReader {
   readonly #read: ReadFrame
-  /** Of the frame that ended where the next is read; 0 when none did. */
+  /** The duration of the frame that ended where the next is read; 0 when none did. */
   #kind = 0
   #isFirst = true
   #otherBytes = 0
-  /** Frames that stand alone, one after the other. */
+  /** Frames that are not followed directly by another one. */
   readonly #scattered = { bytes: 0, milliseconds: 0, left: 0 }
 
   constructor(read: ReadFrame) {
@@ -80,7 +80,7 @@ class FrameReader {
     return isTable ? { bytes: frame.bytes, milliseconds: 0 } : frame
   }
 
-  /** Nobody's sound is kept from being heard by a byte between any two frames: many that stand alone count as well. */
+  /** A file could hide its sound by one byte between any two frames, so many separate frames count as well. */
   get scatteredMilliseconds(): number {
     const { bytes, milliseconds } = this.#scattered
     return bytes * 2 > this.#otherBytes ? milliseconds : 0
@@ -113,7 +113,7 @@ function isFrameTable(frame: Uint8Array): boolean {
   return /Xing|Info|VBRI/.test(head)
 }
 
-/** What stands behind the last frame: an ID3v1, an APE or a lyrics tag. */
+/** After the last frame: an ID3v1, an APE or a lyrics tag. */
 function isTail(window: Uint8Array, at: number): boolean {
   return /^(TAG|APE|LYR)/.test(Buffer.from(window.subarray(at, at + 3)).toString('latin1'))
 }

@@ -1,6 +1,6 @@
 /**
- * Bytes in, the same bytes out, but never the last `keptBytes`: whoever has a whole answer must have a durable capture, so
- * its end waits for that. Everything before leaves at once.
+ * Passes bytes on, but never the last `keptBytes`. A caller that has a whole answer must have a durable capture, so the
+ * end of the answer waits for that. All earlier bytes leave at once.
  */
 export class KeepBackStream {
   readonly #keptBytes: number
@@ -10,7 +10,7 @@ export class KeepBackStream {
     this.#keptBytes = keptBytes
   }
 
-  /** What may be shown now, or null. A view into the chunk where possible. */
+  /** The bytes that may be shown now, or null. A view into the chunk if possible. */
   push(chunk: Uint8Array): Uint8Array | null {
     if (chunk.length === 0) return null
     const all = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk])

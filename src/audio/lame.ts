@@ -21,9 +21,9 @@ const parameterBytes = 5 * 4
 
 /** One stream of 16-bit samples. */
 interface LameEncoder {
-  /** What of them makes whole pieces of MPEG. */
+  /** The bytes that these samples complete. */
   push(samples: Uint8Array): Uint8Array
-  /** What is left when no more samples come. */
+  /** The last bytes, after the last sample. */
   end(): Uint8Array
   close(): void
 }

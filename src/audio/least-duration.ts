@@ -3,14 +3,14 @@ import type { BoundedBlob } from './bounded-blob.ts'
 import { flacHeadBytes, mediaBytes } from './tag-bytes.ts'
 import { walkOpus, type Walk } from './walk.ts'
 
-/** How short audio can be at least, whatever its header says. */
+/** The shortest time that audio can have, whatever its header says. */
 export interface LeastDuration {
   milliseconds: number
   /** It was added up from the sound itself and not told from its size: good enough to go by. */
   isHeard: boolean
 }
 
-/** Highest bit rates of what cannot be added up, where nothing closer is known. */
+/** The highest bit rates of codecs whose packets cannot be added up, when nothing closer is known. */
 const lossyOggBitsMax = 2_000_000
 const compressedBitsMax = 1_200_000
 const losslessBitsMax = 20_000_000
@@ -19,9 +19,10 @@ const videoBitsMax = 60_000_000
 const otherBytesMax = 65_536
 
 /**
- * A length is a few bytes of a header, which no decoder goes by: with false ones, hours could be billed as a second.
- * Where packets tell their own length they are added up; elsewhere the sound needs its time at the highest rate its
- * codec has. Pictures and other tags take none. 0 where nothing is known, and for frames, which were added up already.
+ * The stated length is a few bytes of a header, and no decoder uses it: with false ones, hours could be billed as a
+ * second. When packets state their own duration, they are added up. Otherwise the sound takes at least its bytes at the
+ * codec's highest rate; pictures and other tags take no time. 0 when nothing is known, and for frames, which were added
+ * up before.
  */
 export async function leastDuration(
   format: string,
@@ -45,7 +46,7 @@ async function leastOgg(blob: BoundedBlob): Promise<LeastDuration> {
   return bySize(blob.size, head.includes('\x7fFLAC', 0, 'latin1') ? losslessBitsMax : lossyOggBitsMax)
 }
 
-/** What lies beyond a way that was bounded sounds like what lies before its end. */
+/** The walk ended at its bound; the rest of the file is assumed to sound like the part before. */
 function heard({ milliseconds, bytes }: Walk, wholeBytes: number): LeastDuration {
   return { milliseconds: bytes === 0 ? 0 : (milliseconds * wholeBytes) / bytes, isHeard: true }
 }

@@ -2,11 +2,11 @@ import { GatewayError } from '../core/errors.ts'
 import { mp3ConversionsMax } from '../core/limits/audio.ts'
 import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
-/** One stream that is converted. Whoever opens it closes it. */
+/** One stream to convert. The caller that opens it closes it. */
 export interface Mp3Conversion {
-  /** What became whole with these bytes. The next call waits for the answer to this one, so that nothing piles up. */
+  /** The output that these bytes complete. Await it before the next call, so that nothing piles up. */
   push(bytes: Uint8Array): Promise<Uint8Array>
-  /** What was left; nothing may be pushed afterwards. */
+  /** The last output; push nothing afterwards. */
   end(): Promise<Uint8Array>
   /** Frees what the stream holds. May be called again, never throws. */
   close(): void
@@ -86,7 +86,7 @@ class ThreadedCodec implements Mp3Codec {
     return waiting.promise
   }
 
-  /** Whatever is converted fails; the next stream starts another thread. */
+  /** All running conversions fail; the next stream starts a new thread. */
   #abandon(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return
     this.#worker = null

@@ -11,8 +11,8 @@ const encoderDelay = 576
 const tagOffset = 4 + 9
 
 /**
- * A silent frame that stands before the others and says how late they are, as LAME writes one into files, so that a player
- * begins with the first sample of the source. It says nothing of the length, which nobody knows yet.
+ * A silent frame before the others that states how many samples the encoder has added in front, as LAME writes one into
+ * files, so that a player begins with the first sample of the source. It states no length, which is not known yet.
  */
 export function mp3InfoFrame(): Uint8Array {
   const frame = Buffer.alloc(mp3FrameBytes)

@@ -1,7 +1,7 @@
 import { readMpegFrame } from './mpeg-frames.ts'
 import { id3TagBytes } from './tag-bytes.ts'
 
-/** What the silent frame before a stream says of the samples that a decoder gives. */
+/** What a stream's silent first frame states about the samples that a decoder returns. */
 export interface Mp3Info {
   /** So many come before the first of the source. */
   leadSamples: number
@@ -15,9 +15,9 @@ const decoderDelay = 529
 /** Header, checksum, side information, counts with their table, and the encoder's own words up to its delays. */
 const infoBytes = 4 + 2 + 32 + 120 + 24
 
-/** Reads what the first frame of a stream says, behind tags of any length. Feed it every piece until it is done. */
+/** Reads the facts in a stream's first frame, after tags of any length. Feed it every piece until it is done. */
 export class Mp3InfoReader {
-  /** Null where the first frame says nothing, and as long as it is not here. */
+  /** Null when the first frame states nothing, and until that frame has come. */
   info: Mp3Info | null = null
   #isDone = false
   #head: Buffer = Buffer.alloc(0)

@@ -7,5 +7,5 @@ export type ToMp3Thread =
   | { kind: 'end'; id: number }
   | { kind: 'close'; id: number }
 
-/** From it: what became of the bytes, or why nothing did. */
+/** From the thread: the converted bytes, or why the conversion failed. */
 export type FromMp3Thread = { id: number; converted: Uint8Array } | { id: number; failure: string }

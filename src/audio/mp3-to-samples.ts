@@ -7,8 +7,8 @@ import { isResamplable, Resampler } from './resampler.ts'
 import { toS16 } from './samples.ts'
 
 /**
- * One stream of MPEG audio on its way to the contract's samples: decoded, mixed to one channel, without what the encoder
- * put before and behind its source as far as the stream tells, and brought to the contract's rate. To be closed.
+ * Converts one stream of MPEG audio to the contract's samples: decodes it, mixes it to one channel, removes the samples
+ * that the encoder added (as far as the stream states them) and changes it to the contract's rate. The caller closes it.
  */
 export class Mp3ToSamples {
   readonly #decoder: Mpg123
@@ -52,8 +52,8 @@ export class Mp3ToSamples {
   }
 
   /**
-   * The first sound, and sound at another rate: some servers join what they have said sentence by sentence. Gives what was
-   * left at the rate before. A first frame that tells of delays has been read before there is any sound.
+   * Begins at the first sound, and again when the rate changes: some servers join sentences of different rates. Returns the
+   * rest at the rate before. A first frame that states delays was read before there is any sound.
    */
   #begin(rate: number): Uint8Array {
     const rest = this.end()

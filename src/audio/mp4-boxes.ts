@@ -6,11 +6,11 @@ export interface Box {
   start: number
   /** At most the end of what holds it. */
   end: number
-  /** Bytes it should have had beyond that: more than none in a file that was cut off. */
+  /** Bytes that are missing of its stated size; above zero in a file that was cut off. */
   missing: number
 }
 
-/** The boxes of that kind in a part of the file, or all of them. Stops at what is no box. */
+/** The boxes of that kind in a part of the file, or all boxes. Stops at bytes that are no box. */
 export async function* boxesIn(
   blob: BoundedBlob,
   within: Pick<Box, 'start' | 'end'>,

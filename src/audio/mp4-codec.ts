@@ -17,8 +17,8 @@ export async function readSampleSeconds(blob: BoundedBlob, description: Box): Pr
 const descriptionBytesMax = 1_024
 
 /**
- * Channels of a track's samples, by its description; 0 where that has no sound. AAC's decoder goes by its own configuration,
- * beside which many files state two for what is mono.
+ * Channels of a track's samples, by its description; 0 for a track without sound. AAC's decoder uses its own
+ * configuration, and beside that many files state two channels for mono sound.
  */
 export async function readSampleChannels(blob: BoundedBlob, description: Box): Promise<number> {
   const content = await contentOf(blob, description, descriptionBytesMax)

@@ -5,9 +5,9 @@ import { readSampleSeconds } from './mp4-codec.ts'
 import { addFragment, type SoundTrack } from './mp4-fragments.ts'
 
 /**
- * Seconds of the longest sound track of a QuickTime or MP4 file, whole or in fragments: by the number of its samples where
- * that tells, which no decoder can do without, else by the table of their times. What a header says of the whole is not
- * asked, and a file that was cut off is as long as what is there. Null when no track has sound.
+ * Seconds of the longest sound track of a QuickTime or MP4 file, whole or in fragments. The number of its samples counts,
+ * because no decoder can do without it; else the table of their times. The header's total does not count, and a file that
+ * was cut off is as long as its rest. Null when no track has sound.
  */
 export async function measureMp4(blob: BoundedBlob): Promise<number | null> {
   const tracks: SoundTrack[] = []
@@ -22,7 +22,7 @@ export async function measureMp4(blob: BoundedBlob): Promise<number | null> {
       missingBytes += box.missing
     }
     if (box.type !== 'moof') continue
-    // What lies beyond a way that was bounded sounds like what lies before its end.
+    // The walk ended at its bound; the rest of the file is assumed to sound like the part before.
     if (box.start > durationWalkBytesMax) {
       walked = box.start
       break
@@ -64,7 +64,7 @@ async function readTrack(blob: BoundedBlob, within: Box): Promise<SoundTrack | n
     // The long form of both headers has dates of eight bytes.
     if (box.type === 'tkhd') track.id = datedNumber(await contentOf(blob, box, 24))
     if (box.type !== 'mdia') continue
-    // QuickTime has a second handler further in, for where the data lies; it says nothing about the kind of track.
+    // QuickTime has a second handler deeper inside, for the place of the data; it does not state the kind of track.
     for await (const inner of boxesIn(blob, box)) {
       if (inner.type === 'hdlr') isSound = (await contentOf(blob, inner, 12)).toString('latin1', 8) === 'soun'
       if (inner.type === 'mdhd') track.scale = datedNumber(await contentOf(blob, inner, 24))

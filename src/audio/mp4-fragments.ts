@@ -1,7 +1,7 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 import { boxesIn, contentOf, numberAt, type Box } from './mp4-boxes.ts'
 
-/** What a track of sound was found to have, its fragments included. */
+/** The facts about a track of sound, including those of its fragments. */
 export interface SoundTrack {
   id: number
   /** Units in a second. */
@@ -11,11 +11,11 @@ export interface SoundTrack {
   samples: number
   /** Of every sample, where the codec knows no other length; 0 where a table must say. */
   sampleSeconds: number
-  /** Units of a sample of a fragment that says nothing else. */
+  /** The duration, in the track's units, of a sample whose fragment states none. */
   defaultUnits: number
 }
 
-/** Adds what one fragment of the file holds to the tracks it belongs to. */
+/** Adds the contents of one fragment of the file to its tracks. */
 export async function addFragment(
   blob: BoundedBlob,
   fragment: Box,

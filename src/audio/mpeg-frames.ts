@@ -56,7 +56,7 @@ export class MpegFrameDetector {
     for (; at + headBytes <= window.length; at++) {
       const frame = readMpegFrame(window, at)
       if (frame === null) continue
-      // Any bytes look like a header every few kilobytes, so one that does not stand first is told by the next.
+      // Every few kilobytes arbitrary bytes look like a header, so a header that is not first must be followed by another.
       const isFirst = this.#searched + at === 0
       const end = at + frame.bytes
       if (window.length < end + (isFirst ? 0 : headBytes)) break

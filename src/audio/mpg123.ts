@@ -7,9 +7,9 @@ export interface DecodedSound {
 }
 
 /**
- * mpg123 in WebAssembly: one stream of MPEG audio of any layer, rate and number of channels. It finds the frames itself,
- * behind tags and among garbage, leaves out the silent frame before a stream and what is too damaged to be sound, and never
- * fails for what a provider sends. Synchronous: a minute takes a tenth of a second, so that it runs in a thread of its own.
+ * mpg123 in WebAssembly: decodes one stream of MPEG audio of any layer, rate and number of channels. It finds the frames
+ * itself, after tags and among garbage, skips the silent frame at the beginning and frames that are too damaged, and never
+ * fails for what a provider sends. Synchronous: a minute of sound takes a tenth of a second, so it runs in its own thread.
  */
 export class Mpg123 {
   readonly #decoder: MPEGDecoder
@@ -25,7 +25,7 @@ export class Mpg123 {
     return new Mpg123(decoder)
   }
 
-  /** The samples of the frames that became whole with these bytes; all of them at one rate, so that the bytes should be few. */
+  /** The samples of the frames that these bytes complete, all of one rate; so pass few bytes. */
   push(bytes: Uint8Array): DecodedSound {
     const { channelData, sampleRate } = this.#decoder.decode(bytes)
     const [left, right] = channelData

@@ -8,8 +8,8 @@ import { sniffFormat } from './sniff.ts'
 import { leadingTagBytes } from './tag-bytes.ts'
 
 /**
- * What received bytes are, and whether they can be of the format that the sender stated (null where he stated none).
- * Reads at most the beginning and what follows a leading tag. Never rejects for what is in the bytes.
+ * Recognises received bytes, and checks whether they can be of the format that the sender stated (null when none was
+ * stated). Reads at most the beginning and the bytes after a leading tag. Never rejects because of the bytes.
  */
 export async function recognizeSound(
   stored: Pick<StoredAudio, 'sizeBytes' | 'head' | 'blob'>,
@@ -21,7 +21,7 @@ export async function recognizeSound(
   const begin = await blob.read(start, start + mpegSearchBytesMax)
   const container = start === 0 ? containerOf(stored.head) : containerOf(begin)
   if (container !== null) return found(container, known, stated)
-  // Samples without a header may look like frames of anything; only what is plainly something else is none.
+  // Samples without a header may look like frames of any format, so they are refused only when they are plainly something else.
   const other = nameOfOther(begin) ?? (isText(begin) ? 'text' : null)
   if (other !== null) return { type: 'no_sound', what: other }
   if (known === 'pcm') return { type: 'sound', format: 'pcm' }

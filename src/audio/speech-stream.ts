@@ -13,13 +13,13 @@ import { SampleReader, toS16, type SampleLayout } from './samples.ts'
 import { sniffFormat } from './sniff.ts'
 import { WavReader } from './wav-reader.ts'
 
-/** Bytes through one step; `end` gives what the step still had. */
+/** A step that converts bytes; `end` returns the bytes that the step still had. */
 interface Step {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
 }
 
-/** What a step's bytes are. */
+/** The format of a step's bytes. */
 type SoundKind = 'samples' | 'mpeg'
 
 interface SoundStep extends Step {
@@ -31,7 +31,7 @@ const nothing = new Uint8Array(0)
 /** Of the contract's samples. */
 const bytesPerSample = 2
 
-/** What the caller's answer is called. */
+/** The content type of the caller's answer. */
 export function speechContentType({
   responseFormat,
   isWav,
@@ -42,7 +42,7 @@ export function speechContentType({
   return responseFormat === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
 }
 
-/** What makes the contract's samples a WAV file whose length is not known yet: both lengths are the largest there are. */
+/** The header that makes the contract's samples a WAV file. Its length is not known yet, so both lengths are the largest possible. */
 export function wavHeader(): Uint8Array {
   const header = Buffer.from(
     'RIFF\xff\xff\xff\xffWAVEfmt \0\0\0\0'.padEnd(36, '\0') + 'data\xff\xff\xff\xff',
@@ -163,7 +163,7 @@ function tailOf(mpeg: Uint8Array): number {
   return Math.min(speechTailBytes, readMpegFrame(mpeg, 0)?.bytes ?? speechTailBytes)
 }
 
-/** The end of what is shown waits here, and whether a whole frame or sample has been shown is told here. */
+/** Holds back the end of the output, and tells whether a whole frame or sample has been shown. */
 class KeptSpeech {
   readonly #keepBack: KeepBackStream
   readonly #shown
@@ -171,7 +171,7 @@ class KeptSpeech {
   /** Bytes of the lead that are still to be shown; they are no sound. */
   #leadLeft: number
 
-  /** What is encoded here has a `lead` before its sound. */
+  /** Encoded sound has a `lead` before it. */
   constructor({
     isMpeg,
     tailBytes,
@@ -192,7 +192,7 @@ class KeptSpeech {
     return this.#shown.hasFrame
   }
 
-  /** What may be shown now, or null. */
+  /** The bytes that may be shown now, or null. */
   keep(bytes: Uint8Array): Uint8Array | null {
     this.#all.push(bytes)
     const shown = this.#keepBack.push(bytes)
@@ -202,7 +202,7 @@ class KeptSpeech {
     return shown
   }
 
-  /** Adds what comes behind all that may be shown before the end. */
+  /** Adds bytes that come after everything that may be shown before the end. */
   keepAll(bytes: Uint8Array): void {
     this.#all.push(this.#keepBack.append(bytes))
   }
@@ -213,7 +213,7 @@ class KeptSpeech {
   }
 }
 
-/** Refuses what is no sound by its first bytes, and brings samples to the contract's. */
+/** Refuses bytes that are not sound, by the first of them, and converts samples to the contract's. */
 class CheckedSound {
   readonly #reader: SpeechReader
   #step: SoundStep | null = null
@@ -223,7 +223,7 @@ class CheckedSound {
     this.#reader = reader
   }
 
-  /** What the sound is; what the provider documents, as long as none has come. */
+  /** The format of the sound; until some has come, the format that the provider documents. */
   get kind(): SoundKind {
     return this.#step?.kind ?? (this.#reader.output.container === 'mpeg' ? 'mpeg' : 'samples')
   }
@@ -260,7 +260,7 @@ const headBytesMin = 12
 function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
   const seen = sniffFormat(head)
   if (isText(head)) throw noAudio()
-  // Some local servers give mp3 whatever was asked for.
+  // Some local servers return mp3 for every requested format.
   if (output.container === 'mpeg' || (seen === 'mp3' && isContainer(head))) {
     if (seen !== null && seen !== 'mp3') throw noAudio()
     // A tag of any length may stand before the first frame.
@@ -268,7 +268,7 @@ function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
     const step = isTagged ? { push: (chunk: Uint8Array) => chunk, end: () => nothing } : mpegStep()
     return { kind: 'mpeg', ...step }
   }
-  // Others put a header before what they call pcm.
+  // Others put a header before their pcm.
   if (output.container === 'wav' || seen === 'wav') return { kind: 'samples', ...wavStep() }
   if (isContainer(head)) throw noAudio()
   const { encoding, rate, channels } = output
@@ -285,7 +285,7 @@ function isText(head: Uint8Array): boolean {
   return isMarked || (text.length >= headBytesMin && /^[\t\n\r\x20-\x7e]*$/.test(text))
 }
 
-/** Some servers give their one container whatever was asked for. Samples may look like one frame, not like two. */
+/** Some servers return their only container for every format. Samples may look like one frame by chance, but not like two. */
 function isContainer(head: Uint8Array): boolean {
   const seen = sniffFormat(head)
   if (seen === null || head[0] !== 0xff) return seen !== null
@@ -294,7 +294,7 @@ function isContainer(head: Uint8Array): boolean {
   return frame !== null && read(head, frame.bytes)?.kind === frame.kind
 }
 
-/** Waits for a whole frame, so that an answer without any stays an error that another endpoint may make good. */
+/** Waits for a whole frame: an answer without one stays an error, and a different endpoint may still answer. */
 function mpegStep(): Step {
   const detector = new MpegFrameDetector()
   let waiting: Uint8Array = nothing
@@ -338,7 +338,7 @@ function samplesStep(layout: SampleLayout): Step {
   }
 }
 
-/** Half a sample waits for its other half, and is left out at the end: what is played after it would be noise. */
+/** Half a sample waits for its other half. At the end it is dropped: with it, everything played after would be noise. */
 function wholeSamplesStep(): Step {
   let half: Uint8Array = nothing
   return {

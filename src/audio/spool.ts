@@ -8,7 +8,7 @@ import { audioHeadBytes, audioReadBytes, audioWriteBytes, spoolMemoryBytesMax } 
 
 /** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {
-  /** Made again when somebody removed it; files in it are ours, named `audio-…`, and may be removed at start. */
+  /** Created again when it was removed. Its files belong to this gateway, are named `audio-…`, and may be removed at start. */
   folder: string
   /** Beyond this the upload is refused with `payload_too_large`. */
   bytesMax: number

@@ -39,7 +39,7 @@ export async function mediaBytes(blob: BoundedBlob): Promise<number> {
     if (view.getUint32(4) === mdat || stated < 8) media += bytes
     offset += bytes
   }
-  // What was not looked at is taken for media.
+  // A tag that was not examined counts as media.
   return media + Math.max(0, blob.size - offset)
 }
 

@@ -3,7 +3,7 @@ import { nextTurn } from '../core/turns.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { opusMilliseconds } from './opus-packets.ts'
 
-/** What was heard on a way through the bytes of a file. */
+/** The sound that was found on a walk through the bytes of a file. */
 export interface Walk {
   milliseconds: number
   /** How far it came, from where it began. */

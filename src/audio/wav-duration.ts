@@ -22,9 +22,10 @@ export async function measureWav(blob: BoundedBlob): Promise<number | null> {
 }
 
 /**
- * By what decoders go by: rate, channels, and the width of samples or the size of blocks. The stated byte rate is read by
- * none of them, so whoever pays by the second could state any, and encoders of ADPCM state wrong ones; codings of other
- * kinds leave nothing else, and of theirs only what is less than samples would take.
+ * Computes the length from the values that decoders use: the rate, the channels, and the width of samples or the size of
+ * blocks. No decoder reads the stated byte rate. A caller who pays by the second could state any, and encoders of ADPCM
+ * state wrong ones. For other codings nothing else is known; there the stated byte rate counts, up to that of 16-bit
+ * samples.
  */
 function byteRateOf(view: DataView): number {
   const coding = view.getUint16(8, true)

@@ -3,8 +3,9 @@ import { wavHeaderBytesMax } from '../core/limits/audio.ts'
 import type { SampleLayout } from './samples.ts'
 
 /**
- * Takes the header off a WAV stream. Finds the `fmt ` and `data` chunks wherever they are; a streamed file's data size of 0 or
- * 2^32 - 1 means everything that follows. Throws `provider_failed` for what is no WAV or has samples nobody reads.
+ * Takes the header off a WAV stream. Finds the `fmt ` and `data` chunks wherever they are; a streamed file's data size of
+ * 0 or 2^32 - 1 means that all following bytes are data. Throws `provider_failed` for bytes that are no WAV, or whose
+ * coding is not supported.
  */
 export class WavReader {
   /** Known once the samples begin. */

@@ -30,9 +30,9 @@ const parents: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Seconds of a WebM file: from its first block of sound to its last, and at least what the Opus packets in them add up to,
- * since decoders play those whatever their times. What the header says decides only where no block tells, and for a file
- * too long to be walked.
+ * Seconds of a WebM file, from its first block of sound to its last; at least the sum of its Opus packets, since decoders
+ * play those whatever their times. The header's length counts only when no block has a time, and for a file too long to
+ * walk through.
  */
 export async function measureWebm(blob: BoundedBlob): Promise<number | null> {
   const reader = new WebmReader()
@@ -117,7 +117,7 @@ class WebmReader {
       this.#entry.isOpus = Buffer.from(body.subarray(0, element.size)).toString('latin1') === 'A_OPUS'
   }
 
-  /** Its track's number, a signed time of 16 bits, and flags stand before the sound. */
+  /** Before the sound come its track's number, a signed time of 16 bits, and flags. */
   #takeBlock(body: Uint8Array): void {
     const numberBytes = vintLength(body[0] ?? 0)
     const track = this.#tracks.get(readVint(body, 0, numberBytes))
@@ -126,7 +126,7 @@ class WebmReader {
     track.first = Math.min(track.first, time)
     track.last = Math.max(track.last, time)
     if (!track.isOpus) return
-    // Sizes stand before several packets in one block. No recorder puts Opus there; its times count then.
+    // A block with several packets has their sizes first. No recorder writes Opus so; for such a block the times count.
     const isLaced = ((body[numberBytes + 2] ?? 0) & 6) !== 0
     if (!isLaced) track.opusMilliseconds += opusMilliseconds(body, numberBytes + 3)
   }

@@ -1,6 +1,6 @@
 import { atMost } from '../core/at-most.ts'
 
-/** Counts what is running, so that a stop can refuse new work and wait, for a bounded time, for what runs. */
+/** Counts running requests, so that a stop can refuse new ones and wait, for a bounded time, until the running ones end. */
 export class Activity {
   #running = 0
   #isStopping = false
@@ -23,7 +23,7 @@ export class Activity {
     if (this.#running === 0) this.#idle?.()
   }
 
-  /** Refuses new work from now on and resolves when nothing runs any more, or after `waitMs`. */
+  /** Refuses new work from now on. Resolves when nothing runs any more, or after `waitMs`. */
   async drain(waitMs: number): Promise<void> {
     this.#isStopping = true
     if (this.#running === 0) return

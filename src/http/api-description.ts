@@ -61,7 +61,7 @@ const chatExample = {
   max_tokens: 200,
 }
 
-/** Operations whose formats say themselves what they are. */
+/** Operations whose formats bring their own description. */
 const describedByFormat = Object.fromEntries(
   Object.values(operations).flatMap(({ path, text }) =>
     text?.described === undefined ? [] : [[`POST ${path}`, describedOf(text.described)]],

@@ -71,7 +71,7 @@ function answer(
   }
 }
 
-/** One router of the library gives values, the other their places among what it found. */
+/** One of the library's routers returns values, the other their indexes in the list of what it found. */
 function paramsOf(
   found: Params | ParamIndexMap,
   stash: ParamStash | undefined,
@@ -104,7 +104,7 @@ function withoutRoute(
   return errorResponse(error, { group: 'catalog', writeError }, headers)
 }
 
-/** What the clients of an operation expect, also where nothing exists below its path. */
+/** Clients of an operation expect its error format even for paths below it that do not exist. */
 function conventionAt(path: string): ClientConvention {
   if (path.includes('/openai/v1/')) return openAiConvention
   const below = /\/v1(\/.*)$/.exec(path)?.[1] ?? ''
@@ -141,7 +141,7 @@ function unknownPath(request: Request, router: Router<HttpRoute>, dependencies: 
 
 const methods: readonly HttpRoute['method'][] = ['GET', 'POST', 'PATCH', 'DELETE']
 
-// What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
+// A route renders its own errors. This handles errors before or after a route, so that these have the envelope too.
 function unexpected(thrown: unknown, dependencies: HttpDependencies): Response {
   const error = toGatewayError(thrown)
   // Not by the clock of the dependencies: it may be what broke.

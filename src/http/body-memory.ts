@@ -4,11 +4,11 @@ import { Alarms, type Alarm } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bodiesWaitingMax, bodyMemoryPart, bodyMemoryWaitMs } from '../core/limits/http.ts'
 
-/** What one body takes of the memory that bodies share. */
+/** The part of the shared memory that one body uses. */
 export interface HeldBody {
   /**
-   * Takes so many bytes more; null when they are there at once. Rejects with `gateway_overloaded` when they are not in
-   * time, or too many wait already. The next call waits for the answer to this one.
+   * Takes so many bytes more; null when they are available at once. Rejects with `gateway_overloaded` when they are not
+   * available in time, or too many bodies wait already. Await it before the next call.
    */
   grow(bytes: number): Promise<void> | null
   /** Gives back what was taken. May be called again. */
@@ -26,8 +26,8 @@ interface Waiting {
 const alarms = new Alarms()
 
 /**
- * The memory that large bodies of calls share. Who comes when it is taken waits, in order, with its body still in the
- * network: what is not read is not sent. One body alone is always taken, however large.
+ * The memory that large bodies of calls share. When it is used up, further bodies wait in order; a waiting body stays in
+ * the network, because a client does not send what is not read. A single body always gets its memory, however large.
  */
 export class BodyMemory {
   readonly #bytesMax: number
@@ -126,7 +126,7 @@ export function usualBodyMemory(): number {
   return Math.floor(availableBytes() / bodyMemoryPart)
 }
 
-/** What the machine has, or what the groups that this process is in leave it, where the system tells. */
+/** The machine's memory, or what this process's control groups allow, if the system tells. */
 function availableBytes(): number {
   return Math.min(totalmem(), ...groupFiles().map(limitIn))
 }

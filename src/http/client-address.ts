@@ -1,6 +1,6 @@
 /**
- * The client's address as throttles see it: the peer's own, or, when the peer is a trusted proxy, the nearest address in
- * `X-Forwarded-For` that is not one. What a stranger writes into that header counts for nothing.
+ * The client's address for throttling: the peer's own. When the peer is a trusted proxy, it is the nearest address in
+ * `X-Forwarded-For` that is not a trusted proxy. So a client cannot choose its address by sending that header itself.
  */
 export function clientAddress(
   peer: string,
@@ -16,7 +16,7 @@ export function clientAddress(
   return peer
 }
 
-/** Some proxies add the port that the connection came from, which is another one for every connection. */
+/** Some proxies add the connection's port, which differs for every connection. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop
 }

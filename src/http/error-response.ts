@@ -31,7 +31,7 @@ export function errorResponse(error: GatewayError, route: ErrorRoute, headers: H
   return new Response(JSON.stringify(writeError({ error, status, generationId })), { status, headers })
 }
 
-/** What is promised to say when to come again says so although a provider named no time: then it rests for this long. */
+/** Errors that promise a time to come again must state one even when a provider named none; then it is this rest. */
 function usualWaitSeconds(status: number): number | null {
   return status === 429 || status === 503 ? coolDownDefaultMs / 1000 : null
 }

@@ -51,16 +51,16 @@ export interface HttpDependencies {
   log: HttpLog
   /** The address that the request's connection comes from; empty when unknown. */
   peerAddressOf: (request: Request) => string
-  /** Told that one request stands for another, which the server received: both have the same connection. */
+  /** Called when one request replaces the one that the server received: both have the same connection. */
   onReaddressed: (made: Request, received: Request) => void
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
-  /** Told of every request whose answer has ended, so that its connection may not rest forever. */
+  /** Called for every request whose answer has ended, so that idle connections can be closed. */
   onAnswered: (request: Request) => void
   /** Everything that must work before traffic may come: null, or what does not. */
   notReady: () => string | null
   renderMetrics: () => Promise<string>
-  /** What must be shown to read the metrics; null: programs of this machine read them. */
+  /** The token for reading the metrics; null: only programs on this machine may read them. */
   metricsToken: string | null
   /** Prefix of every path, without a trailing slash; empty by default. */
   basePath: string

@@ -1,18 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../core/errors.ts'
 
-/** Who asks for the metrics. */
+/** A request for the metrics. */
 export interface MetricsRequest {
   headers: Headers
-  /** The address that the connection comes from, whatever headers say; empty when unknown. */
+  /** The address of the connection, whatever headers say; empty when unknown. */
   peer: string
-  /** What has to be shown; null when none is configured. */
+  /** The required token; null when none is configured. */
   token: string | null
 }
 
 /**
- * Throws unless the metrics may be read: with a token by those who show it, without one by programs of this machine alone.
- * What came through a proxy came from elsewhere, although the proxy may be on this machine.
+ * Throws unless the request may read the metrics. With a configured token it must send that token; without one it must
+ * come from this machine. A request that came through a proxy counts as from elsewhere, even if the proxy is here.
  */
 export function requireMetricsAccess({ headers, peer, token }: MetricsRequest): void {
   if (token === null) {

@@ -27,7 +27,7 @@ export interface MetricsAddressOptions {
 /** Listens at the address. Throws `conflict` when the port is taken, and the system's error when there is no such address. */
 export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddress {
   const { host, dependencies, onPeer } = options
-  // The connection is of this server, which lets idle ones go by itself.
+  // A connection of this server, which closes idle ones by itself.
   const own = { ...dependencies, onAnswered: () => undefined }
   const route = metricsRoute(own)
   const server = listenNear(options, (received, address) => {
@@ -58,7 +58,7 @@ function listenNear({ host, port, isShared }: MetricsAddressOptions, answer: Ans
       return Bun.serve({
         hostname: host,
         port: port + offset,
-        // Bun 1.4 lets several listen on one port when it is told nothing and does not develop.
+        // By default Bun 1.4 lets several processes listen on one port.
         reusePort: false,
         development: false,
         fetch: (request, server) => answer(request, server.requestIP(request)?.address ?? ''),

@@ -23,7 +23,7 @@ export interface HttpExchange {
   /** Query parameters; parsed only when asked for. */
   query: () => URLSearchParams
   facts: CallLine
-  /** What a large body takes of the memory that bodies share, until the exchange is over; null for most. */
+  /** The memory that a large body uses until the exchange is over; null for most. */
   heldBody: HeldBody | null
   /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
   ended: Promise<void> | null
@@ -31,7 +31,7 @@ export interface HttpExchange {
   hasCommonHeaders: boolean
 }
 
-/** Who may call a route: a key of this kind, any key, or anybody (`optional`: a key is checked when one is sent). */
+/** Which key a route requires: one of this kind, any key, or none (`optional`: a key is checked when one is sent). */
 export type Access = 'inference' | 'management' | 'any' | 'optional' | 'public'
 
 /** An exchange of a route that needs a key. */
@@ -39,7 +39,7 @@ export interface Authenticated extends HttpExchange {
   principal: Principal
 }
 
-/** One method on one path, and who may use it. */
+/** A method on a path, and the key that it requires. */
 export interface HttpRoute {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the version segment, with `:name` for parameters. */
@@ -124,8 +124,8 @@ export async function runRoute(
 }
 
 /**
- * The status in the log of a caller who left before the answer, as other proxies have it. What the call ended with then
- * is nobody's failure: it would be counted against a provider that had no time to answer.
+ * The log's status for a caller that left before the answer, the same that other proxies use. The error with which the
+ * call ended then must not count against the provider, which had no time to answer.
  */
 const callerLeft = 499
 

@@ -1,9 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
 
 /**
- * The request with an address that can be parsed; null when its Host is none, or when it has two, of which a proxy before
- * the gateway may have judged another one than is read here: the runtime joins them with a comma. HTTP/1.0 needs no Host, and the health
- * checks of some load balancers send none: the server then gives the path alone.
+ * The request with an address that can be parsed. Null when its Host is invalid, or when it has two: the runtime joins
+ * them with a comma, and a proxy in front may have checked a different one than is read here. HTTP/1.0 needs no Host, and
+ * the health checks of some load balancers send none; then the server gives the path alone.
  */
 export function withAddress(request: Request): Request | null {
   const { url } = request
@@ -14,7 +14,7 @@ export function withAddress(request: Request): Request | null {
     : null
 }
 
-/** What a request whose Host is none is told. */
+/** The answer to a request with an invalid Host. */
 export function hostError(): GatewayError {
   return new GatewayError('invalid_request', 'The Host header is not the name of one host; send one name.', {
     param: 'host',

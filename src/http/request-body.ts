@@ -5,8 +5,8 @@ import { wholeBodyBytesMax } from '../core/limits/text.ts'
 import type { BodyMemory, HeldBody } from './body-memory.ts'
 
 /**
- * A request's body in memory, at most `bytesMax` bytes. A small one of stated length the runtime collects in one native
- * step; without a length it is counted as it comes, so that a body without end is refused and not collected.
+ * A request's body in memory, at most `bytesMax` bytes. The runtime reads a small one of stated length in one native step.
+ * One without a length is counted as it comes, so that an endless body is refused.
  */
 export function readBody(
   request: Request,
@@ -17,7 +17,7 @@ export function readBody(
   if (refusal) return Promise.reject(refusal)
   const stated = request.headers.get('content-length')
   if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
-  // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
+  // `request.body` is read only when needed, because it turns a body in one piece into a stream.
   const length = Number(stated)
   const taken = memory !== null && length >= countedBodyBytesMin ? memory.grow(length) : null
   if (taken !== null) return taken.then(() => readStated(request, length))
@@ -26,15 +26,15 @@ export function readBody(
   return collect(bodyOf(request), bytesMax, memory)
 }
 
-/** Of the exchange whose body is read: what it takes is given back when it is over. */
+/** The exchange whose body is read; when it is over, the memory is given back. */
 export interface BodyHolder {
   readonly request: Request
   heldBody: HeldBody | null
 }
 
 /**
- * The same with a large body's memory taken from what all bodies share, `copies` times its size, before it is read. Rejects
- * with `gateway_overloaded` when there is none in time.
+ * Does the same, but first takes memory for a large body from what all bodies share: `copies` times its size. Rejects with
+ * `gateway_overloaded` when that is not available in time.
  */
 export function readCountedBody(
   holder: BodyHolder,
@@ -50,7 +50,7 @@ export function readCountedBody(
 
 /** Where a body finds the memory for its bytes. */
 interface BodyRoom {
-  /** Null when they are there at once. */
+  /** Null when the bytes are available at once. */
   grow(bytes: number): Promise<void> | null
 }
 
@@ -61,8 +61,8 @@ function readStated(request: Request, length: number): Promise<Uint8Array> {
 }
 
 /**
- * A request's body as it comes, for what is too large to be held. A caller who stops sending, or sends a byte now and
- * then, must not hold a place forever: after `idleMs` without any of it the stream fails with `invalid_request`.
+ * A request's body as a stream, for bodies that are too large for memory. A caller that stops sending
+ * must not keep a place for ever: after `idleMs` without a byte the stream fails with `invalid_request`.
  */
 export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableStream<Uint8Array> {
   if (request.body === null) return new Blob([]).stream()
@@ -83,7 +83,7 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
 /** Of all bodies that are being read. */
 const alarms = new Alarms()
 
-/** What is read, or `invalid_request` when it breaks off or takes longer. */
+/** One read, or `invalid_request` when the body breaks off or takes too long. */
 async function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
@@ -108,7 +108,7 @@ function brokenOff(error: unknown): GatewayError {
   })
 }
 
-/** What is large is taken in as it comes: at its end the runtime would copy all of it in one go. */
+/** A large body is stored as it comes: at its end the runtime would copy all of it at once. */
 async function collectInto(target: Buffer, request: Request): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of bodyOf(request)) {
@@ -143,7 +143,7 @@ async function collect(
   return Buffer.concat(chunks, size)
 }
 
-/** Why a compressed body is not read, or null; what is refused unread must not look like bad JSON. */
+/** Why a compressed body is refused, or null. Without this it would look like bad JSON. */
 export function refusedEncoding(request: Request): GatewayError | null {
   const encoding = request.headers.get('content-encoding')
   if (encoding === null || encoding.toLowerCase() === 'identity') return null

@@ -2,10 +2,10 @@ import { joinPieces, lengthOfPieces, type BodyPieces } from '../core/body.ts'
 import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
 
 /**
- * A body as the server sends it cheapest. Bun 1.4 writes head and body of an awaited answer in one system call only
- * while both fit into 16 kB; beyond that every part of every header goes out in a call of its own, three dozen of them.
- * A stream that is written straight to the socket takes one call, or two above what is gathered first. Measured by
- * tracing the system calls.
+ * A body in the form that the server sends most cheaply. Bun 1.4 writes head and body of an awaited answer in one system
+ * call only if both fit into 16 kB; otherwise every part of every header is a call of its own, some three dozen. A stream
+ * that is written straight to the socket takes one call, or two beyond what is gathered first. Measured by tracing the
+ * system calls.
  */
 export function toResponseBody(
   pieces: BodyPieces,

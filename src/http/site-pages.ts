@@ -24,7 +24,7 @@ function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`
 }
 
-/** Where a page is shown, so that the commands on it work as they stand. */
+/** The address of a page, so that the commands on it work unchanged. */
 export interface PagePlace {
   /** The gateway's own, as the reader called it: `http://127.0.0.1:8787`. */
   origin: string

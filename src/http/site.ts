@@ -55,10 +55,10 @@ export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
 /** By `scripts/generate.ts`. */
 const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 
-// Loaded when somebody looks: most processes are never asked, and would keep a megabyte for it.
+// Loaded on demand: most processes never show it, and it takes a megabyte.
 const loadPages = () => import('./site-pages.ts')
 
-// Behind an ingress the request came in the clear, whatever its caller typed.
+// An ingress forwards requests in the clear, even when the caller used https.
 function placeOf(request: Request, { basePath }: HttpDependencies): PagePlace {
   const { protocol, host } = new URL(request.url)
   const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'

@@ -12,14 +12,14 @@ export interface BatchLines {
   record(batchId: string, facts: Pick<CallLine, 'tried'>): void
 }
 
-/** What was told of one batch, deployment and error type. */
+/** What was logged about one batch, deployment and error type. */
 interface Told {
   atMs: number
   /** Failed attempts since then. */
   untold: number
 }
 
-/** Remembers a bounded number; what was told longest ago is forgotten, and told again when it goes on. */
+/** Remembers a bounded number. The one logged longest ago is forgotten, and logged again if it goes on. */
 export function createBatchLines({ clock, log }: { clock: Clock; log: Pick<Logger, 'warn'> }): BatchLines {
   const tellings = new Map<string, Told>()
 
@@ -34,7 +34,7 @@ export function createBatchLines({ clock, log }: { clock: Clock; log: Pick<Logge
           told.untold += 1
           continue
         }
-        // Deleting first puts it behind the others, so that the one told longest ago gives way.
+        // Deleting first moves it to the end, so that the first entry is the one logged longest ago.
         tellings.delete(name)
         makeRoom(tellings)
         tellings.set(name, { atMs: nowMs, untold: 0 })

@@ -1,4 +1,4 @@
-/** How one attempt at a deployment ended. `cancelled`: the caller left before its end, which says nothing of the provider. */
+/** The end of one attempt at a deployment. `cancelled`: the caller left first, which says nothing about the provider. */
 export interface AttemptLine {
   deployment: string
   /** A model of the catalog, never the caller's text. */
@@ -8,13 +8,13 @@ export interface AttemptLine {
   outcome: 'answered' | 'failed' | 'cancelled'
   errorType: string | null
   /**
-   * The provider's own words, bounded, without what looks like a secret and is no model's name, and without what the
-   * caller wrote; null when it said nothing.
+   * The provider's own words, bounded; without the caller's text, and without anything that looks like a secret unless it
+   * is a model's name. Null when the provider said nothing.
    */
   said: string | null
 }
 
-/** What is known of a call once it has ended. Numbers and names only: no content, no secret, no address. */
+/** The facts about a call that has ended. Numbers and names only: no content, no secret, no address. */
 export interface CallLine {
   generationId: string | null
   operation: string | null
@@ -23,14 +23,14 @@ export interface CallLine {
   /** Display name of the provider that answered. */
   provider: string | null
   attempts: number
-  /** Every attempt in its order, also of a call that nobody answered. */
+  /** Every attempt in order, also of a call without an answer. */
   tried: AttemptLine[]
   inputTokens: number
   outputTokens: number
   /** Null when nothing was charged or no price was known. */
   costNanocredits: bigint | null
   isEstimated: boolean
-  /** What the provider counted above the hold and no balance or limit covered, which nobody is charged; 0 for nearly all. */
+  /** Usage above the hold that no balance or limit covered, and that is charged to no caller; 0 for nearly all calls. */
   uncoveredNanocredits: bigint
   isCancelled: boolean
   /** Milliseconds from the request to the first byte; null when there was none. */
@@ -38,7 +38,7 @@ export interface CallLine {
   errorType: string | null
 }
 
-/** Who sent a request, as far as it was found out: never the key itself. */
+/** The sender of a request, as far as it is known: never the key itself. */
 export interface Asker {
   organizationId: string | null
   keyId: string | null

@@ -1,7 +1,7 @@
 import type { Metrics } from './metrics.ts'
 import type { Sample } from './series.ts'
 
-/** The figures of a running gateway that are read when somebody looks. Counts since the start say so. */
+/** The figures of a running gateway, computed when the metrics are read. Counts since the start are marked as such. */
 export interface GaugeReaders {
   requestsRunning: () => number
   /** Of billing: holds and captures of this process. Credits for the abandoned amount. */

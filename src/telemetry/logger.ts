@@ -28,11 +28,11 @@ export interface Logger {
   failure(error: GatewayError, facts: LogFacts): void
   info(message: string, facts?: LogFacts): void
   warn(message: string, facts?: LogFacts): void
-  /** Writes what is buffered. A reader that is stuck is waited for `outputWaitMs` and then loses it. Never rejects. */
+  /** Writes what is buffered. Waits `outputWaitMs` for a reader that is stuck; after that the rest is lost. Never rejects. */
   flush(): Promise<void>
 }
 
-/** A logger to stdout, buffered so that a line costs no system call of its own, or to `destination`. */
+/** A logger to stdout, or to `destination`; buffered, so that a line costs no system call of its own. */
 export function createLogger(options: {
   level: LogLevel
   destination?: { write: (line: string) => void }
@@ -71,7 +71,7 @@ export function createLogger(options: {
 interface GatheredOutput {
   write(line: string): void
   flush(): void
-  /** Resolves when everything was written, or when nobody takes it. */
+  /** Resolves when everything was written, or the reader does not take it in time. */
   drain(): Promise<void>
 }
 
@@ -112,7 +112,7 @@ function standardOutput(): GatheredOutput {
         onSettled = settled.resolve
         await atMost(outputWaitMs, settled.promise)
       }
-      // What is left would be written again, without end, when the process exits.
+      // Otherwise the process would try to write the rest again and again when it exits.
       if (isWriting || isFailing) stream.destroy()
     },
   }
@@ -158,7 +158,7 @@ function requestFields({
   return fields
 }
 
-/** Who sent a request, as the fields of its lines. */
+/** The sender of a request, as fields of its log lines. */
 export function askerFields({ organizationId, keyId, clientAddress }: Asker): Record<string, string> {
   const fields: Record<string, string> = {}
   if (organizationId !== null) fields['organization_id'] = organizationId
@@ -167,7 +167,7 @@ export function askerFields({ organizationId, keyId, clientAddress }: Asker): Re
   return fields
 }
 
-/** What was asked is a model of the catalog, and its name no secret; before that it is the caller's own text. */
+/** Once the requested name is known to be a model of the catalog it is no secret; before that it is the caller's own text. */
 function shownModel(model: string, tried: readonly AttemptLine[]): string {
   return tried.some((attempt) => attempt.model === model) ? model : redact(model)
 }
@@ -196,7 +196,7 @@ function isClear(name: string, value: unknown): boolean {
   return name === 'model' || name === 'said' ? typeof value === 'string' : isId(name, value)
 }
 
-/** An id of this gateway's own: it opens nothing, and looks like a key to whoever takes keys out of texts. */
+/** An id of this gateway. It grants no access, but redaction tools would take it for a key. */
 function isId(name: string, value: unknown): boolean {
   return name.endsWith('_id') && typeof value === 'string' && /^[a-z]+[-_][a-z0-9-]{1,64}$/.test(value)
 }
@@ -239,8 +239,8 @@ const userInfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi
 const keyedQuery = /([?&](?:key|token|api[-_]?key|signature|secret|password)=)[^&\s]+/gi
 
 /**
- * Free text as a log may hold it: what looks like a credential is taken out, and it is cut to a bounded length. The
- * second line of defence; the first is that lines are made of named fields and not of whatever was at hand.
+ * Free text in a form that a log may have: anything that looks like a credential is removed, and the length is bounded.
+ * This is the second line of defence; the first is that log lines consist of named fields.
  */
 export function redact(text: string): string {
   const cut = text.length > logTextMax ? `${text.slice(0, logTextMax)}…` : text

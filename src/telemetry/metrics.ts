@@ -18,7 +18,7 @@ export interface Metrics {
   recordRequest(line: RequestLine): void
   /** Counts the call of a batch's item, which has no request of its own. */
   recordCall(call: CallLine): void
-  /** A figure that is read when somebody looks; one that throws is left out and counted. */
+  /** A figure computed when the metrics are read. If that throws, the figure is left out and the failure counted. */
   gauge(name: string, help: string, read: () => number | Sample[]): void
   /** A counter of its own, without labels. */
   counter(name: string, help: string): Counter
@@ -147,7 +147,7 @@ function createCallMetrics() {
   }
 }
 
-/** Of calls whose providers counted more than anybody is charged. */
+/** Costs of calls whose providers counted more than could be charged. */
 function createLossMetrics() {
   return {
     uncovered: createCounters({
@@ -185,7 +185,7 @@ function createRequestRecorder(
 /** The error type of an attempt without one. */
 const noError = 'none'
 
-/** Counts attempts and answered calls; what can be absent from one gets its series only when it occurs. */
+/** Counts attempts and answered calls. A series for an optional figure is created when that figure first occurs. */
 function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
   const ofModel = rememberByPair((provider, model) => ({
     attempts: metrics.attempts.of(provider),

@@ -8,7 +8,7 @@ export interface Sample {
   metricName?: string
 }
 
-/** What the registry of the metrics library asks of a metric. */
+/** The methods that the metrics library's registry calls on a metric. */
 export interface Metric {
   name: string
   help: string
@@ -39,8 +39,8 @@ export interface Family<Series> extends Metric {
 }
 
 /**
- * Remembers what `create` makes of two texts: the series of a busy route or model are found once and not with every
- * request. Beyond `metricSeriesMax` pairs nothing more is remembered.
+ * Caches the result of `create` for pairs of texts, so that a busy route's or model's series is not looked up anew with
+ * every request. Beyond `metricSeriesMax` pairs it caches no more.
  */
 export function rememberByPair<Made>(
   create: (first: string, second: string) => Made,
@@ -71,7 +71,7 @@ export function createCounters<Label extends string>(options: MetricOptions<Labe
 }
 
 interface Buckets extends Histogram {
-  /** One count per bound and one for what is above them all; not cumulative. */
+  /** One count per bound, and one for values above all bounds; not cumulative. */
   counts: Float64Array
   sum: number
 }
@@ -99,7 +99,7 @@ export function createHistograms<Label extends string>(
   }
 }
 
-/** A number read when somebody looks; several with labels. What cannot be read is left out. */
+/** A number computed when the metrics are read; several numbers with labels. A number that cannot be computed is left out. */
 export function createGauge(name: string, help: string, read: () => number | Sample[]): Metric {
   return {
     name,

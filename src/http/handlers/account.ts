@@ -145,13 +145,13 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
   }
 }
 
-/** What is counted besides tokens and time, by its name in the ledger. */
+/** Quantities other than tokens and time, by their names in the ledger. */
 function countsBesides(usage: UsageRecord): Record<string, number> {
   const besides = Object.entries(usageColumns).filter(([column]) => !/_(?:tokens|milliseconds)$/.test(column))
   return Object.fromEntries(besides.map(([column, count]) => [column, usage[count]]))
 }
 
-/** The site that the application names as its own; empty where it names none, because clients want a text. */
+/** The application's site, from its header; empty when it sent none, because clients need a string. */
 function originOf(referer: string | null): string {
   return referer === null ? '' : (URL.parse(referer)?.origin ?? '')
 }

@@ -71,8 +71,8 @@ function idOf(exchange: Authenticated): string {
 }
 
 /**
- * The rate is checked before the body is read, so that a flood costs no bandwidth. It is of batches that are created: a
- * dry run is refused as the real request would be and uses up nothing, and a body that is wrong gives its place back.
+ * Checks the rate before it reads the body, so that a flood costs no bandwidth. The rate counts created batches: a dry run
+ * is refused as the real request would be but uses up nothing, and a refused body gives its place back.
  */
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
   const { request, principal } = exchange
@@ -100,7 +100,7 @@ async function create(exchange: Authenticated, dependencies: HttpDependencies): 
   }
 }
 
-/** A flag of the query; one that cannot be read must not decide whether a batch is made. */
+/** A flag of the query. An unreadable value is refused, because it decides whether a batch is created. */
 function isOn(name: string, query: URLSearchParams): boolean {
   const value = query.get(name)?.toLowerCase() ?? 'false'
   if (['true', '1', ''].includes(value)) return true

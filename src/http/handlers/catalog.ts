@@ -11,7 +11,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type HttpExchange, type HttpRoute } from '../pipeline.ts'
 
-/** Somebody who reads the catalog, with a key or without. */
+/** The reader of the catalog, with a key or without one. */
 export type ModelReader = HttpExchange & { principal: Principal | null }
 
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */

@@ -36,7 +36,7 @@ export function endpointRoutes(dependencies: HttpDependencies): HttpRoute[] {
   ]
 }
 
-/** Where a provider writes down what it promises is not known here; the contract wants the member. */
+/** The gateway does not know the addresses of the providers' policies, but the contract requires the members. */
 function listProviders({ catalog }: HttpDependencies) {
   return catalog.current().providers.map(({ name, slug }) => ({ name, slug, privacy_policy_url: null }))
 }

@@ -46,15 +46,15 @@ export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
   }))
 }
 
-/** Claude Code's own name for its conversation; the header is not the contract's, so that a strange one is left alone. */
+/** Claude Code's name for its conversation. The header is not part of the contract, so an invalid value is ignored. */
 function sessionOfAgent(headers: Headers): string | null {
   const session = headers.get('x-claude-code-session-id')
   return session !== null && session.length <= sessionIdLengthMax ? session : null
 }
 
 /**
- * How many tokens a prompt has, without asking a model, for the operations whose format has such a call: the estimate
- * that a hold is made of, corrected by what the model's answers did use.
+ * Counts a prompt's tokens without asking a model, for operations whose format has such a call. It is the estimate that
+ * holds are made of, corrected by the prompts that the model's answers have reported.
  */
 export function tokenCountRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
@@ -119,8 +119,8 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 }
 
 /**
- * What an answer that goes out as it comes asks of the proxies before it. nginx gathers what it passes on unless it is
- * told otherwise, and others compress it, for which they gather it too.
+ * Headers that keep proxies from buffering a streamed answer. nginx buffers unless a header forbids it; other proxies
+ * compress, and buffer for that.
  */
 const streamHeaders = [
   ['cache-control', 'no-cache, no-transform'],

@@ -9,7 +9,7 @@ const surcharge = z.object({
   minimum_seconds: z.number().optional().describe('What a call that asks for it is billed for at least.'),
 })
 
-/** What of the prices of audio the contract has no member for. */
+/** Facts about audio prices that the contract has no member for. */
 const rules = z
   .object({
     pricing_rules: z.looseObject({
