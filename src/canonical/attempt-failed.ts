@@ -1,8 +1,8 @@
 import type { UpstreamFailure } from './upstream.ts'
 
 /**
- * What an attempt throws when its provider failed: the failure says whether another attempt may help. Readers of answers
- * throw it too, for a failure that stood in an answer with a status of success.
+ * Thrown when an attempt's provider failed; `failure` tells whether another attempt may help. Readers of answers throw it
+ * too, for an error inside a response with a success status.
  */
 export class AttemptFailed extends Error {
   readonly failure: UpstreamFailure

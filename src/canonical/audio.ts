@@ -11,7 +11,7 @@ export interface StoredAudio {
   head: Uint8Array
   /** Its bytes, piece by piece. A piece is good until the next is asked for, because both may lie in the same memory. */
   open(): ReadableStream<Uint8Array>
-  /** Random access; reads only what is sliced and read. */
+  /** Random access; reads only the parts that are sliced and read. */
   blob(): Blob
   /** Frees memory and file. May be called more than once, never rejects. */
   dispose(): Promise<void>
@@ -22,14 +22,14 @@ export interface AudioSpool {
   /** Resolves when more may be written; `chunk` may be reused afterwards. Throws `payload_too_large`. */
   write(chunk: Uint8Array): Promise<void>
   finish(): Promise<StoredAudio>
-  /** Frees what was taken, also when it was finished; may be called again, never rejects. */
+  /** Frees the upload's resources, also after it was finished; may be called again, never rejects. */
   discard(): Promise<void>
 }
 
-/** What decoding an upload needs from outside, so that formats stay free of files. */
+/** The services that decoding an upload needs, so that formats need no files. */
 export interface AudioIntake {
   createSpool(): AudioSpool
-  /** What the bytes are, and whether they can be of the format that the sender stated; null where he stated none. */
+  /** Recognises the bytes, and checks whether they can be of the format that the sender stated (null when none was stated). */
   recognize(stored: StoredAudio, stated: string | null): Promise<SoundFinding>
 }
 
@@ -42,10 +42,10 @@ export type SoundFinding =
   /** No sound of the stated format or of any that is known; `what` is a word for it where there is one, such as `text`. */
   | { type: 'no_sound'; what: string | null }
 
-/** Audio whose bytes are here. */
+/** Audio whose bytes the gateway has. */
 export interface LocalAudio extends AudioSource {
   stored: StoredAudio
-  /** The request field that had the bytes or their address, and the one that told their format: what errors name. */
+  /** The request fields that errors name: the one with the bytes or their address, and the one with the format. */
   field: string
   formatField: string
 }
@@ -58,11 +58,11 @@ export interface RemoteAudio extends AudioSource {
   url: string
   /** The request field that named the address, as the caller wrote it. */
   field: string
-  /** The format that the caller said it has; null where the address alone, or nothing, tells one. */
+  /** The format that the caller stated; null when it stated none, or only the address tells one. */
   statedFormat: string | null
 }
 
-/** True for audio that nobody has fetched yet. */
+/** True for audio that has not been fetched yet. */
 export function isRemoteAudio(source: AudioSource): source is RemoteAudio {
   return 'url' in source
 }
@@ -75,7 +75,7 @@ export function isLocalAudio(source: AudioSource): source is LocalAudio {
 /** How a transcript leaves: the contract's JSON, or what `Accept` asked for. */
 export type TranscriptMedia = 'json' | 'vtt' | 'srt' | 'text'
 
-/** A transcription request, read to its end. Whoever gets it disposes it, also when the call is refused later. */
+/** A decoded transcription request. The caller of the decoder disposes it, also when the call is refused later. */
 export interface DecodedTranscription {
   call: TranscriptionCall
   media: TranscriptMedia
@@ -122,7 +122,7 @@ export interface TranscriptEntity {
   end_char: number
 }
 
-/** What any provider heard, in one shape. Null means the provider did not say; nothing here is invented. */
+/** A transcript of any provider, in one shape. Null means that the provider did not tell; nothing is made up. */
 export interface CanonicalTranscription {
   text: string
   /** Two letters where a code is known, else the provider's own word for it. */
@@ -148,7 +148,7 @@ export interface TranscriptReader {
   end(): CanonicalTranscription
 }
 
-/** One way to ask an upstream for a transcript, of which a caller who wants events may be streamed the text. Pure. */
+/** One way to ask an upstream for a transcript. If it can stream, callers that want events get the text in pieces. Pure. */
 export type TranscriptionAdapter = Adapter<
   TranscriptionCall,
   unknown,
@@ -156,19 +156,19 @@ export type TranscriptionAdapter = Adapter<
   TranscriptReader
 >
 
-/** What an upstream's sound is, once it is out of whatever the body wraps it in. WAV carries its own description. */
+/** The format of an upstream's sound without the body's wrapping. A WAV file describes its own format. */
 export type SpeechOutput =
   | { container: 'mpeg' }
   | { container: 'wav' }
   | { container: 'pcm'; encoding: 's16le' | 'f32le'; rate: number; channels: number }
 
-/** What a provider says it billed for speech: its characters, tokens or time. Not yet checked for plausibility. */
+/** What a provider reports as billed for speech: characters, tokens or time. Not yet checked for plausibility. */
 export type SpeechBilled = Readonly<Partial<Usage>>
 
 /**
  * Takes the sound out of an upstream's successful body: raw, or base64 or hexadecimal in JSON, in events or in lines.
- * Synchronous, with memory that does not grow with the body. Feed it every piece, then call `end` once. Whoever feeds it
- * bounds the pieces, so that none of them takes long.
+ * Synchronous, with memory that does not grow with the body. Feed it every piece, then call `end` once. The caller bounds
+ * the size of the pieces, so that none takes long.
  */
 export interface SpeechReader {
   /** The sound in this piece, which may be empty. Throws the failure that the body reports, or `provider_failed`. */
@@ -177,7 +177,7 @@ export interface SpeechReader {
   end(): Uint8Array
   /** True from the first sound on. */
   readonly output: SpeechOutput
-  /** What headers and body have said so far; null while they have said nothing. */
+  /** What headers and body have reported so far; null while they have reported nothing. */
   readonly billed: SpeechBilled | null
   /** How the body is cut into the JSON that has the sound; absent where the body is the sound itself. */
   readonly framing?: 'json' | 'lines' | 'events'
@@ -186,7 +186,7 @@ export interface SpeechReader {
 /** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */
 export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
 
-/** What may have to be converted elsewhere first. */
+/** A conversion of sound, which may run in another thread. */
 type Soon<Value> = Value | Promise<Value>
 
 /**
@@ -194,17 +194,17 @@ type Soon<Value> = Value | Promise<Value>
  * answered, then call `end` once.
  */
 export interface SpeechStream {
-  /** What the caller may have now, or null. Throws `provider_failed` when this is not audio. */
+  /** The bytes that the caller may have now, or null. Throws `provider_failed` when the body is not audio. */
   push(piece: Uint8Array): Soon<Uint8Array | null>
   /** The kept-back tail, to be shown once the capture is durable. Throws `provider_failed` when no audio came. */
   end(): Soon<Uint8Array>
-  /** Frees what the stream holds, also before its end. May be called again, never throws. */
+  /** Frees the stream's resources, also before its end. May be called again, never throws. */
   close(): void
-  /** The most bytes of the body that it takes at one go, as far as is known: what is made of them may be many times more. */
+  /** The most bytes of the body to pass at once, as far as known: a conversion may return many times more. */
   readonly pieceBytes: number
   /** True once at least one whole frame or sample was among the bytes `push` returned: from then on it is billed. */
   readonly hasDelivered: boolean
-  /** What the provider says it billed, as far as it has; null while it has said nothing. */
+  /** What the provider has reported as billed; null while it has reported nothing. */
   readonly billed: SpeechBilled | null
 }
 
@@ -247,7 +247,7 @@ const aliases: Readonly<Record<string, string>> = {
   s16le: 'pcm',
 }
 
-/** The short name of a format given as a name, an extension or a MIME subtype; null when it is none of the known ones. */
+/** The short name of a format given as a name, an extension or a MIME subtype; null for an unknown one. */
 export function toFormat(name: string): string | null {
   const lower = name.toLowerCase()
   if (Object.hasOwn(formats, lower)) return lower
@@ -259,7 +259,7 @@ export function contentTypeOf(format: string): string {
   return formats[format]?.contentType ?? `audio/${format.toLowerCase()}`
 }
 
-/** A file name that tells the format and nothing of the caller. */
+/** A file name with the format's extension and nothing of the caller's. */
 export function fileNameOf(format: string): string {
   return `audio.${formats[format]?.extension ?? format.toLowerCase()}`
 }

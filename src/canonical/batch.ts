@@ -25,9 +25,9 @@ export const batchStatuses = [
 export type BatchStatus = (typeof batchStatuses)[number]
 
 /**
- * What is stored. `expiring` is a batch whose deadline has passed and whose unfinished items are being closed, `failing`
- * one whose results could not be stored and whose running items are being given up; callers see both as `finalizing`,
- * because the contract has no word for them.
+ * The stored status. `expiring`: the deadline has passed, and unfinished items are being closed. `failing`: results could
+ * not be stored, and running items are being given up. Callers see both as `finalizing`, because the contract has no
+ * words for them.
  */
 export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
@@ -57,7 +57,7 @@ export interface Batch {
   worstCaseNanocredits: bigint
   /** The most the batch's budget may grow to; null means what its parents have. */
   maxCostNanocredits: bigint | null
-  /** Budgets that the batch's own was carved out of; none when nothing limits its organization. */
+  /** The budgets that the batch's own was carved out of; empty when nothing limits its organization. */
   budgetParents: readonly string[]
   /** JSON of the summed usage, null until terminal. */
   usageJson: string | null
@@ -69,12 +69,12 @@ export interface Batch {
 
 const terminalStatuses: ReadonlySet<StoredStatus> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
-/** Whether nothing will change any more. */
+/** Whether the batch has ended and will not change any more. */
 export function isTerminal(status: StoredStatus): boolean {
   return terminalStatuses.has(status)
 }
 
-/** Whether every item has an entry in `results`; a failed batch has none, because nothing ran or not all could be stored. */
+/** Whether every item has an entry in `results`. A failed batch has none, because nothing ran or not all could be stored. */
 export function hasResults(status: StoredStatus): boolean {
   return isTerminal(status) && status !== 'failed'
 }

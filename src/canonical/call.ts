@@ -42,7 +42,7 @@ export const defaultPreferences: Preferences = Object.freeze({
   options: {},
 })
 
-/** What every call carries, whatever its modality. */
+/** The members of every call, whatever its modality. */
 export interface CallBase {
   operation: OperationName
   /** The model as asked, with its variant, such as `openai/gpt-4o:floor`. */
@@ -58,7 +58,7 @@ export interface CallBase {
   /** The caller's end user; never sent upstream for audio. */
   userId: string | null
   trace: Readonly<Record<string, unknown>> | null
-  /** Names of what was accepted and not carried on; shown in `headrace_metadata.dropped`. */
+  /** Accepted parameters that are not passed on; shown in `headrace_metadata.dropped`. */
   dropped: readonly string[]
 }
 
@@ -69,7 +69,7 @@ export interface MediaAddress {
   field: string
 }
 
-/** What the gateway fetched for providers that take no addresses, or not such ones. */
+/** Files that the gateway fetched for providers that accept no addresses, or not this kind. */
 export interface FetchedMedia {
   /** Those that some provider of the call does not take. */
   addresses: readonly MediaAddress[]
@@ -89,15 +89,15 @@ export interface TextCall extends CallBase {
   fetched?: FetchedMedia
   /** Why a guarded deployment must not be sent it; absent for nearly all. */
   refusedAddress?: unknown
-  /** JSON of members from which the caller left out what most upstreams want; nothing for nearly all. */
+  /** JSON of members that most upstreams need and the caller left out; empty for nearly all calls. */
   completed?: Readonly<Record<string, string>> | null
-  /** The caller wants to see what the provider is sent, and when it answers. Chat completions and responses. */
+  /** The caller wants to see the request to the provider, and times of its answer. Chat completions and responses only. */
   debug?: true
-  /** Whether messages have only members that hosts of their format know; left out where nobody looked. */
+  /** Whether messages have only members that hosts of their format know; absent when that was not checked. */
   hasKnownMembers?: boolean
   /**
-   * What the answer must not show of the model's thoughts: nothing of them, or only not their words. Absent where all are
-   * shown. It never asks a model to think.
+   * How much of the model's thoughts the answer must hide: all of them, or only their words. Absent when all may be shown.
+   * It never makes a model think.
    */
   hiddenThoughts?: 'all' | 'words'
   /** Interfaces of Anthropic that the caller asks for by name, as it listed them; only messages carry them. */
@@ -156,5 +156,5 @@ export interface SpeechCall extends CallBase {
   references: readonly SpeechReference[]
 }
 
-/** What somebody asks, decoded just as far as routing, holding and billing need. */
+/** A caller's request, decoded only as far as routing, holding and billing need. */
 export type Call = TextCall | TranscriptionCall | SpeechCall

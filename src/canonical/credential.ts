@@ -1,8 +1,8 @@
 import type { RequestAdditions, UpstreamAuth } from './endpoint.ts'
 
 /**
- * What a call authenticates with at its provider, and what is added to its requests besides. Chosen when a call is
- * prepared. Any value in it may be a secret: what is shown or stored of it is its reference.
+ * The key with which a call authenticates at its provider, and the additions to its requests. Chosen when a call is
+ * prepared. Any value in it may be a secret: show or store only its `reference`.
  */
 export interface Credential {
   reference: CredentialReference
@@ -14,11 +14,11 @@ export interface Credential {
 export interface CredentialReference {
   /** `operator:` and a deployment's id for the operator's own; `caller` for a login of the caller's that is only passed on. */
   id: string
-  /** The provider bills somebody else than the operator: the call costs no credits. */
+  /** The provider bills the key's owner and not the operator, so the call costs no credits. */
   isByok: boolean
 }
 
-/** Where requests go, and with what they authenticate there. */
+/** The address that requests go to, and the credential for it. */
 export interface UpstreamTarget {
   /** Without a trailing slash. */
   baseUrl: string

@@ -6,7 +6,7 @@ import type { Price } from './usage.ts'
  * such as a signature, becomes a member of its own once a provider needs it.
  */
 export type AuthScheme =
-  /** In the header of this lower-case name, behind the prefix, whose space counts: `{ name: 'authorization', prefix: 'Bearer ' }`. */
+  /** In the header of this lower-case name, after the prefix with its space: `{ name: 'authorization', prefix: 'Bearer ' }`. */
   | { type: 'header'; name: string; prefix: string }
   /** In the query member of this name. Like any secret it is never shown, also not as a part of an address. */
   | { type: 'query'; name: string }
@@ -14,9 +14,9 @@ export type AuthScheme =
 /** How requests of one deployment authenticate; `none` when it has no credential. */
 export type UpstreamAuth = (AuthScheme & { secret: string }) | { type: 'none' }
 
-/** What the operator adds to every request of a deployment. Any value may be a secret: none is ever shown. */
+/** The operator's additions to every request of a deployment. Any value may be a secret: none is ever shown. */
 export interface RequestAdditions {
-  /** By lower-case name; they win over what the gateway itself would send. */
+  /** By lower-case name; they replace headers that the gateway itself would send. */
   headers: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
 }
@@ -28,11 +28,11 @@ export interface RequestAdditions {
 export interface Deployment {
   /** Stable name, unique in the configuration, such as `openai` or `openai-eu`. */
   id: string
-  /** Slug of the preset whose adapters speak to it. */
+  /** Slug of the preset whose adapters it uses. */
   preset: string
   /**
-   * The provider's slug, by which callers choose it and by which batches, usage and reports name it: the preset's, and
-   * of a custom server its own id, because servers of one's own have nothing in common but their format.
+   * The provider's slug, by which callers choose it and by which batches, usage and reports name it. It is the preset's
+   * slug; a custom server has its own id instead, because custom servers have nothing in common but their format.
    */
   provider: string
   /** What callers see in the `provider` field. */
@@ -40,18 +40,18 @@ export interface Deployment {
   /** Without a trailing slash. Never shown to callers. */
   baseUrl: string
   /**
-   * What requests carry besides a caller's own login; absent where none is passed on. Only the provider's official host
-   * gets one, and only when the operator allows it.
+   * Set when a caller's own provider login may be passed on; what requests carry beside it. Only the provider's official
+   * host gets a login, and only when the operator allows it.
    */
   callerLogins?: { headers: Readonly<Record<string, string>> }
   /**
-   * Its server stands in the operator's own network, or may: it is sent no address that a caller could not have fetched
-   * from outside.
+   * Its server is or may be in the operator's own network. So it gets no address that a caller could not have fetched from
+   * outside.
    */
   isGuarded?: true
-  /** The operator says that this server takes marks of a prompt cache; nobody else knows it of a server of one's own. */
+  /** The operator's statement that this custom server accepts prompt cache marks; nothing else can tell. */
   takesCacheMarks?: true
-  /** The member by which this server limits output, as the operator says; absent where nobody said. Chat completions alone. */
+  /** The operator's statement of the member by which this server limits output; absent without one. Chat completions only. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
@@ -60,14 +60,14 @@ export interface Deployment {
   concurrencyMax: number | null
 }
 
-/** How an endpoint's provider treats what it is sent; unknown counts as stores and trains. */
+/** What an endpoint's provider does with the data of calls; unknown counts as "stores and trains". */
 export interface DataPolicy {
   zdr: boolean
   trains: boolean
   stores: boolean
 }
 
-/** What a provider takes as key terms. A bound that is null is not known, and not checked. */
+/** The key terms that a provider accepts. A bound that is null is unknown, and not checked. */
 export interface KeytermRules {
   /** Most terms of one call. */
   countMax: number | null
@@ -76,8 +76,8 @@ export interface KeytermRules {
   /** Most words of one term, words being what spaces separate. */
   wordsMax: number | null
   /**
-   * Most tokens of all terms together, as the provider counts them. Nobody else knows its tokens, but a word is at least
-   * one: terms with more words than this are refused, and what is closer is the provider's to refuse.
+   * The most tokens of all terms together, as the provider counts them. The gateway cannot count its tokens, but a word has
+   * at least one. So terms with more words than this are refused here, and in a close case the provider refuses.
    */
   tokensMax: number | null
   /** Characters that no term may contain; empty where all may. */
@@ -126,7 +126,7 @@ export interface AudioCapabilities {
   languages: readonly string[] | null
   speed: { min: number; max: number } | null
   speechFormats: readonly ('mp3' | 'pcm')[]
-  /** Formats besides that the provider gives, which pass through as they come; absent where there are none. */
+  /** Further formats of the provider, which are passed through unchanged; absent when there are none. */
   passedFormats?: readonly PassedFormat[]
   inputCharactersMax: number | null
   voiceCloning: boolean
@@ -135,17 +135,17 @@ export interface AudioCapabilities {
   referenceTranscripts: boolean
   imageReference: boolean
   defaultVoice: string | null
-  /** It speaks in a voice that it chooses itself where none is named; `defaultVoice` is then null. */
+  /** Without a requested voice it chooses one itself; then `defaultVoice` is null. */
   isVoiceOptional: boolean
   voices: readonly string[] | null
   /**
-   * How the ids of voices begin that an account made for itself, which stand beside `voices`: empty where they may be anything,
-   * absent where there are none.
+   * The beginnings of ids of voices that an account has made for itself, which exist beside `voices`. Empty: such ids may
+   * be anything. Absent: there are no such voices.
    */
   ownVoicePrefix?: string
 }
 
-/** Whether a voice is one that an account made for itself. */
+/** Whether a voice is one that an account has made for itself. */
 export function isOwnVoice(
   voice: string,
   { ownVoicePrefix }: Pick<AudioCapabilities, 'ownVoicePrefix'>,
@@ -154,8 +154,8 @@ export function isOwnVoice(
 }
 
 /**
- * The voice as the endpoint is asked for it: as its list writes it, whatever its case, or one that an account made for itself.
- * Null where the endpoint has no such voice.
+ * The voice's name for the endpoint: as its list spells it, whatever the caller's case, or a voice that an account has
+ * made for itself. Null when the endpoint has no such voice.
  */
 export function voiceAt(
   voice: string,
@@ -190,13 +190,13 @@ export interface Endpoint {
   longPrices: readonly LongPrice[]
   /** What calls cost that are served at another service tier, by its name; absent for nearly all. Counts for prompts of every length. */
   tierPrices?: Readonly<Record<string, Price>>
-  /** True when somebody stated the price (also a price of zero); false when a unit in use may have none. */
+  /** True when a price is stated, even a price of zero; false when a unit in use may have none. */
   isPriced: boolean
   contextLength: number | null
   outputTokensMax: number | null
   /**
-   * Contract names of the parameters that the endpoint honours, as callers of chat completions and of embeddings set them;
-   * null of audio, of which each ability is asked for by itself.
+   * Contract names of the parameters that the endpoint honours, for chat completions and embeddings. Null for audio, where
+   * routing checks each capability by itself.
    */
   parameters: ReadonlySet<string> | null
   inputModalities: readonly string[]
@@ -204,7 +204,7 @@ export interface Endpoint {
   dataPolicy: DataPolicy
   /** Whether the model thinks before it answers, as far as is known, also where it cannot be told how. */
   reasons: boolean
-  /** It searches unasked: what it finds becomes part of its prompt. Absent for nearly all. */
+  /** It searches without being asked, and the results become part of its prompt. Absent for nearly all. */
   searches?: true
   /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
   interfaces?: readonly string[]
@@ -243,7 +243,7 @@ export const unknownFigures: EndpointFigures = Object.freeze({
   uptime1d: null,
 })
 
-/** A model as the catalog shows it: the union of its endpoints and what the price sources say of it. */
+/** A model as the catalog shows it: the union of its endpoints, and the facts of price sources. */
 export interface Model {
   id: string
   name: string
@@ -254,7 +254,7 @@ export interface Model {
   endpoints: readonly Endpoint[]
 }
 
-/** What an endpoint charges for a call with so many tokens of input that was served at this tier; null is its usual one. */
+/** The endpoint's price for a call with so many input tokens, served at this tier; null is the usual tier. */
 export function priceAt(
   { price, longPrices, tierPrices }: Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>,
   inputTokens: number,

@@ -1,6 +1,6 @@
 import type { KeyId, MemberId, OrganizationId, WorkspaceId } from '../core/ids.ts'
 
-/** Rules of an organization or key, stored as rows, meaning what they say for every call on every path. */
+/** Rules of an organization or key, stored as rows; they apply to every call on every path. */
 export interface Policy {
   /** Model ids, and names of the operator's own, that may be used; null means all. */
   allowedModels: readonly string[] | null
@@ -14,11 +14,11 @@ export interface Policy {
   denyDataCollection: boolean
 }
 
-/** What the rules of organization and key together mean for a call: both allow-lists count, prohibitions add up. */
+/** The rules of organization and key together, for a call: a model must be in both allow-lists, and prohibitions add up. */
 export interface Constraints extends Policy {
   /**
-   * The key's list of providers where its organization has one too. A provider goes by several names, so that only an
-   * endpoint can tell whether both lists mean it.
+   * The key's list of providers, when its organization has a list too. A provider has several names, so only with an
+   * endpoint can it be decided whether both lists mean it.
    */
   allowedProvidersOfKey?: readonly string[]
   /** The same of models: one list may have a name of the operator's, the other a model behind it. */
@@ -33,12 +33,12 @@ export interface Rates {
   tokensPerMinute: number | null
 }
 
-/** Who asks. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */
+/** The owner of a request. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */
 export interface Principal {
   organizationId: OrganizationId
   /** Where the key belongs: every key is in one workspace of its organization. */
   workspaceId: WorkspaceId
-  /** The member of the organization whose key it is; null for one that no member made. */
+  /** The member of the organization that made the key; null when no member did. */
   memberId: MemberId | null
   keyId: KeyId
   /** 64 hex digits, SHA-256 of the secret. */
@@ -50,7 +50,7 @@ export interface Principal {
   /** The key's own spending limit; null means none. */
   keyLimitNanocredits: bigint | null
   keyLimitReset: 'daily' | 'weekly' | 'monthly' | null
-  /** When that limit was set, or got the reset it has; Unix milliseconds. What was spent in the window before counts. */
+  /** When that limit was set, or got its present reset; Unix milliseconds. Spending earlier in the same window counts. */
   keyLimitSinceMs: number
   isFilteredModelCatalogEnabled: boolean
 }

@@ -1,18 +1,18 @@
 import type { UpstreamReply, UpstreamRequest } from './upstream.ts'
 
 /**
- * What a request is about to make at its provider and what stays there afterwards: a job, a file. It is written down before
- * the request is sent, so that it is removed whatever becomes of the call or of this process.
+ * A note about something that a request creates at its provider and that stays there: a job, a file. The note is written
+ * before the request is sent, so that the thing is removed even if the call fails or this process dies.
  */
 export interface ResourceIntent {
-  /** What it is, such as `assemblyai.transcript`; stored, so that a name once used keeps its meaning. */
+  /** The kind of thing, such as `assemblyai.transcript`; stored, so a used name must keep its meaning. */
   kind: string
   /**
-   * What the provider's listing shows of it, by which it is found when the reply that names its id never came; stored, and
-   * therefore never a secret or an address of a caller's. Null where nothing finds it.
+   * A mark that the provider's listing shows, to find the thing when the reply with its id never came. It is stored, so it
+   * is never a secret or a caller's address. Null when the listing cannot tell.
    */
   marker: string | null
-  /** Kinds of what the same attempt has made before and what the provider removes together with this. */
+  /** Kinds of things that the same attempt created before, and that the provider removes together with this one. */
   takesIn?: readonly string[]
 }
 
@@ -26,26 +26,26 @@ export interface FoundResource {
 /** A page of a provider's listing, as far as it matters to one marker. */
 export interface ResourcePage {
   found: readonly FoundResource[]
-  /** When the oldest of all its entries was made; null when it has none or does not say. */
+  /** The creation time of its oldest entry; null when it has none or does not tell. */
   oldestAtMs: number | null
-  /** What the next page, of older ones, is asked with; null when this is the last. */
+  /** The parameter for the next page, of older entries; null on the last page. */
   older: string | null
 }
 
 /** How a provider's listing of one kind is read. */
 export interface ResourceListing {
-  /** Asks for the newest page with null, else for the one that `older` names. */
+  /** The request for the newest page with null, else for the page that `older` names. */
   request(older: string | null): UpstreamRequest
   /** Throws `provider_failed` when this is no listing. */
   read(reply: UpstreamReply, marker: string): ResourcePage
 }
 
-/** What can be done about one kind of resource, at any time and by any process. Pure. */
+/** How to identify, find and remove one kind of thing, at any time and by any process. Pure. */
 export interface ResourceKind {
-  /** The id in the reply of the request that makes it; null when the reply names none, and then nothing was made. */
+  /** The id in the reply to the creating request; null when the reply names none, which means that nothing was created. */
   readId(reply: UpstreamReply): string | null
   /** The request that removes it; null where the provider documents no such call. 404 and 410 say that it is gone. */
   remove: ((id: string) => UpstreamRequest) | null
-  /** How one is found whose id is not known; null where the provider lists none. */
+  /** How to find a thing whose id is not known; null when the provider has no listing. */
   listing: ResourceListing | null
 }

@@ -8,7 +8,7 @@ import type {
   UpstreamRequest,
 } from './upstream.ts'
 
-/** A call at one endpoint: what an adapter is asked for. */
+/** A call at one endpoint: the input of an adapter. */
 export interface CallAt<Call> {
   call: Call
   endpoint: Endpoint
@@ -16,24 +16,23 @@ export interface CallAt<Call> {
   context: AnswerContext
 }
 
-/** A request that is to be sent next. */
+/** The next request to send. */
 export interface Exchange {
   request: UpstreamRequest
   /** How long to wait before it is sent, in milliseconds: a job is asked for its state now and then. */
   waitMs?: number
-  /** Names of what the call asks for and this request leaves out. */
+  /** Names of requested things that this request leaves out. */
   dropped?: readonly string[]
-  /** Names of what it carries in another way than it was asked for. */
+  /** Names of requested things that this request carries in a different way. */
   approximated?: readonly string[]
   /** What its success leaves at the provider, of a kind that the adapter has in `resources`. */
   makes?: ResourceIntent
 }
 
 /**
- * What an adapter wants done next. `send`: the whole response is read and given to `next` with the state, which is plain
- * data, so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader, which
- * may ask the response's headers what they say of it.
- * `answer`: nothing is left to do.
+ * An adapter's next step. `send`: the whole response is read and passed to `next` with the state. The state is plain data,
+ * so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader; the reader
+ * may look at the response's headers. `answer`: the call is complete.
  */
 export type Step<State, Answer, Reader> =
   | { type: 'send'; exchange: Exchange; state: State }
@@ -47,11 +46,11 @@ export type Step<State, Answer, Reader> =
 export interface Adapter<Call, State, Answer, Reader = never> {
   /** Throws `invalid_request` for what this upstream must not be sent. */
   first(asked: CallAt<Call>): Step<State, Answer, Reader>
-  /** What a successful response means. Throws `provider_failed`, or the error that a success status hid. */
+  /** The step after a successful response. Throws `provider_failed`, or the error inside a response with a success status. */
   next(state: State, reply: UpstreamReply, asked: CallAt<Call>): Step<State, Answer, Reader>
-  /** What a response means that is no success. Never throws. */
+  /** The failure that an unsuccessful response means. Never throws. */
   readError(response: UpstreamErrorResponse): UpstreamFailure
-  /** What its requests leave at the provider, by kind; absent where they leave nothing. */
+  /** The kinds of things that its requests leave at the provider; absent when they leave none. */
   resources?: Readonly<Record<string, ResourceKind>>
 }
 

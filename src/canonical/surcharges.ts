@@ -1,7 +1,7 @@
 import { surchargedFeatures } from './usage.ts'
 import type { AudioFeature, Price, PriceUnit, SurchargedFeature, SurchargeShares } from './usage.ts'
 
-/** Where a price states what a feature costs: by the hour of audio, and as a share of what the audio costs. */
+/** The members of a price that state a feature's surcharge: per hour of audio, and as a share of the audio's cost. */
 export const surchargeMembers = {
   diarize: { unit: 'diarizedHour', share: 'diarizeMillionths' },
   keyterms: { unit: 'keytermHour', share: 'keytermsMillionths' },
@@ -10,10 +10,10 @@ export const surchargeMembers = {
   speaker_roles: { unit: 'roleHour', share: 'speakerRolesMillionths' },
 } as const satisfies Record<SurchargedFeature, { unit: PriceUnit; share: keyof SurchargeShares }>
 
-/** A price for every set of features, so that a price that is used again is the same object. */
+/** A price for every set of features, cached so that equal prices are the same object. */
 const appliedPrices = new WeakMap<Price, Map<string, Price>>()
 
-/** The price of a call that asked for these features: without what the others would cost. */
+/** The price of a call that asked for these features: without the surcharges of all others. */
 export function priceWith(price: Price, features: readonly AudioFeature[]): Price {
   if (!hasSurcharges(price)) return price
   const known = appliedPrices.get(price) ?? new Map<string, Price>()
@@ -24,12 +24,12 @@ export function priceWith(price: Price, features: readonly AudioFeature[]): Pric
   return found
 }
 
-/** The price without any surcharge: for what is no transcription. */
+/** The price without any surcharge, for calls other than transcriptions. */
 export function withoutSurcharges(price: Price): Price {
   return priceWith(price, [])
 }
 
-/** Surcharges of a price that exist and of which nobody has told the amount. */
+/** A price's surcharges of unknown amount. */
 export function unknownSurcharges(price: Price): PriceUnit[] {
   const { surcharged = [] } = price
   return surcharged

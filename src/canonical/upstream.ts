@@ -3,7 +3,7 @@ import type { BodyPiece, BodyPieces } from '../core/body.ts'
 import type { AuthScheme } from './endpoint.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
-/** A body that is written as it is read; opened anew for every attempt. */
+/** A body that is written while it is read; opened anew for every attempt. */
 export interface StreamedBody {
   contentLength: number
   open(): ReadableStream<Uint8Array>
@@ -30,8 +30,7 @@ export type StageMark =
   | 'upstream_body_ended'
 
 /**
- * What is shown of the exchange with a provider to the caller who asked for it. It never has a secret of the
- * operator.
+ * The facts about the exchange with a provider that a caller can ask to see. It never has a secret of the operator.
  */
 export interface ShownDebug {
   /** The body that the provider was sent. Absent where it was shown before, or is too large. */
@@ -40,34 +39,34 @@ export interface ShownDebug {
   stage: { event: StageMark; startMs: number; epochMs: number }
 }
 
-/** What an answer must say about itself to the caller. */
+/** The facts that an answer states about itself to the caller. */
 export interface AnswerContext {
   generationId: string
   /** The public id of the model that answered. */
   model: string
   /** Display name of the provider that answered. */
   provider: string
-  /** Its slug, by which what it has sealed finds the way back to it. */
+  /** Its slug; sealed thoughts carry it, so that they go back to this provider. */
   providerSlug: string
   /** Unix seconds. */
   created: number
-  /** What the model that was asked is called here and at its provider; these names are no secrets. */
+  /** The requested model's names, here and at its provider; they are no secrets. */
   modelNames: readonly string[]
-  /** Fields of the request, of which a failure that is told inside an answer may name one. */
+  /** The request's fields. An error inside an answer may name one of them. */
   parameterNames?: readonly string[]
-  /** A provider's words without what they repeat of the deployment's own secrets. */
+  /** Removes the deployment's own secrets from a provider's words. */
   hideSecrets(text: string): string
-  /** What the beginning of a stream shows of the exchange, in this order; absent where the caller did not ask for it. */
+  /** The facts about the exchange that a stream shows at its beginning, in this order; absent unless the caller asked for them. */
   debug?: () => readonly ShownDebug[]
-  /** What the answer's text must be, where its provider does not hold it to that. */
+  /** The required form of the answer's text, when its provider does not enforce it. */
   promised?: PromisedOutput
   /** As the call says it. */
   hiddenThoughts?: 'all' | 'words'
 }
 
 /**
- * A form of an answer that is checked when it has come. `tool` is the name of the tool that stands for the answer, where
- * the provider is asked for its form in that way: what the model gives it is the answer's text.
+ * A form of the answer that is checked when the answer has come. `tool`: the provider was asked for the form through a
+ * tool of this name, and the arguments that the model gives it are the answer's text.
  */
 export type PromisedOutput = (
   | { kind: 'json' }
@@ -81,7 +80,7 @@ export interface MediaTokens {
   image_tokens?: number
 }
 
-/** What the meter read. `usage` null means the upstream said nothing usable, never zero. */
+/** The meter's readings. `usage` null means that the upstream reported nothing usable, never zero. */
 export interface MeterReading {
   usage: Usage | null
   source: UsageSource
@@ -91,7 +90,7 @@ export interface MeterReading {
   upstreamId: string | null
   /** The model version the upstream says it used. */
   upstreamModel: string | null
-  /** Counts of tokens that have no price of their own and that a batch shows in its sum; null when there are none. */
+  /** Counts of tokens without a price of their own, which a batch shows in its sum; null when there are none. */
   mediaTokens: MediaTokens | null
   /** The service tier the upstream says it used. */
   serviceTier: string | null
@@ -102,28 +101,28 @@ export interface MeterReading {
   /** A cost the upstream itself reported, in nanocredits. */
   reportedCostNanocredits: bigint | null
   /**
-   * How often the answer shows that its provider searched or ran a tool of its own: it asks the model again with what was
-   * found, and counts the prompt each time. Absent when it shows none.
+   * How often the answer shows that its provider searched or ran one of its own tools. After each, the provider calls the
+   * model again with the result and counts the whole prompt again. Absent when it shows none.
    */
   providerCalls?: number
 }
 
-/** What a call was charged, as the caller's `usage` object shows it. */
+/** A call's charge, as the caller's `usage` object shows it. */
 export interface ShownCharge {
   /** Null when no price was known. */
   costNanocredits: bigint | null
   promptNanocredits: bigint
   completionNanocredits: bigint
   isByok: boolean
-  /** Usage that was charged: to show where the upstream gave none. */
+  /** The charged usage, to be shown when the upstream reported none. */
   usage: Usage
-  /** The upstream's own figures were missing or not believed, so that the charged ones are to be shown. */
+  /** The upstream's own figures were missing or not believed, so the charged ones are shown. */
   isEstimated: boolean
-  /** The `headrace_metadata` object, or null when none is due. */
+  /** The `headrace_metadata` object; null when none is shown. */
   metadata: Readonly<Record<string, unknown>> | null
   /** True when the caller also asked for the same object as `openrouter_metadata`. */
   metadataAlias: boolean
-  /** What the end of the answer shows of the exchange; absent where the caller did not ask for it. */
+  /** The facts about the exchange that the answer's end shows; absent unless the caller asked for them. */
   debug?: ShownDebug
 }
 
@@ -136,18 +135,18 @@ export interface DecodedAnswer {
 
 /**
  * Rewrites an upstream event stream into the caller's, synchronously and read by read. Feed it every chunk, then call
- * `end` once. It never throws for what an upstream may send: a broken stream is reported by `failure`. What follows
- * from the first frame with a finish reason on is kept back and given by `encodeEnding`, so that nobody holds a whole
- * answer before its capture is durable.
+ * `end` once. It never throws for what an upstream may send: `failure` reports a broken stream. Everything from the first
+ * frame with a finish reason on is kept back and returned by `encodeEnding`, so that no caller has a whole answer before
+ * its capture is durable.
  */
 export interface StreamRewriter {
-  /** What the caller may have at once; null when there is nothing yet. Text is ASCII. */
+  /** The text that the caller may have at once; null when there is none yet. It is ASCII. */
   push(chunk: Uint8Array): BodyPiece | null
   /** The upstream's body ended. */
   end(): void
   /** The kept-back frames, usage with its charge, and the terminator. */
   encodeEnding(charge: ShownCharge): Uint8Array
-  /** What an error looks like inside this stream once it has begun; ends the stream. */
+  /** An error as a frame of this stream, after the stream has begun; it ends the stream. */
   encodeError(error: GatewayError): Uint8Array
   /** Set once the upstream reported an error inside the stream, or broke the format. */
   readonly failure: GatewayError | null
@@ -161,20 +160,20 @@ export interface StreamRewriter {
 }
 
 /**
- * How far an upstream's stream is. `accounted`: usage stands by itself behind the ends of all answers that have begun, and
- * none is expected to begin any more. `terminated`: the format's own terminator was seen, and nothing that matters follows,
- * though the body may not have ended. `failed`: see `failure`.
+ * The state of an upstream's stream. `accounted`: all answers that have begun have ended, none is expected to begin, and
+ * the usage has come. `terminated`: the format's own terminator came; nothing that matters follows, though the body may
+ * not have ended. `failed`: see `failure`.
  */
 export type StreamStage = 'running' | 'accounted' | 'terminated' | 'failed'
 
-/** A response that is not a success, and what of the request helps to explain it. */
+/** An unsuccessful response, and the parts of the request that help to explain it. */
 export interface UpstreamErrorResponse {
   status: number
   headers: Headers
   body: Uint8Array
   /** The model as the caller named it, for messages. */
   requestedModel: string
-  /** What the model that was asked is called here and there; these names are no secrets. */
+  /** The requested model's names, here and at its provider; they are no secrets. */
   modelNames?: readonly string[]
   /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
   parameterNames: readonly string[]
@@ -186,7 +185,7 @@ export interface UpstreamReply {
   bytes: Uint8Array
 }
 
-/** Why an attempt failed and what may follow. */
+/** Why an attempt failed, and whether another may follow. */
 export interface UpstreamFailure {
   error: GatewayError
   /** Another endpoint may succeed. */
@@ -195,6 +194,6 @@ export interface UpstreamFailure {
   retrySame: boolean
   /** The credential is at fault: take the deployment out until the operator acts. */
   credentialFault: boolean
-  /** Provider's own wait, in milliseconds, null when it named none. */
+  /** The wait that the provider named, in milliseconds; null when it named none. */
   retryAfterMs: number | null
 }

@@ -65,7 +65,7 @@ interface Failure {
 }
 
 const everyQuestion = { waitMs: partCommitRetryMaxMs, waitMsMax: partCommitRetryMaxMs }
-// How long to ask about a part of unknown outcome before the segment goes on without it, and how long after that.
+/** How long to ask about a part of unknown outcome before the segment goes on without it, and how long after that. */
 const partDoubts: Patience = { triesMax: partDoubtsMax, ...everyQuestion }
 const partQuestions: Patience = { triesMax: partQuestionsMax, ...everyQuestion }
 

@@ -15,7 +15,7 @@ export interface AnswerPart {
   logprobs: TokenLogprob[] | null
 }
 
-/** One of the answers asked for. `finish` is null for one that was cut off. */
+/** One of the requested answers. `finish` is null for one that was cut off. */
 export interface AnswerChoice {
   parts: AnswerPart[]
   finish: Finish | null
@@ -29,7 +29,7 @@ export interface Answer {
   usage: ReportedUsage | null
 }
 
-/** A part with nothing in it yet. */
+/** A part without content yet. */
 export function emptyPart(head: PartHead): AnswerPart {
   return { head, text: '', summary: [], signature: null, sealed: null, annotations: [], logprobs: null }
 }

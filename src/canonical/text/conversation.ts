@@ -1,6 +1,6 @@
 /**
- * What a caller asks of a language model, in the form in which formats meet. Caller halves make it, upstream halves read
- * it; neither knows the other. Nothing in it is a wire format's own spelling, except `extras` and `opaque`.
+ * A request to a language model, in the form that all formats share. Caller halves create it and upstream halves read it;
+ * neither knows the other. No member has the spelling of a wire format, except `extras` and `opaque`.
  */
 
 /** A wire format of conversations. Callers speak all but the last, upstreams all. */
@@ -12,13 +12,13 @@ export type ConversationFormat = 'chat' | 'responses' | 'messages' | 'gemini'
  */
 export type Extras = Readonly<Partial<Record<ConversationFormat, Readonly<Record<string, unknown>>>>>
 
-/** Bytes as base64, an address that somebody has to fetch, or a file that the provider keeps under an id of its own. */
+/** Bytes as base64, an address to be fetched, or a file that the provider keeps under an id of its own. */
 export type MediaSource =
   | { kind: 'data'; mediaType: string; base64: string }
   | { kind: 'url'; url: string }
   | { kind: 'provider_file'; fileId: string }
 
-/** A mark up to which the provider is to keep the prompt in its cache. */
+/** A mark: the provider should keep the prompt up to here in its cache. */
 export interface CacheMark {
   ttl: '5m' | '1h' | null
 }
@@ -28,7 +28,7 @@ interface PartBase {
   extras?: Extras
 }
 
-/** Text, as somebody wrote it or a model did. */
+/** Text by the caller or by a model. */
 export interface TextPart extends PartBase {
   type: 'text'
   text: string
@@ -42,13 +42,13 @@ export interface ImagePart extends PartBase {
   detail: string | null
 }
 
-/** A document, such as a PDF. `context` is what the model should know about it. */
+/** A document, such as a PDF. `context` is background about it for the model. */
 export interface FilePart extends PartBase {
   type: 'file'
   source: MediaSource | { kind: 'text'; text: string }
   name: string | null
   context: string | null
-  /** The answer is to cite it. */
+  /** The answer should cite it. */
   citations: boolean
 }
 
@@ -70,7 +70,7 @@ export interface ToolCallPart extends PartBase {
   kind: 'function' | 'custom'
 }
 
-/** What a called tool gave back. */
+/** The result of a tool call. */
 export interface ToolResultPart extends PartBase {
   type: 'tool_result'
   callId: string
@@ -79,10 +79,10 @@ export interface ToolResultPart extends PartBase {
 }
 
 /**
- * What a model thought. `text` is its own words, `summary` others' words for them; both null when the provider shows
- * neither. What binds it to its provider (`signature` of a shown text, `sealed` in place of one) goes back unchanged, in
- * its place, in the format `origin` and only to who can open it: the provider whose slug is `sealer`, or the maker of that
- * format where there is none.
+ * A model's thoughts. `text` has its own words, `summary` a summary of them; both are null when the provider shows
+ * neither. The provider's proof (`signature` of a shown text, `sealed` in place of one) goes back unchanged and in its
+ * place, in the format `origin`, and only to a provider that can open it: the one whose slug is `sealer`, or without a
+ * `sealer` the maker of that format.
  */
 export interface ReasoningPart extends PartBase {
   type: 'reasoning'
@@ -135,13 +135,13 @@ export interface Annotation {
 }
 
 /**
- * What one side said before the other spoke again. `tool` turns have results only, of calls in the `assistant` turn
- * before them. Turns of one role may follow each other; a format that forbids it joins them.
+ * What one side said before the other spoke again. `tool` turns have only results, of calls in the `assistant` turn before
+ * them. Turns of one role may follow each other; an upstream half whose format forbids it joins them.
  */
 export interface Turn {
   role: 'system' | 'user' | 'assistant' | 'tool'
   parts: readonly Part[]
-  /** Who of several spoke, where the format tells. */
+  /** The speaker's name, when several speak in one role and the format tells. */
   name: string | null
   /** Where it began in the caller's request, such as `messages[3]`; for errors. */
   place: string
@@ -153,10 +153,10 @@ export interface Tool {
   kind: 'function' | 'custom'
   name: string
   description: string | null
-  /** JSON schema of the arguments; null means none are taken. */
+  /** JSON schema of the arguments; null means that the tool takes none. */
   parameters: Readonly<Record<string, unknown>> | null
   strict: boolean | null
-  /** What the input of a `custom` tool must be, as chat completions tell it; left out or null for any text. */
+  /** The form of a `custom` tool's input, as chat completions write it; absent or null for any text. */
   format?: Readonly<Record<string, unknown>> | null
   cache?: CacheMark
   extras?: Extras
@@ -175,7 +175,7 @@ export type ToolChoice =
   | { kind: 'named'; name: string; tool: 'function' | 'custom' }
   | { kind: 'allowed'; mode: 'auto' | 'required'; names: readonly string[] }
 
-/** What the text of the answer must be. */
+/** The required form of the answer's text. */
 export type OutputFormat =
   | { kind: 'text' }
   | { kind: 'json' }
@@ -190,18 +190,18 @@ export type OutputFormat =
 /** How hard to think before answering. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** What is asked of the model's thinking. Null leaves it to the model. */
+/** How the model should think. Null leaves it to the model. */
 export interface ReasoningWish {
   effort: Effort | null
   /** Tokens to think with, at the most. */
   budgetTokens: number | null
-  /** How its summary should be, as `auto`, `concise`, `detailed`; null asks for none. */
+  /** The kind of summary, such as `auto`, `concise`, `detailed`; null asks for none. */
   summary: string | null
-  /** False: it is not to be shown, though it may take place. */
+  /** False: the model may think, but its thoughts must not be shown. */
   isShown: boolean
 }
 
-/** Numbers that shape an answer without changing what it is; what cannot be carried is dropped and listed. */
+/** Numbers that tune an answer without changing its meaning; one that an upstream cannot take is dropped and listed. */
 export interface Tuning {
   temperature: number | null
   topP: number | null
@@ -231,7 +231,7 @@ export interface Conversation {
   stop: readonly string[]
   output: OutputFormat
   reasoning: ReasoningWish | null
-  /** How many of the likeliest tokens to tell beside each; null for none, 0 for the chosen token alone. */
+  /** How many of the likeliest tokens to show beside each token; null for no probabilities, 0 for the chosen token's alone. */
   logprobs: number | null
   tuning: Tuning
   userId: string | null
@@ -240,9 +240,9 @@ export interface Conversation {
   cache?: CacheMark
   stream: boolean
   /**
-   * Names of members that the caller's own format alone carries, those inside messages and tools by their paths, such as
-   * `messages[].name`. Without those that are `needed` the answer would be another one, so that no other format may be
-   * sent the rest; the others are left out and listed.
+   * Names of members that only the caller's own format has; inside messages and tools by their paths, such as
+   * `messages[].name`. Without those that are `needed` the answer would mean something else, so the call can only be sent in
+   * the caller's format. In other formats the remaining ones are left out and listed.
    */
   ownMembers: { needed: readonly string[]; optional: readonly string[] }
   extras?: Extras

@@ -4,10 +4,10 @@ import type { Usage } from '../usage.ts'
 import type { Annotation, Extras, OpaquePart, ReasoningPart } from './conversation.ts'
 
 /**
- * What a model says, piece by piece, in the form in which formats meet. An upstream half makes the events of one answer in
- * this order: `begin`, then for each part `part_begin`, its pieces, `part_end`; then one `finish` for each choice, and
- * `usage` where it comes, whose last is the one that counts. Parts of one choice never overlap: an upstream half whose
- * provider interleaves them keeps the later one back. `failure` ends the stream in place of what is missing.
+ * A model's answer, piece by piece, in the form that all formats share. An upstream half emits one answer's events in this
+ * order: `begin`; for each part `part_begin`, its pieces, `part_end`; then one `finish` for each choice. `usage` may come
+ * anywhere, and the last one counts. Parts of one choice never overlap: when a provider interleaves them, the upstream
+ * half keeps the later one back. `failure` ends the stream in place of the missing events.
  */
 export type TextEvent =
   | BeginEvent
@@ -18,14 +18,14 @@ export type TextEvent =
   | UsageEvent
   | FailureEvent
 
-/** The answer begins; what the provider calls it and the model that gives it. */
+/** The answer begins: the provider's id for it, and the model's name. */
 export interface BeginEvent {
   type: 'begin'
   upstreamId: string | null
   upstreamModel: string | null
 }
 
-/** What a part is, before any of it is there, with what only the format of its provider says of it. */
+/** A part's kind, before any of its content, with facts that only its provider's format has. */
 export type PartHead =
   | ((
       | { type: 'text' }
@@ -54,7 +54,7 @@ export interface PieceEvent {
 
 /**
  * `text` of a text, refusal or reasoning; `summary` of a reasoning, whose paragraphs count from 0; `arguments` of a tool
- * call; and what is told about a part rather than in it.
+ * call; and facts about a part that are not part of its content.
  */
 export type Piece =
   | { type: 'text'; text: string }
@@ -104,7 +104,7 @@ export interface FinishEvent extends Finish {
   choice: number
 }
 
-/** What was used so far, as the provider counts it; read by the meter, shown by the caller half. */
+/** The usage so far, as the provider counts it. The meter reads it, and the caller half shows it. */
 export interface UsageEvent {
   type: 'usage'
   usage: ReportedUsage
@@ -116,7 +116,7 @@ export interface ReportedUsage {
   mediaTokens: MediaTokens | null
   serviceTier: string | null
   reportedCostNanocredits: bigint | null
-  /** Searches and tools of its own that the provider counts beside the tokens; absent for none. */
+  /** Searches and the provider's own tools, counted beside the tokens; absent when there were none. */
   providerCalls?: number
 }
 
