@@ -448,7 +448,7 @@ function createBatchEngine(dependencies: {
       }
     },
     resolveBatch: (question) =>
-      seekingModel(question.model, async () => resolveBatch(question, execution), execution),
+      seekingModel(question.model, () => resolveBatch(question, execution), execution),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
     crash: dependencies.crash ?? null,

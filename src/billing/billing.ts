@@ -14,7 +14,7 @@ import type { Ledger } from './ledger/ledger-repository.ts'
 import { Leases } from './budgets/leases.ts'
 import { Reaper } from './budgets/reaper.ts'
 import { Renewals } from './budgets/renewals.ts'
-import { Settlement } from './ledger/settlement.ts'
+import { CaptureQueue } from './ledger/capture-queue.ts'
 import type { Report } from './billing-events.ts'
 import type { PreparedCaptures } from './ledger/prepared-captures.ts'
 import type { WhenRefused } from './ledger/queued-capture.ts'
@@ -115,7 +115,7 @@ class LeasedBilling implements Billing {
   readonly #leases: Leases
   readonly #granter: Granter
   readonly #renewals: Renewals
-  readonly #settlement: Settlement
+  readonly #captures: CaptureQueue
   readonly #reaper: Reaper
   #stops: (() => void)[] = []
 
@@ -127,7 +127,7 @@ class LeasedBilling implements Billing {
     this.#leases = leases
     this.#reaper = new Reaper(ledger, (leaseId) => leases.knows(leaseId))
     this.#renewals = new Renewals({ ledger, leases, timing })
-    this.#settlement = new Settlement({ ledger, timing, report, onLost: (slice) => leases.markLost(slice) })
+    this.#captures = new CaptureQueue({ ledger, timing, report, onLost: (slice) => leases.markLost(slice) })
     this.#granter = new Granter({ ledger, leases, timing, reap: () => this.#reaper.reap() })
     this.rounds = {
       renew: () => this.#renewals.renew(),
@@ -141,7 +141,7 @@ class LeasedBilling implements Billing {
   }
 
   capture(hold: Hold, row: CaptureRow, whenRefused?: WhenRefused): Promise<void> {
-    return this.#settlement.capture(hold as SliceHold, row, whenRefused)
+    return this.#captures.capture(hold as SliceHold, row, whenRefused)
   }
 
   release(hold: Hold): void {
@@ -161,11 +161,11 @@ class LeasedBilling implements Billing {
   }
 
   prepareCaptures(entries: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures {
-    return this.#settlement.prepare(entries as readonly { hold: SliceHold; row: CaptureRow }[])
+    return this.#captures.prepare(entries as readonly { hold: SliceHold; row: CaptureRow }[])
   }
 
   canAccept(): boolean {
-    return this.#settlement.canAccept()
+    return this.#captures.canAccept()
   }
 
   databaseNowMs(): number {
@@ -182,7 +182,7 @@ class LeasedBilling implements Billing {
     const watch = this.#alone(() => this.rounds.watchRecalls())
     this.#stops = [
       // This task has a timer of its own: when storage never answers, every round that waits for storage hangs.
-      this.#timing.every(captureWatchMs, () => this.#settlement.expireWaits()),
+      this.#timing.every(captureWatchMs, () => this.#captures.expireWaits()),
       this.#timing.every(
         leaseRenewEveryMs,
         this.#alone(() => this.rounds.renew()),
@@ -199,7 +199,7 @@ class LeasedBilling implements Billing {
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) stop()
     const untilMs = this.#timing.clock.monotonicMs() + billingStopMs
-    await this.#settlement.drain(untilMs)
+    await this.#captures.drain(untilMs)
     try {
       await this.#renewals.returnAll()
     } catch (cause) {
@@ -217,7 +217,7 @@ class LeasedBilling implements Billing {
       heldNanocredits += slice.held
       holdsLive += slice.holdsLive
     }
-    const { queued, ...settled } = this.#settlement.stats
+    const { queued, ...settled } = this.#captures.stats
     return {
       slices: this.#leases.slices.size,
       freeNanocredits,

@@ -15,6 +15,8 @@ import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import type { Attempt } from './metadata.ts'
+import type { Answered, Kind, Run } from './call-hooks.ts'
 import type { Candidate } from './prepared.ts'
 import type { Serving } from './serving.ts'
 import { noFacts, type RequestScope } from './scope.ts'
@@ -84,6 +86,30 @@ function setUp(signal = new AbortController().signal, sessionId: string | null =
   return { dependencies, state: new CallState({ ...call, sessionId }, scope, dependencies) }
 }
 
+/** What a call of this route comes to where `tryOne` is all that is done at a candidate. */
+function firstOf<T>(
+  route: readonly Candidate[],
+  state: CallState,
+  dependencies: ExecutionDependencies,
+  tryOne: (candidate: Candidate, attempt: Attempt) => Promise<T>,
+): Promise<Answered<T>> {
+  const run = {
+    row: {
+      ask: (tried: Candidate) => ({ candidate: tried, adapter: {}, at: {} }),
+      firstStep: () => ({ type: 'answer' }),
+      hear: (_reached: unknown, attempt: Attempt) => tryOne(attempt.candidate, attempt),
+    },
+    call: state.call,
+    state,
+    dependencies,
+    asked: [],
+    prepared: { route },
+    first: null,
+    answered: null,
+  }
+  return firstToAnswer(run as unknown as Run<Kind & { heard: T }>)
+}
+
 function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptFailed {
   return new AttemptFailed({
     error: new GatewayError(type, `${type}.`),
@@ -98,7 +124,7 @@ function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptF
 test('the next endpoint answers when the first fails, and the attempts are recorded', async () => {
   const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
-  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
+  const answered = await firstOf([one, two], state, dependencies, (tried) =>
     tried === one ? Promise.reject(failing('provider_failed')) : Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
@@ -112,7 +138,7 @@ test('a provider is not asked again before the time it named', async () => {
   jest.useFakeTimers()
   const { dependencies, state } = setUp()
   let tries = 0
-  const answered = firstToAnswer([candidate('one')], state, dependencies, () => {
+  const answered = firstOf([candidate('one')], state, dependencies, () => {
     tries += 1
     return tries === 1
       ? Promise.reject(failing('upstream_rate_limited', { retryAfterMs: 600 }))
@@ -131,7 +157,7 @@ test('a wait longer than a caller would sit through goes back to the caller', as
   const { dependencies, state } = setUp()
   const limited = new GatewayError('upstream_rate_limited', 'Busy.', { retryAfterSeconds: 30 })
   let tries = 0
-  const thrown = await firstToAnswer([candidate('one')], state, dependencies, () => {
+  const thrown = await firstOf([candidate('one')], state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('upstream_rate_limited', { error: limited, retryAfterMs: 30_000 }))
   }).catch((error: unknown) => error)
@@ -150,7 +176,7 @@ test('an item that waited long for its place has all of its time, a live caller 
     const only = endpoint('one')
     const single = { ...only, deployment: { ...only.deployment, concurrencyMax: 1 } }
     const running = await busy.limiter.acquire(single.deployment, 'live')
-    const answered = firstToAnswer([{ ...candidate('one'), endpoint: single }], state, busy, async () =>
+    const answered = firstOf([{ ...candidate('one'), endpoint: single }], state, busy, async () =>
       left.push(state.remainingMs()),
     )
     nowMs += 60 * 60_000
@@ -174,14 +200,14 @@ test('an endpoint for which too many wait already is passed over, and the caller
     acquire: (deployment, priority, signal) =>
       isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, priority, signal),
   }
-  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
+  const answered = await firstOf([one, two], state, dependencies, (tried) =>
     Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
   expect(dependencies.health.stateOf(one.endpoint)).toBe('healthy')
   full.add(two)
   let tries = 0
-  const refused = await firstToAnswer([one, two], state, dependencies, async () => (tries += 1)).catch(
+  const refused = await firstOf([one, two], state, dependencies, async () => (tries += 1)).catch(
     (error: unknown) => error,
   )
   expect(tries).toBe(0)
@@ -191,7 +217,7 @@ test('an endpoint for which too many wait already is passed over, and the caller
 test('what the caller did wrong is not tried elsewhere', async () => {
   const { dependencies, state } = setUp()
   let tries = 0
-  const thrown = await firstToAnswer([candidate('one'), candidate('two')], state, dependencies, () => {
+  const thrown = await firstOf([candidate('one'), candidate('two')], state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('invalid_request', { retryElsewhere: false, retrySame: false }))
   }).catch((error: unknown) => error)
@@ -202,7 +228,7 @@ test('what a model refuses is tried on the next model, and on no other endpoint 
   const { dependencies, state } = setUp()
   const route = [candidate('a'), candidate('b'), candidate('c', 'a/other'), candidate('d', 'a/third')]
   const tried: string[] = []
-  const answered = await firstToAnswer(route, state, dependencies, ({ endpoint: { deployment } }) => {
+  const answered = await firstOf(route, state, dependencies, ({ endpoint: { deployment } }) => {
     tried.push(deployment.id)
     if (deployment.id === 'd') return Promise.resolve('answer')
     return Promise.reject(failing('content_policy_violation', { retryElsewhere: false, retrySame: false }))
@@ -214,7 +240,7 @@ test('what a model refuses is tried on the next model, and on no other endpoint 
 test('what one endpoint cannot be sent is tried on the next', async () => {
   const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
-  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
+  const answered = await firstOf([one, two], state, dependencies, (tried) =>
     tried === one
       ? Promise.reject(new GatewayError('invalid_request', 'n: at most 1 here.'))
       : Promise.resolve(tried.endpoint.id),
@@ -227,7 +253,7 @@ test('a caller who leaves ends the attempts, and no provider is blamed', async (
   const { dependencies, state } = setUp(leaving.signal)
   const one = candidate('one')
   let tries = 0
-  await firstToAnswer([one, candidate('two')], state, dependencies, () => {
+  await firstOf([one, candidate('two')], state, dependencies, () => {
     tries += 1
     leaving.abort()
     return Promise.reject(failing('deadline'))
@@ -239,7 +265,7 @@ test('all attempts together are bounded, and the error names those before it', a
   const { dependencies, state } = setUp()
   const route = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name))
   let tries = 0
-  const thrown = await firstToAnswer(route, state, dependencies, () => {
+  const thrown = await firstOf(route, state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('provider_failed', { retryAfterMs: 1 }))
   }).catch((error: unknown) => error)
@@ -252,7 +278,7 @@ test('a conversation leaves the endpoint that failed it, and no other one', asyn
   const { sticky } = dependencies
   const conversation = { organizationId: 'org_1', model: 'a/m', key: 's' }
   const fail = (type: ErrorType) =>
-    firstToAnswer([candidate('a')], state, dependencies, () =>
+    firstOf([candidate('a')], state, dependencies, () =>
       Promise.reject(failing(type, { retryElsewhere: false, retrySame: false })),
     ).catch(() => undefined)
   sticky.remember(conversation, 'b/m')
@@ -269,7 +295,7 @@ test('what this process has no room for blames no provider', async () => {
   const { dependencies, state } = setUp()
   const one = candidate('one')
   const signals: unknown[] = []
-  const failure: unknown = await firstToAnswer([one], state, dependencies, () => {
+  const failure: unknown = await firstOf([one], state, dependencies, () => {
     signals.push(dependencies.health.stateOf(one.endpoint))
     return Promise.reject(failing('gateway_overloaded', { retrySame: false }))
   }).catch((error: unknown) => error)

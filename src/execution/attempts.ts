@@ -1,41 +1,22 @@
-import { AttemptFailed } from '../canonical/attempt-failed.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
-import type { UpstreamErrorResponse, UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
-import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
-import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
-import { modelNamesOf } from '../catalog/model-ids.ts'
-import type { CallOutcome } from '../routing/limiter.ts'
-import type { UpstreamResponse } from '../transport/http-client.ts'
+import type { UpstreamFailure } from '../canonical/upstream.ts'
+import { GatewayError, shownType } from '../core/errors.ts'
+import { attemptsMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
 import type { CallState } from './call-state.ts'
+import { exchange } from './exchanges.ts'
+import { asOwn, capacityOf, failureOf, isOwnFault, isOwnMatter } from './failures.ts'
 import type { Attempt } from './metadata.ts'
-import { callerCredentialId } from './caller-login.ts'
-import type { ExecutionDependencies } from './dependencies.ts'
-import { isUnsuited } from './prepare.ts'
+import { askingAt, type Answered, type Kind, type Run } from './call-hooks.ts'
 import type { Candidate } from './prepared.ts'
 import { sleepUnless } from './wait.ts'
-
-/** An endpoint's answer with the attempt that got it. */
-export interface Answered<T> {
-  attempt: Attempt
-  endpoint: Endpoint
-  value: T
-}
-
-/** One try: encodes, sends, and reads until an answer is certain enough to be shown. */
-export type Try<T> = (candidate: Candidate, attempt: Attempt) => Promise<T>
 
 /**
  * The route in order until one answers, then once more those whose failure may pass, each not before the wait that its
  * provider named. Attempts are bounded; every one is recorded for health and metadata. Throws the last failure, with
  * all of them in its metadata.
  */
-export async function firstToAnswer<T>(
-  route: readonly Candidate[],
-  state: CallState,
-  dependencies: ExecutionDependencies,
-  tryOne: Try<T>,
-): Promise<Answered<T>> {
-  const rounds = new Rounds(route, state)
+export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answered<K['heard']>> {
+  const { state } = run
+  const rounds = new Rounds(run.prepared.route, state)
   for (let candidate = rounds.first(); candidate; candidate = await rounds.next()) {
     const { endpoint } = candidate
     const admission = state.takePermit(endpoint)
@@ -46,8 +27,9 @@ export async function firstToAnswer<T>(
     }
     const attempt = state.beginAttempt(candidate)
     try {
-      const value = await tryOne(candidate, attempt)
-      return { attempt, endpoint, value }
+      const value = await hear(attempt, run)
+      run.answered = { attempt, endpoint, value }
+      return run.answered
     } catch (thrown) {
       const failure = asOwn(failureOf(thrown, attempt), attempt)
       attempt.endedMs = state.elapsedMs()
@@ -56,12 +38,24 @@ export async function firstToAnswer<T>(
       state.releasePermit(isOwnMatter(failure, attempt) ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
-        noteFailure(failure, attempt, { state, dependencies })
+        noteFailure(failure, attempt, run)
       }
       rounds.failed(candidate, failure)
     }
   }
   throw withHistory(rounds.lastError(), state)
+}
+
+/** One try: asks, and reads until an answer is certain enough to be shown. */
+async function hear<K extends Kind>(attempt: Attempt, run: Run<K>): Promise<K['heard']> {
+  const { row } = run
+  const { candidate } = attempt
+  const asking = askingAt(candidate, run)
+  // What was prepared is for the first of the route; what the others are sent is made when they are tried.
+  const prepared = candidate === run.prepared.route[0] ? run.first : null
+  const step = prepared ?? row.firstStep(asking, run)
+  const reached = await exchange(asking, step instanceof Promise ? await step : step, attempt, run)
+  return row.hear(reached, attempt, run)
 }
 
 /**
@@ -150,61 +144,15 @@ class Rounds {
   }
 }
 
-function capacityOf(failure: UpstreamFailure): CallOutcome {
-  const { type } = failure.error
-  const isRefusal = type === 'upstream_rate_limited' || type === 'provider_overloaded'
-  return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
-}
-
-/** What an attempt threw, as a failure of its provider. */
-export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
-  if (thrown instanceof AttemptFailed) return thrown.failure
-  const error = toGatewayError(thrown)
-  // What this process has no room for may pass in a moment, too.
-  const isUpstream =
-    isOwnFault(error) || error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
-  // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
-  return {
-    error,
-    retryElsewhere: isUpstream || (attempt.status === null && isUnsuited(error)),
-    retrySame: isUpstream && error.type !== 'provider_timeout',
-    credentialFault: false,
-    retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,
-  }
-}
-
-/** Nothing of it says anything about a provider. */
-function isOwnFault({ type }: GatewayError): boolean {
-  return type === 'gateway_overloaded'
-}
-
-/**
- * Whether a caller's own login has failed, or has used up what it may: the operator's credential has not, so that neither
- * the deployment's health nor the room that it has for others follows from it.
- */
-function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }: Attempt): boolean {
-  if (candidate.credential.id !== callerCredentialId) return false
-  return credentialFault || error.type === 'upstream_rate_limited' || error.type === 'payment_required'
-}
-
-function noteFailure(
+function noteFailure<K extends Kind>(
   failure: UpstreamFailure,
   attempt: Attempt,
-  { state, dependencies }: { state: CallState; dependencies: ExecutionDependencies },
+  { state, dependencies }: Run<K>,
 ): void {
   const said = state.noteFailure(attempt, failure)
   if (isOwnMatter(failure, attempt) || isOwnFault(failure.error)) return
   dependencies.health.recordFailure(attempt.endpoint, failure, said)
   state.releaseConversation(attempt.endpoint, failure)
-}
-
-/** A login that was refused, as its caller may read it. */
-function asOwn(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
-  if (!failure.credentialFault || !isOwnMatter(failure, attempt)) return failure
-  const { providerName } = attempt.endpoint.deployment
-  const message = `${providerName} refused the login that came with the call in "Authorization"; sign in there again.`
-  const error = new GatewayError('authentication', message, { cause: failure.error.cause })
-  return { ...failure, error, retryElsewhere: false, retrySame: false }
 }
 
 /** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */
@@ -241,40 +189,4 @@ function shortestWait(error: GatewayError, state: CallState): number | null {
   const nowMs = state.elapsedMs()
   const waitsMs = state.attempts.flatMap(({ againMs }) => (againMs === null ? [] : [againMs - nowMs]))
   return waitsMs.length === 0 ? error.retryAfterSeconds : Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000))
-}
-
-/** Sends one request of an attempt and returns the response, whatever its status. */
-export async function sendAttempt(
-  request: UpstreamRequest,
-  attempt: Attempt,
-  state: CallState,
-  dependencies: ExecutionDependencies,
-): Promise<UpstreamResponse> {
-  const remainingMs = Math.max(1, state.remainingMs())
-  const { credential, endpoint } = attempt
-  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
-  const response = await dependencies.transport.send(request, target, {
-    signal: state.scope.signal,
-    deadlineMs: remainingMs,
-    firstByteTimeoutMs: state.firstByteMs(),
-  })
-  attempt.headersMs = state.elapsedMs()
-  attempt.status = response.status
-  return response
-}
-
-/** A response that is no success, read, with what of the call helps to explain it. */
-export async function readRefusal(
-  response: UpstreamResponse,
-  { endpoint }: Attempt,
-  { call }: CallState,
-): Promise<UpstreamErrorResponse> {
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: await response.readAll(errorBodyBytesMax),
-    requestedModel: call.model,
-    modelNames: modelNamesOf(endpoint),
-    parameterNames: call.parameters,
-  }
 }

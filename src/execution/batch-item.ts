@@ -1,6 +1,6 @@
 import type { BudgetRef } from '../billing/budgets/budget-ids.ts'
 import { type CaptureRow, knownCost } from '../billing/ledger/capture-row.ts'
-import { chargeOf } from '../billing/metering/price.ts'
+import { costOfUsage } from '../billing/metering/price.ts'
 import { joinPieces } from '../core/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import { editDocument, hasMember, type LeanJson, parseJsonDocument } from '../json/document.ts'
@@ -135,7 +135,7 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
 
 /** The same figures as in the item's own answer, so that a batch's are their sum. */
 function usageOf(row: CaptureRow): BatchUsage {
-  const { promptNanocredits, completionNanocredits } = chargeOf(row.usage, row.price)
+  const { promptNanocredits, completionNanocredits } = costOfUsage(row.usage, row.price)
   return itemUsage({
     usage: row.usage,
     costNanocredits: knownCost(row),

@@ -4,7 +4,7 @@ import type { Metered } from '../billing/metering/meter.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
 import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
-import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
 import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
 import { modelNamesOf } from '../catalog/model-ids.ts'
 import { assert } from '../core/assert.ts'
@@ -13,23 +13,17 @@ import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallOutcome, Permit } from '../routing/limiter.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
 import { hideSecrets } from '../transport/credentials.ts'
-import { charge, type CallEnding } from './charge.ts'
+import { chargeOf, type CallEnding, type Charge } from './charge.ts'
 import { callerCredential, callerCredentialId } from './caller-login.ts'
-import { endDebugOf } from './debug.ts'
+import { beginDebugOf, endDebugOf } from './debug.ts'
 import { operations } from './operations.ts'
-import { metadataOf, type Attempt, type Losses } from './metadata.ts'
+import { metadataOf, type Attempt, type LostMembers } from './metadata.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import type { CallOwner, Candidate, Prepared } from './prepared.ts'
 import { conversationOf } from './route-model.ts'
 import { providerWords } from './provider-words.ts'
 import type { RequestScope } from './scope.ts'
 import type { Serving } from './serving.ts'
-
-/** A charge in both shapes: for the ledger and for the caller. */
-export interface SettledCharge {
-  row: CaptureRow
-  shown: ShownCharge
-}
 
 /** One call on its way: who, what, when, which endpoints were tried. Turns a meter reading into a charge. */
 export class CallState {
@@ -44,7 +38,7 @@ export class CallState {
   /** Members that are not carried out, whichever provider answers. */
   readonly #dropped: string[] = []
   /** What the request lost on its way to the provider that was asked last. */
-  #losses: Losses = { dropped: [] }
+  #losses: LostMembers = { dropped: [] }
   excluded: readonly Exclusion[] = []
   /** Set by `prepare`. */
   prepared: Prepared | null = null
@@ -76,7 +70,7 @@ export class CallState {
   }
 
   /** The provider that is asked now does not get these members, or not as they were sent. */
-  noteLosses(losses: Losses): void {
+  noteLosses(losses: LostMembers): void {
     this.#losses = losses
   }
 
@@ -205,6 +199,7 @@ export class CallState {
       hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
       modelNames: modelNamesOf(endpoint),
       parameterNames: this.call.parameters,
+      ...beginDebugOf(this),
     }
   }
 
@@ -225,14 +220,14 @@ export class CallState {
   }
 
   /**
-   * Meters, prices and describes: `complete` without the settling. An answer that its provider ended as an error costs
+   * What the call is charged for what the meter read, before it is known what is covered of it. An answer that its provider ended as an error costs
    * nothing, whatever was said before.
    */
-  charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
+  chargeFor(attempt: Attempt, reading: MeterReading, ending: CallEnding): Charge {
     const { candidate, endpoint } = attempt
     const nowMs = this.elapsedMs()
     assert(this.prepared, 'what is charged was prepared')
-    const { row, shown, metered, isForNothing } = charge(this.prepared, {
+    const { row, shown, metered, isForNothing } = chargeOf(this.prepared, {
       candidate,
       reading,
       ending,

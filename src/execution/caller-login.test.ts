@@ -14,7 +14,8 @@ import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { noFacts, type RequestScope } from './scope.ts'
-import { executeText } from './text-call.ts'
+import { runCall } from './run-call.ts'
+import { wholeText } from './text-call.ts'
 
 const message = {
   id: 'msg_1',
@@ -114,7 +115,7 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
     sessionIdHeader: null,
     betaHeader: 'oauth-2025-04-20',
   })
-  const outcome = await executeText(asked, scope, dependencies).catch((error: GatewayError) => error)
+  const outcome = await runCall(wholeText, asked, scope, dependencies).catch((error: GatewayError) => error)
   const shown =
     'body' in outcome && Array.isArray(outcome.body)
       ? JSON.parse(new TextDecoder().decode(joinPieces(outcome.body)))

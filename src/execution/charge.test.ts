@@ -3,7 +3,7 @@ import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { testEndpoint } from '../formats/text/testing.ts'
 import { emptyReading } from '../formats/text/streams/stream-meter.ts'
-import { charge } from './charge.ts'
+import { chargeOf } from './charge.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 
 const endpoint = {
@@ -52,7 +52,7 @@ const reading: MeterReading = {
 function chargeAt(stored: Prepared, changes: Partial<MeterReading> = {}) {
   const [first] = stored.route
   if (!first) throw new Error('a route is never empty')
-  return charge(stored, {
+  return chargeOf(stored, {
     candidate: first,
     reading: { ...reading, ...changes },
     ending: 'completed',

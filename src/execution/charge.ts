@@ -5,7 +5,7 @@ import {
   type CaptureTry,
 } from '../billing/ledger/capture-row.ts'
 import { meter, roundsOf, type Metered } from '../billing/metering/meter.ts'
-import { chargeOf } from '../billing/metering/price.ts'
+import { costOfUsage } from '../billing/metering/price.ts'
 import { featuresOf } from '../billing/metering/surcharge-cost.ts'
 import { priceAt } from '../canonical/endpoint.ts'
 import { priceWith } from '../canonical/surcharges.ts'
@@ -29,8 +29,14 @@ export interface Answering {
   generationMs: number
 }
 
-/** A charge for the ledger, and what of it the caller is shown. */
+/** What a call is charged: the row for the ledger, and what its caller is shown of it. */
 export interface Charge {
+  row: CaptureRow
+  shown: ShownCharge
+}
+
+/** A charge before anybody has asked whether it is covered. */
+export interface MeteredCharge {
   row: CaptureRow
   shown: Omit<ShownCharge, 'metadata' | 'metadataAlias'>
   metered: Metered
@@ -39,7 +45,7 @@ export interface Charge {
 }
 
 /** Meters and prices the answer to a prepared call. Pure: another process that loaded the call charges the same. */
-export function charge(prepared: Prepared, answering: Answering): Charge {
+export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharge {
   const { candidate, reading, ending } = answering
   const { endpoint, credential, promptRatio } = candidate
   const metered = meter(reading, { demand: prepared.demand, endpoint, ending, promptRatio })
@@ -50,7 +56,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
   const promptTokens = metered.usage.inputTokens / roundsOf(reading, { demand: prepared.demand, endpoint })
   const reached = priceAt(endpoint, promptTokens, reading.serviceTier)
   const price = isFree ? freePrice : priceWith(reached, features)
-  const priced = chargeOf(metered.usage, price)
+  const priced = costOfUsage(metered.usage, price)
   const source = priced.lacksSurcharge ? 'estimated' : metered.source
   const row: CaptureRow = {
     generationId: prepared.generationId,

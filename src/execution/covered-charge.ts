@@ -1,13 +1,13 @@
 import { coveredUsage } from '../billing/metering/covered-usage.ts'
 import { isBeyondLimit } from '../billing/metering/meter.ts'
-import { chargeOf } from '../billing/metering/price.ts'
+import { costOfUsage } from '../billing/metering/price.ts'
 import { knownCost, toReportedCounts, type CaptureRow } from '../billing/ledger/capture-row.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { freePrice } from '../canonical/usage.ts'
-import type { CallState, SettledCharge } from './call-state.ts'
-import type { CallEnding } from './charge.ts'
+import type { CallState } from './call-state.ts'
+import type { CallEnding, Charge } from './charge.ts'
 import type { Attempt } from './metadata.ts'
-import type { Settlement } from './settlement.ts'
+import type { CallHold } from './call-hold.ts'
 
 /** What an attempt came to. */
 export interface Ended {
@@ -24,17 +24,13 @@ export interface Ended {
  * what there is then, and what nothing covers is not charged but counted as the operator's loss. The row is then marked as
  * estimated, beside what the provider reported.
  */
-export function coveredCharge(
-  state: CallState,
-  settlement: Settlement,
-  ended: Ended,
-): SettledCharge | Promise<SettledCharge> {
+export function coveredCharge(state: CallState, callHold: CallHold, ended: Ended): Charge | Promise<Charge> {
   const { attempt, reading, ending } = ended
-  const charge = state.charge(attempt, reading, ending)
+  const charge = state.chargeFor(attempt, reading, ending)
   const { row } = charge
-  if (row.costNanocredits <= settlement.hold.amount || settlement.isUnlimited) return charge
+  if (row.costNanocredits <= callHold.held.amount || callHold.isUnlimited) return charge
   const isThinkingBeyond = isBeyondLimit(row.usage, { demand: state.call.demand, endpoint: attempt.endpoint })
-  return settlement.cover(row.costNanocredits).then((nanocredits) => {
+  return callHold.cover(row.costNanocredits).then((nanocredits) => {
     if (row.costNanocredits <= nanocredits) return charge
     const bounded = withinCover(charge, { nanocredits, isThinkingBeyond })
     const { facts } = state.scope
@@ -48,24 +44,24 @@ export function coveredCharge(
 
 /** The same charge with as much of what was counted as is covered. */
 function withinCover(
-  { row, shown }: SettledCharge,
+  { row, shown }: Charge,
   covered: { nanocredits: bigint; isThinkingBeyond: boolean },
-): SettledCharge {
+): Charge {
   const usage = coveredUsage(row.usage, row.price, covered)
-  const counted = chargeOf(usage, row.price)
+  const counted = costOfUsage(usage, row.price)
   // A fee alone may be more than is left of what was held for another endpoint.
   const price = counted.costNanocredits <= covered.nanocredits ? row.price : freePrice
-  const charge = price === row.price ? counted : chargeOf(usage, price)
+  const cost = price === row.price ? counted : costOfUsage(usage, price)
   const bounded: CaptureRow = {
     ...row,
     usage,
     price,
     source: 'estimated',
-    costNanocredits: charge.costNanocredits,
+    costNanocredits: cost.costNanocredits,
     details: {
       ...row.details,
       reported: row.details.reported ?? toReportedCounts(row.usage),
-      uncovered_nanocredits: (row.costNanocredits - charge.costNanocredits).toString(),
+      uncovered_nanocredits: (row.costNanocredits - cost.costNanocredits).toString(),
     },
   }
   return {
@@ -73,8 +69,8 @@ function withinCover(
     shown: {
       ...shown,
       costNanocredits: knownCost(bounded),
-      promptNanocredits: charge.promptNanocredits,
-      completionNanocredits: charge.completionNanocredits,
+      promptNanocredits: cost.promptNanocredits,
+      completionNanocredits: cost.completionNanocredits,
       usage,
       isEstimated: true,
     },

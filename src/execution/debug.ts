@@ -1,4 +1,5 @@
 import { joinPieces, lengthOfPieces } from '../core/body.ts'
+import { assert } from '../core/assert.ts'
 import type { BodyPieces } from '../core/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { AnswerContext, ShownDebug, StageMark } from '../canonical/upstream.ts'
@@ -10,6 +11,7 @@ import type { Attempt } from './metadata.ts'
 interface DebuggedCall {
   readonly call: Call
   readonly createdAtMs: number
+  readonly attempts: readonly Attempt[]
   /** A member of the call that is not carried out, whichever provider answers. */
   noteDropped(name: string): void
   elapsedMs(): number
@@ -23,27 +25,36 @@ export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPi
   else state.noteDropped(echoName)
 }
 
-/** What a streamed answer must say about itself, with what its beginning shows of the exchange. */
-export function streamContextOf(state: DebuggedCall, attempt: Attempt): AnswerContext {
-  const context = state.contextOf(attempt.candidate)
-  if (!isDebugged(state.call)) return context
+/** What the beginning of a streamed answer shows of the exchange, which is that of the attempt that runs then. */
+export function beginDebugOf(state: DebuggedCall): Pick<AnswerContext, 'debug'> {
+  const { call } = state
+  if (!isDebugged(call) || !isStreamed(call)) return none
   const marks = ['adapter_request', 'upstream_headers_received', 'first_token_received'] as const
   return {
-    ...context,
-    debug: () =>
-      marks.map((event, index) => ({
-        ...(index === 0 ? echoOf(attempt, context) : {}),
+    debug() {
+      const attempt = state.attempts.at(-1)
+      assert(attempt, 'what is answered was attempted')
+      const echo = echoOf(attempt, state.contextOf(attempt.candidate))
+      return marks.map((event, index) => ({
+        ...(index === 0 ? echo : {}),
         stage: stageOf(state, attempt, event),
-      })),
+      }))
+    },
   }
 }
+
+const none = {}
 
 /** What the end of an answer shows of the exchange: the body too, unless the beginning of a stream showed it. */
 export function endDebugOf(state: DebuggedCall, attempt: Attempt): { debug?: ShownDebug } {
   const { call } = state
   if (!isDebugged(call)) return {}
-  const echo = call.kind === 'text' && call.stream ? {} : echoOf(attempt, state.contextOf(attempt.candidate))
+  const echo = isStreamed(call) ? {} : echoOf(attempt, state.contextOf(attempt.candidate))
   return { debug: { ...echo, stage: stageOf(state, attempt, 'upstream_body_ended') } }
+}
+
+function isStreamed(call: Call): boolean {
+  return call.kind === 'text' && call.stream
 }
 
 function isDebugged(call: Call): boolean {

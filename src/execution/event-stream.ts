@@ -6,25 +6,18 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { rewrittenBytesMax } from '../core/limits/calls.ts'
 import { gatheredResponseBytes } from '../core/limits/http.ts'
 import type { StreamFrames } from '../formats/text/halves.ts'
-import type { Answered } from './attempts.ts'
-import { coveredCharge } from './covered-charge.ts'
 import type { CallState } from './call-state.ts'
 import { CallerRest } from './caller-rest.ts'
+import { CallerStream, type Leaving } from './caller-stream.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import { endAtTerminator, isWhole, type OpenedStream } from './opened-stream.ts'
 import { operations } from './operations.ts'
-import type { ExecutionDependencies } from './dependencies.ts'
-import type { Plan } from './prepare.ts'
-import type { StreamHandle } from './stream-watch.ts'
+import type { Answered, Kind, Run } from './call-hooks.ts'
+import { endingOfBreak, settle, settleEarly } from './settle.ts'
+import { within } from './wait.ts'
 
-/** What a caller's stream is made of. */
-export interface EventStreamInput {
-  /** Settles when an endpoint has shown the first bytes, or none could. */
-  opening: Promise<Answered<OpenedStream>>
-  plan: Pick<Plan<unknown>, 'settlement'>
-  state: CallState
-  dependencies: ExecutionDependencies
-}
+type StreamRun = Run<Kind & { heard: OpenedStream }>
+type Streamed = Answered<OpenedStream>
 
 /** An event stream for the caller, and when nothing more can come of it. */
 interface StreamedAnswer {
@@ -36,28 +29,24 @@ interface StreamedAnswer {
  * The caller's event stream. Waits for the first bytes, so that a failure before them is an ordinary error response; a
  * wait longer than `keepAliveMs` begins the stream with comments instead, and a failure then becomes an error event.
  */
-export async function streamBody(input: EventStreamInput): Promise<StreamedAnswer> {
-  const timely = await beforeKeepAlive(input.opening, input.dependencies.streamWatch.keepAliveMs)
+export async function streamBody(opening: Promise<Streamed>, run: StreamRun): Promise<StreamedAnswer> {
+  const timely = await within(opening, run.dependencies.streamWatch.keepAliveMs)
   if (timely && isWhole(timely.value)) {
     // With nothing to show before the commit, a charge that cannot be kept is an ordinary error response too.
     const isNothingShown = timely.value.first === null
     const ending = isNothingShown
-      ? Promise.resolve(await charged(timely, input))
-      : chargedEnding(timely, input)
-    return completeAtOnce(timely, input, ending)
+      ? Promise.resolve(await chargedFrames(timely, run))
+      : chargedEnding(timely, run)
+    return completeAtOnce(timely, run, ending)
   }
-  const stream = new EventStream(input, timely)
+  const stream = new EventStream(opening, run, timely)
   return { body: stream.body, ended: stream.ended }
 }
 
 /** What may be shown before the commit is shown at once; the rest follows it. */
-function completeAtOnce(
-  answered: Answered<OpenedStream>,
-  input: EventStreamInput,
-  ending: Promise<Uint8Array>,
-): StreamedAnswer {
+function completeAtOnce(answered: Streamed, run: StreamRun, ending: Promise<Uint8Array>): StreamedAnswer {
   const { first } = answered.value
-  input.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
+  run.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
   let isLeft = false
   const body = new ReadableStream<Uint8Array>(
     {
@@ -82,44 +71,21 @@ function completeAtOnce(
 }
 
 /** The money first, then the frames that make the answer whole; an error event when the charge could not be kept. */
-async function chargedEnding(answered: Answered<OpenedStream>, input: EventStreamInput): Promise<Uint8Array> {
+async function chargedEnding(answered: Streamed, run: StreamRun): Promise<Uint8Array> {
   try {
-    return await charged(answered, input)
+    return await chargedFrames(answered, run)
   } catch (thrown) {
     const error = toGatewayError(thrown)
-    input.state.scope.facts.errorType = error.type
+    run.state.scope.facts.errorType = error.type
     return answered.value.rewriter.encodeError(error)
   }
 }
 
 /** The frames that make the answer whole, once its charge is durable. */
-async function charged(
-  answered: Answered<OpenedStream>,
-  { state, plan }: EventStreamInput,
-): Promise<Uint8Array> {
-  const { rewriter } = answered.value
-  answered.attempt.endedMs = state.elapsedMs()
-  const covered = coveredCharge(state, plan.settlement, {
-    attempt: answered.attempt,
-    reading: rewriter.reading(),
-    ending: 'completed',
-  })
-  const { row, shown } = covered instanceof Promise ? await covered : covered
-  await plan.settlement.capture(row, rewriter.hasShownOutput ? 'part' : 'nothing')
-  return rewriter.encodeEnding(shown)
-}
-
-async function beforeKeepAlive(
-  opening: Promise<Answered<OpenedStream>>,
-  keepAliveMs: number,
-): Promise<Answered<OpenedStream> | null> {
-  const { promise, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), keepAliveMs)
-  try {
-    return await Promise.race([opening, promise])
-  } finally {
-    clearTimeout(timer)
-  }
+async function chargedFrames(answered: Streamed, run: StreamRun): Promise<Uint8Array> {
+  const charge = await settle(run, answered, 'completed')
+  assert(charge, 'a stream that is still shown is not settled')
+  return answered.value.rewriter.encodeEnding(charge)
 }
 
 const bodyEnded: BodyRead = { done: true, value: undefined }
@@ -128,59 +94,53 @@ const bodyEnded: BodyRead = { done: true, value: undefined }
 class EventStream {
   readonly body: ReadableStream<Uint8Array>
   readonly ended: Promise<void>
-  readonly #input: EventStreamInput
-  #answered: Answered<OpenedStream> | null
+  readonly #opening: Promise<Streamed>
+  readonly #run: StreamRun
+  #answered: Streamed | null
   #writer: ReadableStreamDirectController | null = null
   /** The caller does not read, and what was written last still lies here. */
   #isStalled = false
   readonly #rest: CallerRest
-  #isOver = false
-  readonly #finish: () => void
-  readonly #watch: StreamHandle
+  readonly #stream: CallerStream
 
-  constructor(input: EventStreamInput, answered: Answered<OpenedStream> | null) {
-    this.#input = input
+  constructor(opening: Promise<Streamed>, run: StreamRun, answered: Streamed | null) {
+    this.#opening = opening
+    this.#run = run
     this.#answered = answered
-    this.#rest = new CallerRest(input.dependencies.streamWatch.keepAliveMs)
+    const { state, dependencies } = run
+    this.#rest = new CallerRest(dependencies.streamWatch.keepAliveMs)
     if (answered) this.#noteFirst(answered)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.ended = promise
-    this.#finish = resolve
-    this.#watch = input.dependencies.streamWatch.add({
-      onSilence: () => this.#showComment(),
-      onDeadline: () => void this.#leave('deadline'),
-      deadlineMs: input.state.remainingMs(),
-    })
+    this.#stream = new CallerStream(
+      { signal: state.scope.signal, deadlineMs: state.remainingMs() },
+      { onSilence: () => this.#showComment(), onLeave: (why) => void this.#leave(why) },
+      dependencies,
+    )
+    this.ended = this.#stream.ended
     // Written straight to the socket: a stream with a queue in between costs several promises more for every chunk.
     this.body = new ReadableStream<Uint8Array>({
       type: 'direct',
-      pull: (writer) => this.#run(writer),
+      pull: (writer) => this.#pull(writer),
       cancel: () => this.#leave('caller'),
     })
-    // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
-    const { signal } = input.state.scope
-    if (signal.aborted) void this.#leave('caller')
-    else signal.addEventListener('abort', this.#onAbort, { once: true })
+    this.#stream.listen()
   }
 
-  readonly #onAbort = () => void this.#leave('caller')
-
-  async #run(writer: ReadableStreamDirectController): Promise<void> {
-    if (this.#isOver || this.#writer) return
+  async #pull(writer: ReadableStreamDirectController): Promise<void> {
+    if (this.#stream.isOver || this.#writer) return
     this.#writer = writer
     try {
-      if (!this.#answered) void this.#show(framesOf(this.#input.state.call).keepAlive)
+      if (!this.#answered) void this.#show(framesOf(this.#run.state.call).keepAlive)
       const answered = this.#answered ?? (await this.#whenAnswered())
       await this.#pump(answered.value.rewriter, answered.value)
     } catch (error) {
       // A caller who left makes the upstream's read fail too; that is a hang-up, which is paid for, not a failure.
-      if (this.#input.state.scope.signal.aborted) await this.#leave('caller')
+      if (this.#run.state.scope.signal.aborted) await this.#leave('caller')
       else await this.#fail(streamFailure(error), { isBroken: true })
     }
   }
 
-  async #whenAnswered(): Promise<Answered<OpenedStream>> {
-    const answered = await this.#input.opening
+  async #whenAnswered(): Promise<Streamed> {
+    const answered = await this.#opening
     this.#answered = answered
     this.#noteFirst(answered)
     return answered
@@ -190,7 +150,7 @@ class EventStream {
     const { first } = opened
     opened.first = null
     await this.#show(first)
-    while (!opened.isEnded && !this.#isOver && !rewriter.failure) {
+    while (!opened.isEnded && !this.#stream.isOver && !rewriter.failure) {
       // Some providers keep the connection open for long after the last word.
       if (rewriter.stage === 'terminated') {
         endAtTerminator(opened)
@@ -203,7 +163,7 @@ class EventStream {
         if (!this.#wasWhole(opened)) throw error
         read = bodyEnded
       }
-      if (this.#isOver) return
+      if (this.#stream.isOver) return
       const { done, value } = read
       if (done) {
         rewriter.end()
@@ -213,99 +173,85 @@ class EventStream {
         if (room) await room
       } else await this.#showInParts(rewriter, value)
     }
-    if (this.#isOver) return
+    if (this.#stream.isOver) return
     if (rewriter.failure) await this.#fail(rewriter.failure, { isBroken: opened.isEnded })
-    else if (this.#answered) this.#end(await chargedEnding(this.#answered, this.#input))
+    else if (this.#answered) this.#end(await chargedEnding(this.#answered, this.#run))
   }
 
   /** Whether only the connection broke and not the answer: others may still be at work where several were asked for. */
   #wasWhole({ reads }: OpenedStream): boolean {
-    return reads.hasAllBeenSaid && !this.#input.state.scope.signal.aborted
+    return reads.hasAllBeenSaid && !this.#run.state.scope.signal.aborted
   }
 
   /** A large piece is rewritten as the caller takes it, so that one who does not read holds it once and not thrice. */
   async #showInParts(rewriter: StreamRewriter, value: Uint8Array): Promise<void> {
-    for (let start = 0; start < value.byteLength && !this.#isOver && !rewriter.failure;) {
+    for (let start = 0; start < value.byteLength && !this.#stream.isOver && !rewriter.failure;) {
       const end = start + rewrittenBytesMax
       await this.#show(rewriter.push(value.subarray(start, end)))
       start = end
     }
   }
 
-  /**
-   * The provider broke off: the caller is told inside the stream and pays nothing for a broken answer, unless it broke
-   * because the caller took nothing. A whole answer in another form than the one asked for has been shown, and is paid.
-   */
+  /** The provider broke off: the caller is told inside the stream. */
   async #fail(error: GatewayError, { isBroken }: { isBroken: boolean }): Promise<void> {
-    if (this.#isOver) return
-    const { state, plan, dependencies } = this.#input
+    if (this.#stream.isOver) return
+    const { state } = this.#run
     state.scope.facts.errorType = error.type
     const answered = this.#answered
-    const isPaid = error.type === 'unfit_answer' || (isBroken && this.#rest.wasJustLong)
-    if (answered && isPaid) return this.#leave('stall', answered.value.rewriter.encodeError(error))
-    plan.settlement.release()
-    if (answered) {
-      answered.attempt.errorType = error.type
-      answered.value.response.body.cancel()
-      const failure = {
-        error,
-        retryElsewhere: true,
-        retrySame: false,
-        credentialFault: false,
-        retryAfterMs: null,
-      }
-      dependencies.health.recordFailure(
-        answered.endpoint,
-        failure,
-        state.noteFailure(answered.attempt, failure),
-      )
+    if (!answered) {
+      this.#run.callHold.release()
+      return this.#end(errorFrame(error, state))
     }
-    this.#end(errorFrame(answered?.value.rewriter ?? null, error, state))
+    const { rewriter } = answered.value
+    const ending = endingOfBreak(error, this.#rest, isBroken)
+    if (ending === 'cancelled') return this.#leave('stall', rewriter.encodeError(error))
+    answered.value.response.body.cancel()
+    await settleEarly(this.#run, answered, ending)
+    this.#noteBreak(error, answered)
+    this.#end(rewriter.encodeError(error))
+  }
+
+  #noteBreak(error: GatewayError, { attempt, endpoint }: Streamed): void {
+    const { state, dependencies } = this.#run
+    attempt.errorType = error.type
+    const failure = {
+      error,
+      retryElsewhere: true,
+      retrySame: false,
+      credentialFault: false,
+      retryAfterMs: null,
+    }
+    dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
   }
 
   /** The caller has left or kept the provider waiting, or time is up: the upstream is closed and what was streamed is paid for. */
-  async #leave(why: 'caller' | 'stall' | 'deadline', last: Uint8Array | null = null): Promise<void> {
-    if (this.#isOver) return
-    const { state, plan, dependencies } = this.#input
+  async #leave(why: Leaving | 'stall', last: Uint8Array | null = null): Promise<void> {
+    if (!this.#stream.end()) return
+    const { state, callHold } = this.#run
     const answered = this.#answered
-    if (!answered) {
+    if (answered) {
+      answered.value.response.body.cancel()
+      await settleEarly(this.#run, answered, 'cancelled')
+    } else {
       // Nobody has answered yet: whoever still does is closed, and nothing is charged.
-      this.#isOver = true
       state.scope.facts.isCancelled = why === 'caller'
-      plan.settlement.release()
-      this.#close()
-      this.#input.opening.then((late) => late.value.response.body.cancel()).catch(() => undefined)
-      return
-    }
-    this.#isOver = true
-    answered.value.response.body.cancel()
-    const { row } = await coveredCharge(state, plan.settlement, {
-      attempt: answered.attempt,
-      reading: answered.value.rewriter.reading(),
-      ending: 'cancelled',
-    })
-    try {
-      await plan.settlement.capture(row, 'part')
-    } catch (error) {
-      dependencies.warn('a capture after a hang-up is late', {
-        generation_id: state.generationId,
-        error: String(error),
-      })
+      callHold.release()
+      this.#opening.then((late) => late.value.response.body.cancel()).catch(() => undefined)
     }
     if (last !== null) void this.#show(last)
     if (why === 'stall') this.#writer?.close()
-    if (why === 'deadline') this.#writer?.close(new Error('deadline'))
-    this.#close()
+    if (why === 'deadline' && answered) this.#writer?.close(new Error('deadline'))
+    this.#stream.close()
   }
 
-  #noteFirst(answered: Answered<OpenedStream>): void {
-    this.#input.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
+  #noteFirst(answered: Streamed): void {
+    this.#run.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
   }
 
   /** A promise when the caller does not keep up: it settles when there is room again, or nobody reads any more. */
   #show(piece: BodyPiece | null): Promise<void> | null {
     if (piece === null) return null
-    this.#watch.touch()
+    this.#stream.touch()
     const written = this.#writer?.write(piece)
     return written instanceof Promise ? this.#whenRead(written) : null
   }
@@ -319,27 +265,19 @@ class EventStream {
   }
 
   #showComment(): void {
-    if (!this.#isOver && !this.#isStalled) void this.#show(framesOf(this.#input.state.call).keepAlive)
+    if (!this.#stream.isOver && !this.#isStalled) void this.#show(framesOf(this.#run.state.call).keepAlive)
   }
 
   #end(bytes: Uint8Array): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (!this.#stream.end()) return
     void this.#show(bytes)
     this.#writer?.close()
-    this.#close()
-  }
-
-  #close(): void {
-    this.#input.state.scope.signal.removeEventListener('abort', this.#onAbort)
-    this.#watch.stop()
-    this.#finish()
+    this.#stream.close()
   }
 }
 
 /** Before anybody has answered no rewriter knows how an error looks; the operation does. */
-function errorFrame(rewriter: StreamRewriter | null, error: GatewayError, state: CallState): Uint8Array {
-  if (rewriter) return rewriter.encodeError(error)
+function errorFrame(error: GatewayError, state: CallState): Uint8Array {
   const { generationId, call } = state
   const created = Math.floor(state.createdAtMs / 1000)
   return encoder.encode(framesOf(call).writeError(error, { generationId, model: call.model, created }))

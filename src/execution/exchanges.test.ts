@@ -6,8 +6,9 @@ import { GatewayError } from '../core/errors.ts'
 import { exchangesMax, pollFailuresMax, pollRetryWaitMs } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
 import { AttemptFailed } from '../canonical/attempt-failed.ts'
-import { exchange, type Work } from './exchanges.ts'
-import type { Losses } from './metadata.ts'
+import { exchange } from './exchanges.ts'
+import type { Attempt, LostMembers } from './metadata.ts'
+import type { Asking, Kind, Run } from './call-hooks.ts'
 import type { ResourcePlace, ResourceTrail } from './resources/upstream-resources.ts'
 
 const request = (method: UpstreamRequest['method'], path: string): UpstreamRequest => ({
@@ -57,6 +58,8 @@ const polled = polledEvery(500)
 
 const asked = { call: {}, endpoint: {}, context: {} } as unknown as CallAt<TextCall>
 
+type PolledKind = Kind & { call: TextCall; answer: string; reader: never }
+
 interface Scripted {
   remainingMs?: () => number
   status?: (path: string) => number
@@ -69,15 +72,15 @@ function setUp(answers: (path: string) => unknown, scripted: Scripted = {}) {
   const sent: string[] = []
   const trail: string[] = []
   const dropped: string[] = []
+  const attempt = {
+    endpoint: { deployment: { id: 'a', baseUrl: 'http://localhost' }, model: 'a/m', upstreamModel: 'm' },
+    credential: { reference: { id: 'operator:a', isByok: false }, auth: { type: 'none' } },
+  } as unknown as Attempt
   const work = {
-    attempt: {
-      endpoint: { deployment: { id: 'a', baseUrl: 'http://localhost' }, model: 'a/m', upstreamModel: 'm' },
-      credential: { reference: { id: 'operator:a', isByok: false }, auth: { type: 'none' } },
-    },
     state: {
       call: { operation: 'chat_completions', model: 'a/m', parameters: [] },
       scope: { signal: leaving.signal },
-      noteLosses: (losses: Losses) => void dropped.push(...losses.dropped),
+      noteLosses: (losses: LostMembers) => void dropped.push(...losses.dropped),
       elapsedMs: () => 1,
       remainingMs,
       firstByteMs: remainingMs,
@@ -104,9 +107,10 @@ function setUp(answers: (path: string) => unknown, scripted: Scripted = {}) {
         },
       },
     },
-  } as unknown as Work
-  const run = () => exchange(adapter, adapter.first(asked), asked, work)
-  return { run, sent, dropped, leaving, trail, attempt: work.attempt }
+  } as unknown as Run<PolledKind>
+  const asking = { adapter, at: asked } as unknown as Asking<PolledKind>
+  const run = () => exchange(asking, adapter.first(asked), attempt, work)
+  return { run, sent, dropped, leaving, trail, attempt }
 }
 
 test('a job is asked for until it is done, not before the wait that the adapter names', async () => {

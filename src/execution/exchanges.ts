@@ -1,69 +1,66 @@
 import { AttemptFailed } from '../canonical/attempt-failed.ts'
-import type { Call } from '../canonical/call.ts'
-import type { Adapter, CallAt, Exchange, Step } from '../canonical/steps.ts'
+import type { Exchange } from '../canonical/steps.ts'
+import type { UpstreamErrorResponse, UpstreamRequest } from '../canonical/upstream.ts'
+import { modelNamesOf } from '../catalog/model-ids.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { answerBytesMax, exchangesMax, pollFailuresMax, pollRetryWaitMs } from '../core/limits/calls.ts'
+import {
+  answerBytesMax,
+  errorBodyBytesMax,
+  exchangesMax,
+  pollFailuresMax,
+  pollRetryWaitMs,
+} from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { failureOf, readRefusal, sendAttempt } from './attempts.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
-import type { Attempt } from './metadata.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { failureOf } from './failures.ts'
+import type { Attempt } from './metadata.ts'
+import type { Asking, Kind, Reached, Run, StepOf } from './call-hooks.ts'
 import type { ResourceTrail } from './resources/upstream-resources.ts'
 import { sleepUnless } from './wait.ts'
-
-/** Whose exchanges they are. */
-export interface Work {
-  attempt: Attempt
-  state: CallState
-  dependencies: ExecutionDependencies
-}
-
-/** How the steps of an attempt ended: with an answer, or with a body that is one. */
-export type Reached<Answer, Reader> =
-  | { type: 'answer'; answer: Answer }
-  | { type: 'opened'; response: UpstreamResponse; reader: Reader }
 
 /**
  * Does what an adapter asks for until it has its answer: sends, waits, reads, each within the call's own time. Throws
  * what an exchange throws, and `provider_failed` for an adapter that would go on for ever. Whatever was made at the
  * provider is left for removal when it ends, in whatever way.
  */
-export async function exchange<Asked extends Call, State, Answer, Reader>(
-  adapter: Adapter<Asked, State, Answer, Reader>,
-  first: Step<State, Answer, Reader>,
-  asked: CallAt<Asked>,
-  work: Work,
-): Promise<Reached<Answer, Reader>> {
-  const { resources } = adapter
-  if (resources === undefined) return follow(adapter, first, asked, { ...work, trail: null })
-  const { attempt, state, dependencies } = work
-  const trail = dependencies.resources.trail({
+export async function exchange<K extends Kind>(
+  asking: Asking<K>,
+  first: StepOf<K>,
+  attempt: Attempt,
+  run: Run<K>,
+): Promise<Reached<K>> {
+  const { resources } = asking.adapter
+  if (resources === undefined) return follow(asking, first, attempt, { run, trail: null })
+  const trail = run.dependencies.resources.trail({
     deploymentId: attempt.endpoint.deployment.id,
     credentialId: attempt.credential.reference.id,
-    usedBy: state.generationId,
+    usedBy: run.state.generationId,
     kinds: resources,
   })
   try {
-    return await follow(adapter, first, asked, { ...work, trail })
+    return await follow(asking, first, attempt, { run, trail })
   } finally {
     trail.end()
   }
 }
 
-interface TrailedWork extends Work {
+interface Trailed<K extends Kind> {
+  run: Run<K>
   /** Null where the adapter's requests leave nothing. */
   trail: ResourceTrail | null
 }
 
-async function follow<Asked extends Call, State, Answer, Reader>(
-  adapter: Adapter<Asked, State, Answer, Reader>,
-  first: Step<State, Answer, Reader>,
-  asked: CallAt<Asked>,
-  work: TrailedWork,
-): Promise<Reached<Answer, Reader>> {
-  const { attempt, state } = work
+async function follow<K extends Kind>(
+  { adapter, at }: Asking<K>,
+  first: StepOf<K>,
+  attempt: Attempt,
+  trailed: Trailed<K>,
+): Promise<Reached<K>> {
+  const { run, trail } = trailed
+  const { state } = run
   let step = first
   for (let sent = 0; sent < exchangesMax; sent += 1) {
     if (step.type === 'answer') return step
@@ -72,17 +69,17 @@ async function follow<Asked extends Call, State, Answer, Reader>(
     if (waitMs > 0) await waitForJob(waitMs, state)
     if (step.type === 'stream') {
       assert(makes === undefined, 'what is made has its id in a whole reply')
-      const response = await sendStep(adapter, step.exchange, work)
-      return { type: 'opened', response, reader: step.open(asked.context, response.headers) }
+      const response = await sendStep(adapter, step.exchange, attempt, trailed)
+      return { type: 'opened', response, reader: step.open(at.context, response.headers) }
     }
-    if (makes) await work.trail?.begin(makes)
-    const response = await sendStep(adapter, step.exchange, work)
+    if (makes) await trail?.begin(makes)
+    const response = await sendStep(adapter, step.exchange, attempt, trailed)
     attempt.firstTokenMs = attempt.headersMs
     const bytes = await response.readAll(answerBytesMax)
     attempt.endedMs = state.elapsedMs()
     const reply = { headers: response.headers, bytes }
-    if (makes) await work.trail?.replied(reply)
-    step = adapter.next(step.state, reply, asked)
+    if (makes) await trail?.replied(reply)
+    step = adapter.next(step.state, reply, at)
   }
   throw new GatewayError('provider_failed', 'The provider did not finish the job it was given.')
 }
@@ -98,15 +95,16 @@ async function waitForJob(waitMs: number, state: CallState): Promise<void> {
  * Sends one request and returns its successful response. One that only asks (GET) is sent again where that may help: a
  * job runs on while a look at it fails, and to begin another one would be paid twice.
  */
-async function sendStep<Asked extends Call, State, Answer, Reader>(
-  adapter: Adapter<Asked, State, Answer, Reader>,
+async function sendStep<K extends Kind>(
+  adapter: Asking<K>['adapter'],
   { request }: Exchange,
-  { attempt, state, dependencies, trail }: TrailedWork,
+  attempt: Attempt,
+  { run: { state, dependencies }, trail }: Trailed<K>,
 ): Promise<UpstreamResponse> {
   if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
   for (let failures = 0; ; failures += 1) {
     try {
-      const response = await sendAttempt(request, attempt, state, dependencies)
+      const response = await send(request, attempt, state, dependencies)
       if (response.status >= 200 && response.status < 300) return response
       trail?.refused(response.status)
       throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
@@ -118,5 +116,41 @@ async function sendStep<Asked extends Call, State, Answer, Reader>(
       if (waitMs >= state.remainingMs()) throw thrown
       await sleepUnless(waitMs, state.scope.signal)
     }
+  }
+}
+
+/** Sends one request of an attempt and returns the response, whatever its status. */
+async function send(
+  request: UpstreamRequest,
+  attempt: Attempt,
+  state: CallState,
+  dependencies: ExecutionDependencies,
+): Promise<UpstreamResponse> {
+  const remainingMs = Math.max(1, state.remainingMs())
+  const { credential, endpoint } = attempt
+  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
+  const response = await dependencies.transport.send(request, target, {
+    signal: state.scope.signal,
+    deadlineMs: remainingMs,
+    firstByteTimeoutMs: state.firstByteMs(),
+  })
+  attempt.headersMs = state.elapsedMs()
+  attempt.status = response.status
+  return response
+}
+
+/** A response that is no success, read, with what of the call helps to explain it. */
+async function readRefusal(
+  response: UpstreamResponse,
+  { endpoint }: Attempt,
+  { call }: CallState,
+): Promise<UpstreamErrorResponse> {
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await response.readAll(errorBodyBytesMax),
+    requestedModel: call.model,
+    modelNames: modelNamesOf(endpoint),
+    parameterNames: call.parameters,
   }
 }

@@ -1,22 +1,27 @@
-import type { Call, SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { isRemoteAudio } from '../canonical/audio.ts'
+import type { Call, SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { assert } from '../core/assert.ts'
 import { nextTurn } from '../core/turns.ts'
 import { withAvailability } from './availability.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { mayNeedGuard } from './guarded-addresses.ts'
+import { asUntold, seekModel } from './missing-model.ts'
+import type { Run } from './call-hooks.ts'
 import { isShortage } from './prepare.ts'
-import { seekModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
+import { carryOut, prepareCall, runCall } from './run-call.ts'
 import type { Outcome, RequestScope } from './scope.ts'
-import { executeSpeech } from './speech-call.ts'
-import { executeText, isStepped } from './text-call.ts'
+import { speech } from './speech-call.ts'
+import { isStepped, streamedText, wholeText } from './text-call.ts'
 import { streamTranscript, type StreamedTranscript } from './transcript-stream.ts'
-import { fetchAudio, knowAudio } from './transcription-audio.ts'
-import { executeTranscription, type ShowText, type TranscriptionOutcome } from './transcription-call.ts'
+import { fetchAudio, knowAudio, type KnownAudio } from './transcription-audio.ts'
+import { transcription, type TranscriptionKind, type TranscriptionOutcome } from './transcription-call.ts'
 
-/** The one path, for whoever calls: prepare, call, complete. Rejects with a GatewayError, having settled. */
+/**
+ * The one path, for whoever calls: what a call needs is found, then the call is prepared and made. Rejects with a
+ * GatewayError, having settled.
+ */
 export interface Executor {
   text(call: TextCall, scope: RequestScope): Promise<Outcome>
   transcription(call: TranscriptionCall, scope: RequestScope): Promise<TranscriptionOutcome>
@@ -33,28 +38,11 @@ export interface Executor {
 
 export function createExecutor(dependencies: ExecutionDependencies): Executor {
   return {
-    text: (call, scope) =>
-      available(
-        call,
-        // A large one was decoded in this turn.
-        () =>
-          isStepped(call)
-            ? nextTurn().then(() => runText(call, scope, dependencies))
-            : runText(call, scope, dependencies),
-        dependencies,
-      ),
-    transcription: (call, scope) =>
-      available(call, () => transcribe(call, scope, dependencies), dependencies),
+    text: (call, scope) => runText(call, scope, dependencies),
+    transcription: (call, scope) => transcribe(call, scope, dependencies),
     transcriptionStream: (call, scope, encode) =>
-      streamTranscript(
-        {
-          run: (own, show) => available(call, () => transcribe(call, own, dependencies, show), dependencies),
-          encode,
-        },
-        scope,
-        dependencies,
-      ),
-    speech: (call, scope) => available(call, () => executeSpeech(call, scope, dependencies), dependencies),
+      streamTranscript({ run: (own) => transcribe(call, own, dependencies), encode }, scope, dependencies),
+    speech: (call, scope) => speak(call, scope, dependencies),
     countTokens(call, scope) {
       const [endpoint] = routeModel(
         routedCallOf(call, [], scope, dependencies.serving()),
@@ -68,57 +56,96 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
   }
 }
 
-/** Seeks a model nobody knows, and tells in the failure that is left whether a model could be served. */
-function available<T>(call: Call, run: () => Promise<T>, dependencies: ExecutionDependencies): Promise<T> {
-  return run().catch(async (error: unknown) => {
-    try {
-      return await seekModel(error, { model: call.model, run, dependencies })
-    } catch (failure) {
-      throw withAvailability(failure, call)
-    }
-  })
-}
-
-/**
- * Transcribes audio wherever it is. What is served may change while it is fetched; the call goes on with what it began
- * with. Audio that is left at its address is held as if it were long: where the balance does not cover that, its true
- * length may be one that it covers.
- */
-async function transcribe(
-  call: TranscriptionCall,
-  scope: RequestScope,
-  dependencies: ExecutionDependencies,
-  show: ShowText | null = null,
-): Promise<TranscriptionOutcome> {
-  const serving = dependencies.serving()
-  const own = { ...dependencies, serving: () => serving }
-  const { audio } = call
-  let known = await knowAudio(call, scope, own)
-  try {
-    return await executeTranscription(known.call, scope, own, show)
-  } catch (error) {
-    if (!isShortage(error) || !isRemoteAudio(audio) || !isRemoteAudio(known.call.audio)) throw error
-    known = await fetchAudio(call, audio, { scope, dependencies: own })
-    return await executeTranscription(known.call, scope, own, show)
-  } finally {
-    await known.dispose()
-  }
-}
-
-/** Most calls have no media, and must not wait a turn for it. */
-function runText(call: TextCall, scope: RequestScope, dependencies: ExecutionDependencies): Promise<Outcome> {
-  return call.demand.hasUncountedInput === true || mayNeedGuard(call, dependencies)
-    ? executeWithMedia(call, scope, dependencies)
-    : executeText(call, scope, dependencies)
-}
-
-/** What is served may change while media is fetched; the call goes on with what it began with. */
-async function executeWithMedia(
+async function runText(
   call: TextCall,
   scope: RequestScope,
   dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
+  try {
+    const seeking = seekModel(call, scope, dependencies)
+    if (seeking !== null) await seeking
+    // A large one was decoded in this turn.
+    if (isStepped(call)) await nextTurn()
+    // Most calls have no media, and must not wait a turn for it.
+    const mayHaveMedia = call.demand.hasUncountedInput === true || mayNeedGuard(call, dependencies)
+    const own = mayHaveMedia ? ofThisMoment(dependencies) : dependencies
+    const known = mayHaveMedia ? await withFetchedMedia(call, scope, own) : call
+    return await (call.stream
+      ? runCall(streamedText, known, scope, own)
+      : runCall(wholeText, known, scope, own))
+  } catch (error) {
+    throw told(error, call, dependencies)
+  }
+}
+
+async function speak(
+  call: SpeechCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<Outcome> {
+  try {
+    await seekModel(call, scope, dependencies)
+    // A call takes half a millisecond to prepare, and many may come at once.
+    const turn = dependencies.speechTurns.next()
+    if (turn !== null) await turn
+    return await runCall(speech, call, scope, dependencies)
+  } catch (error) {
+    throw told(error, call, dependencies)
+  }
+}
+
+async function transcribe(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<TranscriptionOutcome> {
+  try {
+    await seekModel(call, scope, dependencies)
+    const own = ofThisMoment(dependencies)
+    const prepared = await prepareTranscription(call, scope, own)
+    try {
+      return await carryOut(prepared.run)
+    } finally {
+      await prepared.dispose()
+    }
+  } catch (error) {
+    throw told(error, call, dependencies)
+  }
+}
+
+/**
+ * Audio that is left at its address is held as if it were long: where the balance does not cover that, the audio is
+ * fetched, and its true length may be one that the balance covers.
+ */
+async function prepareTranscription(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<{ run: Run<TranscriptionKind>; dispose: KnownAudio['dispose'] }> {
+  const { audio } = call
+  const known = await knowAudio(call, scope, dependencies)
+  try {
+    return { ...known, run: await prepareCall(transcription, known.call, scope, dependencies) }
+  } catch (error) {
+    await known.dispose()
+    if (!isShortage(error) || !isRemoteAudio(audio) || !isRemoteAudio(known.call.audio)) throw error
+  }
+  const fetched = await fetchAudio(call, audio, { scope, dependencies })
+  try {
+    return { ...fetched, run: await prepareCall(transcription, fetched.call, scope, dependencies) }
+  } catch (error) {
+    await fetched.dispose()
+    throw error
+  }
+}
+
+/** What is served may change while something is fetched for a call; the call goes on with what it began with. */
+function ofThisMoment(dependencies: ExecutionDependencies): ExecutionDependencies {
   const serving = dependencies.serving()
-  const own = { ...dependencies, serving: () => serving }
-  return executeText(await withFetchedMedia(call, scope, own), scope, own)
+  return { ...dependencies, serving: () => serving }
+}
+
+/** The failure as its caller is told it: also whether a model of the call could be served. */
+function told(error: unknown, call: Call, dependencies: ExecutionDependencies): unknown {
+  return withAvailability(asUntold(error, call.model, dependencies), call)
 }

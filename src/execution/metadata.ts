@@ -37,11 +37,11 @@ export interface MetadataSource {
   excluded: readonly Exclusion[]
   candidates: readonly Candidate[]
   chosen: Candidate | null
-  losses: Losses
+  losses: LostMembers
 }
 
 /** Names of a request's members that its provider does not get, and of those that it gets in another way. */
-export interface Losses {
+export interface LostMembers {
   dropped: readonly string[]
   approximated?: readonly string[]
 }

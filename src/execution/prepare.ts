@@ -12,25 +12,12 @@ import { exclude, type Exclusion } from '../routing/exclusion.ts'
 import { callerCredential } from './caller-login.ts'
 import type { CallState } from './call-state.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { isUnsuited } from './failures.ts'
+import { askingAt, type Begun, type Kind, type Run, type StepOf } from './call-hooks.ts'
 import { operations } from './operations.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
-import { Settlement } from './settlement.ts'
-
-/** A call that may be made, its first step, and who settles it. */
-export interface Plan<First> {
-  prepared: Prepared
-  /** What the first of the route is asked. */
-  first: First
-  settlement: Settlement
-}
-
-/** What a modality adds to the one path. */
-export interface Preparation<State, Answer, Reader> {
-  requirements: readonly AudioRequirement[]
-  /** The first step at a candidate, as a promise where it takes several turns; fails for what cannot be carried there. */
-  firstStep(candidate: Candidate): Step<State, Answer, Reader> | Promise<Step<State, Answer, Reader>>
-}
+import { CallHold } from './call-hold.ts'
 
 /**
  * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
@@ -38,11 +25,8 @@ export interface Preparation<State, Answer, Reader> {
  * what is asked are passed over, and when none is left the caller is told why the first of them cannot, also where the
  * balance is too small: more money would not help. At once when the money is in memory, as it mostly is.
  */
-export function prepare<State, Answer, Reader>(
-  preparation: Preparation<State, Answer, Reader>,
-  state: CallState,
-  dependencies: ExecutionDependencies,
-): Plan<Step<State, Answer, Reader>> | Promise<Plan<Step<State, Answer, Reader>>> {
+export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K>> {
+  const { state, dependencies, row } = begun
   if (!dependencies.billing.canAccept()) {
     throw new GatewayError(
       'storage_unavailable',
@@ -54,7 +38,7 @@ export function prepare<State, Answer, Reader>(
   }
   const { call, scope } = state
   const { principal, batch } = scope
-  const endpoints = routeCall(call, preparation.requirements, state, dependencies)
+  const endpoints = routeCall(call, row.requirements(begun.call, state), state, dependencies)
   const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
   const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies)))
@@ -68,11 +52,11 @@ export function prepare<State, Answer, Reader>(
       amount,
       describe: (available) => describeShortage(call, route, { available, uncountedTokens }),
     })
-  const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, dependencies)
+  const adapt = (held: Held) => adaptFirst(held, budgets, begun)
   const granted = holdFor(route, amounts, request)
   if (!(granted instanceof Promise)) return adapt(granted)
   return granted.then(adapt, async (error: unknown) => {
-    throw isShortage(error) ? ((await refusalOf(route, preparation.firstStep)) ?? error) : error
+    throw isShortage(error) ? ((await refusalOf(route, begun)) ?? error) : error
   })
 }
 
@@ -107,81 +91,72 @@ function mostOf(
   return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio, uncountedTokens)
 }
 
-function planOf<State, Answer, Reader>(
-  { hold, affordable, shortage, budgets }: Held & { budgets: readonly BudgetRef[] },
-  { firstStep }: Preparation<State, Answer, Reader>,
-  state: CallState,
-  { billing }: ExecutionDependencies,
-): Plan<Step<State, Answer, Reader>> | Promise<Plan<Step<State, Answer, Reader>>> {
-  const settlement = new Settlement(hold, {
-    billing,
+function adaptFirst<K extends Kind>(
+  { hold, affordable, shortage }: Held,
+  budgets: readonly BudgetRef[],
+  begun: Begun<K>,
+): Run<K> | Promise<Run<K>> {
+  const { state, dependencies } = begun
+  const callHold = new CallHold(hold, {
+    billing: dependencies.billing,
     scope: state.scope,
     budgets,
     onSettled: () => state.releasePermit(),
   })
-  const planning = { hold, budgets, settlement, state }
+  const held = { amountNanocredits: hold.amount, budgets }
   try {
-    const found = suited(affordable, firstStep, state)
-    if (!(found instanceof Promise)) return planFor(found, planning)
+    const found = suited(affordable, begun)
+    if (!(found instanceof Promise)) return runOf(found, held, callHold, begun)
     return found
-      .then((each) => planFor(each, planning))
-      .catch((error) => refuse(error, { settlement, shortage, firstStep }))
+      .then((each) => runOf(each, held, callHold, begun))
+      .catch((error) => refuse(error, { callHold, shortage, begun }))
   } catch (error) {
-    return refuse(error, { settlement, shortage, firstStep })
+    return refuse(error, { callHold, shortage, begun })
   }
 }
 
-interface Planning {
-  hold: Hold
-  budgets: readonly BudgetRef[]
-  settlement: Settlement
-  state: CallState
-}
-
-function planFor<First extends Step<unknown, unknown, unknown>>(
-  { route, first }: Suited<First>,
-  { hold, budgets, settlement, state }: Planning,
-): Plan<First> {
+function runOf<K extends Kind>(
+  { route, first }: Suited<K>,
+  hold: Prepared['hold'],
+  callHold: CallHold,
+  { row, call, state, dependencies, asked }: Begun<K>,
+): Run<K> {
   const prepared: Prepared = {
     generationId: state.generationId,
-    operation: state.call.operation,
+    operation: call.operation,
     owner: state.owner(),
     attribution: state.scope.attribution ?? {},
     createdAtMs: state.createdAtMs,
-    isStreamed: state.call.kind === 'text' && state.call.stream,
-    demand: state.call.demand,
+    isStreamed: call.kind === 'text' && call.stream,
+    demand: call.demand,
     route,
-    hold: { amountNanocredits: hold.amount, budgets },
+    hold,
     request: requestOf(first),
   }
   state.prepared = prepared
-  return { prepared, first, settlement }
+  return { row, call, state, dependencies, asked, prepared, callHold, first, answered: null }
 }
 
 /** Nothing of the route carries the call; where the balance cannot pay what would, that is the reason. */
-async function refuse(
+async function refuse<K extends Kind>(
   error: unknown,
-  {
-    settlement,
-    shortage,
-    firstStep,
-  }: { settlement: Settlement; shortage: Held['shortage']; firstStep: (candidate: Candidate) => unknown },
+  { callHold, shortage, begun }: { callHold: CallHold; shortage: Held['shortage']; begun: Begun<K> },
 ): Promise<never> {
-  settlement.release()
+  callHold.release()
   const isCarriedBeyond =
-    shortage !== null && isUnsuited(error) && (await refusalOf(shortage.beyond, firstStep)) === null
+    shortage !== null && isUnsuited(error) && (await refusalOf(shortage.beyond, begun)) === null
   throw isCarriedBeyond ? shortage.error : error
 }
 
 /** Why none of these can carry the call; null when one can. */
-async function refusalOf(
+async function refusalOf<K extends Kind>(
   candidates: readonly Candidate[],
-  firstStep: (candidate: Candidate) => unknown,
+  begun: Begun<K>,
 ): Promise<GatewayError | null> {
   let refusal: GatewayError | null = null
   for (const candidate of candidates) {
     try {
-      await firstStep(candidate)
+      await firstStepAt(candidate, begun)
       return null
     } catch (error) {
       if (!isUnsuited(error)) throw error
@@ -191,26 +166,29 @@ async function refusalOf(
   return refusal
 }
 
-/** The route from the first candidate on that can carry the call. */
-interface Suited<First> {
-  route: readonly Candidate[]
-  first: First
+function firstStepAt<K extends Kind>(candidate: Candidate, begun: Begun<K>): StepOf<K> | Promise<StepOf<K>> {
+  return begun.row.firstStep(askingAt(candidate, begun), begun)
 }
 
-function suited<First>(
+/** The route from the first candidate on that can carry the call. */
+interface Suited<K extends Kind> {
+  route: readonly Candidate[]
+  first: StepOf<K>
+}
+
+function suited<K extends Kind>(
   route: readonly Candidate[],
-  firstStep: (candidate: Candidate) => First | Promise<First>,
-  state: CallState,
-): Suited<First> | Promise<Suited<First>> {
+  begun: Begun<K>,
+): Suited<K> | Promise<Suited<K>> {
   let refusal: unknown = null
   for (const [index, candidate] of route.entries()) {
     try {
-      const first = firstStep(candidate)
+      const first = firstStepAt(candidate, begun)
       const rest = index === 0 ? route : route.slice(index)
-      if (first instanceof Promise) return suitedInTurns(rest, { first, firstStep, state, refusal })
+      if (first instanceof Promise) return suitedInTurns(rest, first, { begun, refusal })
       return { route: rest, first }
     } catch (error) {
-      passOver(candidate, error, state)
+      passOver(candidate, error, begun.state)
       refusal ??= error
     }
   }
@@ -218,27 +196,18 @@ function suited<First>(
 }
 
 /** The same of a route for whose candidates the step takes several turns; `first` is the first one's. */
-async function suitedInTurns<First>(
+async function suitedInTurns<K extends Kind>(
   route: readonly Candidate[],
-  {
-    first,
-    firstStep,
-    state,
-    refusal,
-  }: {
-    first: Promise<First>
-    firstStep: (candidate: Candidate) => First | Promise<First>
-    state: CallState
-    refusal: unknown
-  },
-): Promise<Suited<First>> {
+  first: Promise<StepOf<K>>,
+  { begun, refusal }: { begun: Begun<K>; refusal: unknown },
+): Promise<Suited<K>> {
   let why = refusal
   for (const [index, candidate] of route.entries()) {
     try {
-      const step = await (index === 0 ? first : firstStep(candidate))
+      const step = await (index === 0 ? first : firstStepAt(candidate, begun))
       return { route: route.slice(index), first: step }
     } catch (error) {
-      passOver(candidate, error, state)
+      passOver(candidate, error, begun.state)
       why ??= error
     }
   }
@@ -249,14 +218,6 @@ async function suitedInTurns<First>(
 function passOver({ endpoint }: Candidate, error: unknown, state: CallState): void {
   if (!isUnsuited(error)) throw error
   state.excluded = [...state.excluded, exclude(endpoint, 'adapt', error.param ?? error.type)]
-}
-
-/** Whether only this endpoint refuses what is asked: another one may be able to carry it. */
-export function isUnsuited(error: unknown): error is GatewayError {
-  return (
-    error instanceof GatewayError &&
-    (error.type === 'invalid_request' || error.type === 'no_matching_endpoint')
-  )
 }
 
 /** As data, where it is data. */

@@ -23,7 +23,7 @@ import { operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { mayNeedGuard, withCheckedAddresses } from './guarded-addresses.ts'
 import { Places } from './places.ts'
-import { routedCallOf, routeModel } from './route-model.ts'
+import { endpointsOf, routedCallOf } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
 import type { Serving } from './serving.ts'
 
@@ -45,7 +45,8 @@ export async function withFetchedMedia(
   const mayBeGuarded = mayNeedGuard(call, dependencies)
   if (addresses.length === 0 && !mayBeGuarded) return call
   const serving = dependencies.serving()
-  const endpoints = candidatesOf(call, scope, { dependencies, serving })
+  const models = [call.model, ...call.fallbackModels]
+  const endpoints = endpointsOf(routedCallOf(call, [], scope, serving), models, dependencies)
   const isGuarded = mayBeGuarded && endpoints.some(({ deployment }) => deployment.isGuarded)
   const checked = isGuarded ? await withCheckedAddresses(call, dependencies) : call
   const supports = endpoints.map((endpoint) => supportOf(endpoint, call, serving))
@@ -70,22 +71,6 @@ export function callFor(call: TextCall, quirks: TextQuirks, { isGuarded }: Deplo
     if (failure !== undefined) throw failure
   }
   return needed.length === 0 ? call : { ...call, document: fetched.document }
-}
-
-/** Endpoints of the model and of its fallback models; one that is not served is refused later, by who routes the call. */
-function candidatesOf(
-  call: TextCall,
-  scope: RequestScope,
-  { dependencies, serving }: { dependencies: ExecutionDependencies; serving: Serving },
-): Endpoint[] {
-  const routed = routedCallOf(call, [], scope, serving)
-  return [call.model, ...call.fallbackModels].flatMap((model) => {
-    try {
-      return [...routeModel(routed, model, dependencies).ordered]
-    } catch {
-      return []
-    }
-  })
 }
 
 const takesAll: AddressSupport = { image: 'any', file: 'any' }

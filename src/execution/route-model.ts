@@ -1,5 +1,6 @@
 import type { Call } from '../canonical/call.ts'
 import type { AudioRequirement } from '../canonical/audio.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { memberValue } from '../json/document.ts'
 import type { Requirement } from '../routing/requirement.ts'
@@ -36,6 +37,21 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     sticky: dependencies.sticky,
     random: dependencies.random,
     conversationKey: routed.call ? promptCacheKey(routed.call) : null,
+  })
+}
+
+/** Endpoints of these models; a model that is refused has none here, and is refused by whoever prepares the call. */
+export function endpointsOf(
+  routed: RoutedCall,
+  models: readonly string[],
+  dependencies: ExecutionDependencies,
+): readonly Endpoint[] {
+  return models.flatMap((model) => {
+    try {
+      return routeModel(routed, model, dependencies).ordered
+    } catch {
+      return []
+    }
   })
 }
 

@@ -26,6 +26,8 @@ export interface RequestScope {
   callerLogin?: string | null
   /** How the application named itself; left out where nobody asked it, as for an item of a batch. */
   attribution?: Attribution
+  /** Given text of the answer as it comes, where the provider streams it; only transcripts are shown so. */
+  showText?: (text: string) => void
   /** Null for live calls: the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */
@@ -38,7 +40,7 @@ export interface BatchScope {
   customId: string
   budgets: readonly BudgetRef[]
   providerOnly: readonly string[] | null
-  /** Receives the capture instead of the settlement queue. */
+  /** Receives the capture in place of the queue that makes captures durable. */
   defer: (capture: DeferredCapture) => void
   /**
    * Moves as much of this amount as there is into the batch's budget, for an item that turned out dearer than its hold.

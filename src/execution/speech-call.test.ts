@@ -16,7 +16,7 @@ import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { noFacts, type RequestScope } from './scope.ts'
-import { executeSpeech } from './speech-call.ts'
+import { createExecutor } from './executor.ts'
 
 const endpoint = endpointOf(
   'speech',
@@ -67,6 +67,7 @@ function setUp(
     random: () => 0,
     serving: () => ({
       catalog: {
+        model: () => ({}),
         resolve: (base: string) => ({ base, variant: null }),
         endpointsOf: () => [endpoint],
         placesOf: () => null,
@@ -145,14 +146,14 @@ test('a caller who has left when the first audio comes pays for it, and nothing 
     leave()
     return new Uint8Array(48_000)
   })
-  const outcome = await executeSpeech(call, scope, dependencies)
+  const outcome = await createExecutor(dependencies).speech(call, scope)
   await Promise.race([outcome.ended, Bun.sleep(10_000).then(() => expect.unreachable())])
   expect([captured, cancels()]).toEqual([[7n], 1])
 })
 
 test('a caller who hangs up in the middle of speech pays for its input', async () => {
   const { dependencies, scope, captured, cancels } = setUp(async () => new Uint8Array(4_096))
-  const outcome = await executeSpeech(call, scope, dependencies)
+  const outcome = await createExecutor(dependencies).speech(call, scope)
   const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
   await reader.read()
   await reader.cancel()
@@ -178,7 +179,7 @@ describe('speech that its provider breaks off', () => {
 
   test('is a failed attempt, and its endpoint is asked last', async () => {
     const { dependencies, scope } = breakAfter(new Uint8Array(4_096))
-    const outcome = await executeSpeech(call, scope, dependencies)
+    const outcome = await createExecutor(dependencies).speech(call, scope)
     await new Response(outcome.body as ReadableStream<Uint8Array>).bytes().catch(() => null)
     await outcome.ended
     expect(scope.facts.tried).toMatchObject([{ outcome: 'failed', errorType: 'provider_failed' }])
@@ -194,7 +195,7 @@ describe('speech that its provider breaks off', () => {
     const { dependencies, scope, captured } = breakAfter(sound, () =>
       isMpeg ? rawSpeech({ container: 'mpeg' }) : usualReader(),
     )
-    const outcome = await executeSpeech({ ...call, responseFormat }, scope, dependencies)
+    const outcome = await createExecutor(dependencies).speech({ ...call, responseFormat }, scope)
     const ending = new Response(outcome.body as ReadableStream<Uint8Array>).bytes().then(
       () => 'whole',
       () => 'broken off',
@@ -211,7 +212,7 @@ test('speech whose time is over breaks off, so that nobody takes a part for the 
   const { dependencies, scope, deadlines, captured } = setUp(async () =>
     (reads += 1) === 1 ? new Uint8Array(4_096) : ending.promise,
   )
-  const outcome = await executeSpeech(call, scope, dependencies)
+  const outcome = await createExecutor(dependencies).speech(call, scope)
   const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
   expect((await reader.read()).value?.byteLength).toBeGreaterThan(0)
   for (const pass of deadlines) pass()
@@ -231,7 +232,7 @@ test('speech is charged by what its provider says it billed, also where it says 
     async () => chunks.shift() ?? null,
     (_, headers) => ({ ...usualReader(), billed: { characters: Number(headers.get('x-billed') ?? 3) } }),
   )
-  const outcome = await executeSpeech(call, scope, dependencies)
+  const outcome = await createExecutor(dependencies).speech(call, scope)
   await new Response(outcome.body as ReadableStream<Uint8Array>).bytes()
   await outcome.ended
   expect(captured).toEqual([3n])
@@ -258,7 +259,9 @@ test('a failure that a body reports before its first sound is as good as a refus
         },
       }),
   )
-  const failed = await executeSpeech(call, scope, dependencies).catch((error: unknown) => error)
+  const failed = await createExecutor(dependencies)
+    .speech(call, scope)
+    .catch((error: unknown) => error)
   expect(failed).toMatchObject({ type: 'upstream_rate_limited' })
   expect(captured).toEqual([-1n])
 })
@@ -266,7 +269,7 @@ test('a failure that a body reports before its first sound is as good as a refus
 test('a long read is converted in pieces, and others have their turn after two of them', async () => {
   const chunks = [new Uint8Array(2_000_000), null]
   const { dependencies, scope } = setUp(async () => chunks.shift() ?? null)
-  const outcome = await executeSpeech(call, scope, dependencies)
+  const outcome = await createExecutor(dependencies).speech(call, scope)
   let turns = 0
   let isOver = false
   const turn = () => {
@@ -294,7 +297,7 @@ test('streams that are ready at once share the turns of the loop', async () => {
     asked.push(turn)
     return new Uint8Array(48_000)
   })
-  const calls = Array.from({ length: count }, () => executeSpeech(call, scope, dependencies))
+  const calls = Array.from({ length: count }, () => createExecutor(dependencies).speech(call, scope))
   const outcomes = await Promise.all(calls)
   isOver = true
   for (const { body } of outcomes) await (body as ReadableStream<Uint8Array>).cancel()

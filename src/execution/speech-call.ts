@@ -1,89 +1,85 @@
 import { speechUsage } from '../billing/metering/speech-usage.ts'
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
-import type { PassedFormat } from '../canonical/endpoint.ts'
-import type { SpeechAdapter } from '../canonical/audio.ts'
+import type { Endpoint, PassedFormat } from '../canonical/endpoint.ts'
+import type { SpeechAdapter, SpeechReader } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
-import type { CallAt } from '../canonical/steps.ts'
-import type { MeterReading } from '../canonical/upstream.ts'
+import type { MeterReading, UpstreamFailure } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { publicFetchMs } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
-import { failureOf, firstToAnswer, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
-import { CallState } from './call-state.ts'
-import type { CallEnding } from './charge.ts'
-import { coveredCharge } from './covered-charge.ts'
-import { exchange } from './exchanges.ts'
+import { CallerStream, type Leaving } from './caller-stream.ts'
+import type { CallState } from './call-state.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { failureOf } from './failures.ts'
+import type { Answered, CallHooks, Run } from './call-hooks.ts'
 import { OpenedSpeech } from './opened-speech.ts'
-import { prepare, type Plan } from './prepare.ts'
-import { hasRemoteClips, withFetchedClips, type ClipFetching } from './reference-clips.ts'
 import type { Candidate } from './prepared.ts'
-import type { Outcome, RequestScope } from './scope.ts'
+import { hasRemoteClips, withFetchedClips, type ClipFetching } from './reference-clips.ts'
+import type { Outcome } from './scope.ts'
+import { endingOfBreak, settle, settleEarly } from './settle.ts'
 
-/** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
-export async function executeSpeech(
-  call: SpeechCall,
-  scope: RequestScope,
-  dependencies: ExecutionDependencies,
-): Promise<Outcome> {
-  const state = new CallState(call, scope, dependencies)
-  // A call takes half a millisecond to prepare, and many may come at once.
-  const turn = dependencies.speechTurns.next()
-  if (turn !== null) await turn
-  const stepAt = (candidate: Candidate, asked = call) =>
-    adapterAt(candidate, state).first(askedAt(asked, candidate, state))
-  const plan = await prepare(
-    { requirements: speechRequirements(call, makersIn(state)), firstStep: (candidate) => stepAt(candidate) },
-    state,
-    dependencies,
-  )
-  const { route } = plan.prepared
-  try {
-    const sent = hasRemoteClips(call) ? await withFetchedClips(call, clipFetching(state, dependencies)) : call
-    const answered = await firstToAnswer<OpenedSpeech>(
-      route,
-      state,
-      dependencies,
-      async (candidate, attempt) => {
-        const first = candidate === route[0] && sent === call ? plan.first : stepAt(candidate, sent)
-        const asked = askedAt(call, candidate, state)
-        const reached = await exchange(adapterAt(candidate, state), first, asked, {
-          attempt,
-          state,
-          dependencies,
-        })
-        assert(reached.type === 'opened', 'speech is a body')
-        const opened = await OpenedSpeech.open(
-          {
-            response: reached.response,
-            stream: createSpeechStream(call, reached.reader, dependencies.mp3Codec),
-            turns: dependencies.speechTurns,
-            rest: new CallerRest(dependencies.streamWatch.keepAliveMs),
-          },
-          call.isWav ? wavHeader() : undefined,
-        )
-        attempt.firstTokenMs = state.elapsedMs()
-        return opened
+interface SpeechKind {
+  call: SpeechCall
+  answer: never
+  reader: SpeechReader
+  heard: OpenedSpeech
+  outcome: Outcome
+}
+
+/**
+ * Synthesizes: bytes leave as they arrive, the last of them once the money is durable. The whole input is charged once at
+ * least one whole frame or sample was delivered, however the speech then ended; nothing before.
+ */
+export const speech: CallHooks<SpeechKind> = {
+  requirements: (call, state) => speechRequirements(call, makersIn(state)),
+  ask: (candidate, { call, state }) => ({
+    candidate,
+    adapter: adapterAt(candidate, state),
+    at: { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) },
+  }),
+  firstStep: ({ adapter, at }) => adapter.first(at),
+  fetch: ({ call, state, dependencies }) =>
+    hasRemoteClips(call) ? withFetchedClips(call, clipFetching(state, dependencies)) : null,
+  async hear(reached, attempt, { call, state, dependencies }) {
+    assert(reached.type === 'opened', 'speech is a body')
+    const opened = await OpenedSpeech.open(
+      {
+        response: reached.response,
+        stream: createSpeechStream(call, reached.reader, dependencies.mp3Codec),
+        turns: dependencies.speechTurns,
+        rest: new CallerRest(dependencies.streamWatch.keepAliveMs),
       },
+      call.isWav ? wavHeader() : undefined,
     )
-    scope.facts.firstByteMs = answered.attempt.firstTokenMs
-    const work = { call, plan, state, dependencies }
-    // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
-    if (answered.value.tail !== null) await settleSpeech(answered, work, 'completed')
-    const { body, ended } = speechBody(answered, work)
-    return {
-      generationId: state.generationId,
-      contentType: speechContentType(call),
-      body,
-      provider: answered.endpoint.deployment.providerName,
-      ended,
-    }
-  } catch (error) {
-    plan.settlement.release()
-    throw withoutDeadline(error)
+    attempt.firstTokenMs = state.elapsedMs()
+    return opened
+  },
+  reading: ({ value, endpoint }, { call }) => readingOf(value, call, endpoint),
+  hasShown: ({ stream }) => stream.hasDelivered,
+  isOwed: ({ stream }) => stream.hasDelivered,
+  leaves: { type: 'stream', open: openSpeech },
+  failureOf: withoutDeadline,
+}
+
+async function openSpeech(
+  answering: Promise<Answered<OpenedSpeech>>,
+  run: Run<SpeechKind>,
+): Promise<Outcome> {
+  const answered = await answering
+  const { state, call } = run
+  state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
+  // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
+  if (answered.value.tail !== null) await settle(run, answered, 'completed')
+  const { body, ended } = speechBody(answered, run)
+  return {
+    generationId: state.generationId,
+    contentType: speechContentType(call),
+    body,
+    provider: answered.endpoint.deployment.providerName,
+    ended,
   }
 }
 
@@ -102,10 +98,6 @@ function clipFetching(state: CallState, { publicFetch }: ExecutionDependencies):
   return { publicFetch, timeoutMs, signal: state.scope.signal }
 }
 
-function askedAt(call: SpeechCall, candidate: Candidate, state: CallState): CallAt<SpeechCall> {
-  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
-}
-
 function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallState): SpeechAdapter {
   const adapter = serving.adaptersOf(deployment).speech
   if (adapter) return adapter
@@ -118,48 +110,40 @@ function withoutDeadline(error: unknown): unknown {
   return new GatewayError('provider_timeout', error.message, { cause: error })
 }
 
-interface SpeechWork {
-  call: SpeechCall
-  plan: Pick<Plan<unknown>, 'settlement'>
-  state: CallState
-  dependencies: ExecutionDependencies
-}
-
 function speechBody(
   answered: Answered<OpenedSpeech>,
-  work: SpeechWork,
+  run: Run<SpeechKind>,
 ): { body: ReadableStream<Uint8Array>; ended: Promise<void> } {
   const { value: opened } = answered
-  const { promise: ended, resolve: finish } = Promise.withResolvers<void>()
-  let isOver = false
+  const { state, dependencies } = run
   let shown: ReadableStreamDefaultController<Uint8Array> | null = null
-  const settle = (ending: CallEnding) => settleSpeech(answered, work, ending)
-  const watch = work.dependencies.streamWatch.add({
-    onSilence: () => undefined,
-    onDeadline: () => void leave('deadline'),
-    deadlineMs: work.state.remainingMs(),
-  })
-  const { signal } = work.state.scope
-  const over = () => {
-    isOver = true
-    signal.removeEventListener('abort', onAbort)
-    watch.stop()
-    finish()
-  }
-  const onAbort = () => void leave('caller')
-  const settleBroken = (ending: CallEnding) => settle(ending).catch((error) => warnLate(error, work))
-  const leave = async (why: 'caller' | 'deadline') => {
-    if (isOver) return
-    over()
+  const stream = new CallerStream(
+    { signal: state.scope.signal, deadlineMs: state.remainingMs() },
+    { onSilence: () => undefined, onLeave: (why) => void leave(why) },
+    dependencies,
+  )
+  const leave = async (why: Leaving) => {
+    if (!stream.end()) return
     opened.close()
     // Whoever still listens must neither wait for more nor take this for the end.
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
-    await settleBroken('cancelled')
+    await settleEarly(run, answered, 'cancelled')
+    stream.close()
   }
-  // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
+  const fail = async (thrown: unknown, controller: ReadableStreamDefaultController<Uint8Array>) => {
+    if (stream.isOver) return
+    if (state.scope.signal.aborted) return leave('caller')
+    // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
+    const { error } = noteBreak(thrown, answered, run)
+    await shownHasLeft()
+    if (!stream.end()) return
+    opened.close()
+    controller.error(thrown)
+    await settleEarly(run, answered, endingOfBreak(error, opened.rest))
+    stream.close()
+  }
+  stream.listen()
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -168,32 +152,22 @@ function speechBody(
       pull: async (controller) => {
         try {
           const bytes = await opened.next()
-          if (isOver) return
+          if (stream.isOver) return
           if (bytes !== null) return controller.enqueue(bytes)
-          await settle('completed')
-          if (isOver) return
+          await settle(run, answered, 'completed')
+          if (!stream.end()) return
           if (opened.tail && opened.tail.byteLength > 0) controller.enqueue(opened.tail)
           controller.close()
-          over()
+          stream.close()
         } catch (error) {
-          if (isOver) return
-          if (work.state.scope.signal.aborted) return leave('caller')
-          // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
-          noteBreak(error, answered, work)
-          await shownHasLeft()
-          if (isOver) return
-          over()
-          opened.close()
-          controller.error(error)
-          // A provider that was kept waiting gives up: then it is the caller who left.
-          await settleBroken(opened.rest.wasJustLong ? 'cancelled' : 'failed')
+          await fail(error, controller)
         }
       },
       cancel: () => leave('caller'),
     },
     { highWaterMark: 0 },
   )
-  return { body, ended }
+  return { body, ended: stream.ended }
 }
 
 /** The server sends what it was given in one turn of the event loop by the end of the next; an error before takes its place. */
@@ -202,44 +176,21 @@ async function shownHasLeft(): Promise<void> {
   await nextTurn()
 }
 
-function warnLate(error: unknown, { dependencies }: SpeechWork): void {
-  dependencies.warn('a capture of broken speech is late', { error: String(error) })
-}
-
 /** For the log, and for the provider's health unless the caller kept it waiting or the money did not become durable. */
 function noteBreak(
-  error: unknown,
+  thrown: unknown,
   { attempt, endpoint, value }: Answered<OpenedSpeech>,
-  { state, dependencies }: SpeechWork,
-): void {
-  const failure = failureOf(error, attempt)
+  { state, dependencies }: Run<SpeechKind>,
+): UpstreamFailure {
+  const failure = failureOf(thrown, attempt)
   state.scope.facts.errorType = failure.error.type
   if (failure.retryElsewhere && !value.rest.wasJustLong)
     dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
+  return failure
 }
 
-/** The whole input once at least one whole frame or sample was delivered, however the speech then ended; nothing before. */
-async function settleSpeech(
-  answered: Answered<OpenedSpeech>,
-  work: SpeechWork,
-  ending: CallEnding,
-): Promise<void> {
-  const { state, plan, call } = work
-  if (plan.settlement.isSettled) return
-  answered.attempt.endedMs = state.elapsedMs()
-  const { hasDelivered } = answered.value.stream
-  if (ending !== 'completed' && !hasDelivered) return plan.settlement.release()
-  const covered = coveredCharge(state, plan.settlement, {
-    attempt: answered.attempt,
-    reading: readingOf(call, answered),
-    ending,
-  })
-  const { row } = covered instanceof Promise ? await covered : covered
-  await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
-}
-
-function readingOf({ demand }: SpeechCall, { endpoint, value }: Answered<OpenedSpeech>): MeterReading {
-  const usage = speechUsage(demand, endpoint, value.stream.billed ?? {})
+function readingOf({ stream }: OpenedSpeech, { demand }: SpeechCall, endpoint: Endpoint): MeterReading {
+  const usage = speechUsage(demand, endpoint, stream.billed ?? {})
   return {
     usage,
     source: usage === null ? 'estimated' : 'provider',

@@ -1,6 +1,5 @@
 import type { TextCall } from '../canonical/call.ts'
-import type { CallAt } from '../canonical/steps.ts'
-import type { DecodedAnswer } from '../canonical/upstream.ts'
+import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { steppedBodyBytesMin } from '../core/limits/text.ts'
@@ -9,131 +8,99 @@ import { isTierMissing } from '../formats/service-tier.ts'
 import { lostParameters, textAdapter, type TextAdapter, type TextStep } from '../formats/text/adapter.ts'
 import { chooseInterface, type TextInterface } from '../formats/text/text-interface.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
-import { firstToAnswer } from './attempts.ts'
-import { coveredCharge } from './covered-charge.ts'
-import { CallState } from './call-state.ts'
-import { streamContextOf } from './debug.ts'
+import type { CallState } from './call-state.ts'
 import { streamBody } from './event-stream.ts'
-import { exchange } from './exchanges.ts'
+import type { Asking, CallHooks } from './call-hooks.ts'
 import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream.ts'
-import type { ExecutionDependencies } from './dependencies.ts'
-import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import { callFor } from './remote-media.ts'
-import type { Outcome, RequestScope } from './scope.ts'
+import type { Outcome } from './scope.ts'
 
-/** A text call that was prepared, with what carries it out. */
-interface TextWork {
+/** Text, of which only what is heard differs between an answer that is whole and one that is streamed. */
+interface TextKind {
   call: TextCall
-  plan: Plan<TextStep>
-  state: CallState
-  dependencies: ExecutionDependencies
+  answer: DecodedAnswer
+  reader: StreamRewriter
+  heard: unknown
+  outcome: Outcome
 }
 
-/** Chat completions, responses, messages and embeddings: prepare, call, complete. */
-export async function executeText(
-  call: TextCall,
-  scope: RequestScope,
-  dependencies: ExecutionDependencies,
-): Promise<Outcome> {
-  const state = new CallState(call, scope, dependencies)
-  const firstStep = (candidate: Candidate) => stepAt(call, candidate, state)
-  const preparing = prepare({ requirements: [], firstStep }, state, dependencies)
-  const plan = preparing instanceof Promise ? await preparing : preparing
-  const work = { call, plan, state, dependencies }
-  try {
-    return call.stream ? await streamed(work) : await whole(work)
-  } catch (error) {
-    plan.settlement.release()
-    throw error
-  }
+interface TextAsking extends Asking<TextKind> {
+  readonly adapter: TextAdapter
 }
 
-async function whole({ call, plan, state, dependencies }: TextWork): Promise<Outcome> {
-  const answered = await firstToAnswer<DecodedAnswer>(
-    plan.prepared.route,
-    state,
-    dependencies,
-    async (candidate, attempt) => {
-      const first = firstAt(candidate, { call, plan, state, dependencies })
-      const step = first instanceof Promise ? await first : first
-      const reached = await exchange(
-        adapterAt(call, candidate, state),
-        step,
-        askedAt(call, candidate, state),
-        {
-          attempt,
-          state,
-          dependencies,
-        },
-      )
-      assert(reached.type === 'answer', 'an answer that is not streamed is whole')
-      return reached.answer
+const textHooks = {
+  requirements: () => [],
+  ask(candidate: Candidate, { call, state }: { call: TextCall; state: CallState }): TextAsking {
+    const { endpoint } = candidate
+    const asked = interfaceAt(call, candidate, state)
+    return {
+      candidate,
+      adapter: textAdapter(call.format, asked),
+      at: {
+        call: callFor(call, asked.quirks, endpoint.deployment),
+        endpoint,
+        context: state.contextOf(candidate),
+      },
+    }
+  },
+  /** A promise for a large request alone, which is translated in turns. */
+  firstStep(asking: TextAsking, { call }: { call: TextCall }): TextStep | Promise<TextStep> {
+    const { adapter, at } = asking
+    if (!isStepped(call)) return checked(adapter.first(at), asking, call)
+    return inTurns(adapter.firstInSteps(at)).then((step) => checked(step, asking, call))
+  },
+}
+
+/** Chat completions, responses, messages and embeddings in one piece. */
+export const wholeText: CallHooks<TextKind & { heard: DecodedAnswer }> = {
+  ...textHooks,
+  hear(reached) {
+    assert(reached.type === 'answer', 'an answer that is not streamed is whole')
+    return reached.answer
+  },
+  reading: ({ value }) => value.reading,
+  hasShown: () => false,
+  isOwed: () => false,
+  leaves: {
+    type: 'whole',
+    outcome: ({ endpoint, value }, charge, { state }) => ({
+      generationId: state.generationId,
+      contentType: 'application/json',
+      body: value.encode(charge),
+      provider: endpoint.deployment.providerName,
+      ended: Promise.resolve(),
+    }),
+  },
+}
+
+/** The same as events. A caller who leaves pays for what was streamed; an answer that its provider broke off is free. */
+export const streamedText: CallHooks<TextKind & { heard: OpenedStream }> = {
+  ...textHooks,
+  async hear(reached, attempt, { call, state }) {
+    assert(reached.type === 'opened', 'a streamed answer is a body')
+    const opened = await openStream(reached.response, reached.reader, call.demand.choices)
+    attempt.firstTokenMs = state.elapsedMs()
+    await takeInWhatIsHere(opened)
+    return opened
+  },
+  reading: ({ value }) => value.rewriter.reading(),
+  hasShown: ({ rewriter }) => rewriter.hasShownOutput,
+  isOwed: (_opened, ending) => ending === 'cancelled',
+  leaves: {
+    type: 'stream',
+    async open(answering, run) {
+      const { body, ended } = await streamBody(answering, run)
+      const { state } = run
+      return {
+        generationId: state.generationId,
+        contentType: 'text/event-stream',
+        body,
+        provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
+        ended,
+      }
     },
-  )
-  const { attempt, value } = answered
-  const covered = coveredCharge(state, plan.settlement, {
-    attempt,
-    reading: value.reading,
-    ending: 'completed',
-  })
-  const { row, shown } = covered instanceof Promise ? await covered : covered
-  await plan.settlement.capture(row, 'nothing')
-  return {
-    generationId: state.generationId,
-    contentType: 'application/json',
-    body: value.encode(shown),
-    provider: answered.endpoint.deployment.providerName,
-    ended: Promise.resolve(),
-  }
-}
-
-async function streamed({ call, plan, state, dependencies }: TextWork): Promise<Outcome> {
-  const opening = firstToAnswer<OpenedStream>(
-    plan.prepared.route,
-    state,
-    dependencies,
-    async (candidate, attempt) => {
-      const first = firstAt(candidate, { call, plan, state, dependencies })
-      const step = first instanceof Promise ? await first : first
-      const reached = await exchange(
-        adapterAt(call, candidate, state),
-        step,
-        { ...askedAt(call, candidate, state), context: streamContextOf(state, attempt) },
-        {
-          attempt,
-          state,
-          dependencies,
-        },
-      )
-      assert(reached.type === 'opened', 'a streamed answer is a body')
-      const opened = await openStream(reached.response, reached.reader, call.demand.choices)
-      attempt.firstTokenMs = state.elapsedMs()
-      await takeInWhatIsHere(opened)
-      return opened
-    },
-  )
-  const { body, ended } = await streamBody({ opening, plan, state, dependencies })
-  return {
-    generationId: state.generationId,
-    contentType: 'text/event-stream',
-    body,
-    provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
-    ended,
-  }
-}
-
-/** What was prepared for the first of the route; what the others are sent is made when they are tried. */
-function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextStep | Promise<TextStep> {
-  return candidate === plan.prepared.route[0] ? plan.first : stepAt(call, candidate, state)
-}
-
-/** A promise for a large request alone, which is translated in turns. */
-function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep | Promise<TextStep> {
-  const adapter = adapterAt(call, candidate, state)
-  const asked = askedAt(call, candidate, state)
-  if (!isStepped(call)) return checked(adapter.first(asked), call, candidate)
-  return inTurns(adapter.firstInSteps(asked)).then((step) => checked(step, call, candidate))
+  },
 }
 
 /** Whether so much of the request must be read that others have a turn meanwhile. */
@@ -141,7 +108,7 @@ export function isStepped({ document }: TextCall): boolean {
   return (document.lean ?? document).bytes.length >= steppedBodyBytesMin
 }
 
-function checked(step: TextStep, call: TextCall, candidate: Candidate): TextStep {
+function checked<K extends TextKind>(step: TextStep, { candidate }: Asking<K>, call: TextCall): TextStep {
   if (step.type === 'answer') return step
   if (isTierMissing(call, step.exchange.dropped)) throw refuseTier(candidate)
   if (!call.preferences.requireParameters) return step
@@ -166,19 +133,6 @@ function refuseTier({ endpoint }: Candidate): GatewayError {
     `"service_tier" is one that ${deployment.providerName} does not have for ${model}. Leave it out, or ask for another model.`,
     { param: 'service_tier', metadata: { failed_routing_step: 'service_tier' } },
   )
-}
-
-function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt<TextCall> {
-  const { quirks } = interfaceAt(call, candidate, state)
-  return {
-    call: callFor(call, quirks, candidate.endpoint.deployment),
-    endpoint: candidate.endpoint,
-    context: state.contextOf(candidate),
-  }
-}
-
-function adapterAt(call: TextCall, candidate: Candidate, state: CallState): TextAdapter {
-  return textAdapter(call.format, interfaceAt(call, candidate, state))
 }
 
 function interfaceAt(

@@ -6,15 +6,16 @@ import {
   transcriptComment,
 } from '../formats/transcription/transcript-events.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { CallerStream } from './caller-stream.ts'
 import { operations } from './operations.ts'
 import type { Outcome, RequestScope } from './scope.ts'
-import type { StreamHandle } from './stream-watch.ts'
-import type { ShowText, TranscriptionOutcome } from './transcription-call.ts'
+import type { TranscriptionOutcome } from './transcription-call.ts'
+import { within } from './wait.ts'
 
 /** A transcript that is made while its caller waits in a stream. */
 export interface StreamedTranscript {
-  /** Makes it; what is sent upstream ends when the scope's signal does. Text that comes before the outcome is shown. */
-  run: (scope: RequestScope, show: ShowText) => Promise<TranscriptionOutcome>
+  /** Makes it; what is sent upstream ends when the scope's signal does. */
+  run: (scope: RequestScope) => Promise<TranscriptionOutcome>
   /** The whole of the events, or what is left of them where the text has been shown. */
   encode: (outcome: TranscriptionOutcome, isTextShown: boolean) => Uint8Array
 }
@@ -29,12 +30,12 @@ export async function streamTranscript(
   dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
   const leaving = new AbortController()
-  const own = { ...scope, signal: AbortSignal.any([scope.signal, leaving.signal]) }
   // The head has it, and may go out before anything is routed: while audio at an address is fetched.
   const generationId = newGenerationId(operations.transcription.generationPrefix, dependencies.clock.nowMs())
   scope.facts.generationId = generationId
   const texts = new ShownTexts()
-  const opening = run(own, texts.add)
+  const signal = AbortSignal.any([scope.signal, leaving.signal])
+  const opening = run({ ...scope, signal, showText: texts.add })
   const head = { generationId, contentType: 'text/event-stream' }
   const timely = await within(Promise.race([opening, texts.begun]), dependencies.streamWatch.keepAliveMs)
   if (timely !== null) {
@@ -48,23 +49,13 @@ export async function streamTranscript(
   return { ...head, body: stream.body, provider: '', ended: stream.ended }
 }
 
-async function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), waitMs)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Text that came before the outcome: kept until somebody takes it, from then on given at once. */
 class ShownTexts {
   /** Resolves with null once there is some. */
   readonly begun: Promise<null>
   readonly #begin: (value: null) => void
   #waiting: string[] = []
-  #take: ShowText | null = null
+  #take: ((text: string) => void) | null = null
   isShown = false
 
   constructor() {
@@ -73,14 +64,14 @@ class ShownTexts {
     this.#begin = resolve
   }
 
-  readonly add: ShowText = (text) => {
+  readonly add = (text: string) => {
     this.isShown = true
     this.#begin(null)
     if (this.#take) this.#take(text)
     else this.#waiting.push(text)
   }
 
-  takeWith(take: ShowText): void {
+  takeWith(take: (text: string) => void): void {
     this.#take = take
     for (const text of this.#waiting.splice(0)) take(text)
   }
@@ -99,35 +90,29 @@ class WaitingStream {
   readonly ended: Promise<void>
   readonly #waiting: Waiting
   readonly #scope: RequestScope
-  readonly #watch: StreamHandle
-  readonly #finish: () => void
+  readonly #stream: CallerStream
   #writer: ReadableStreamDirectController | null = null
-  #isOver = false
 
-  constructor(waiting: Waiting, scope: RequestScope, { streamWatch }: ExecutionDependencies) {
+  constructor(waiting: Waiting, scope: RequestScope, dependencies: ExecutionDependencies) {
     this.#waiting = waiting
     this.#scope = scope
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.ended = promise
-    this.#finish = resolve
     // The call has a deadline of its own, which comes as its failure.
     const deadlineMs = Number.POSITIVE_INFINITY
-    this.#watch = streamWatch.add({ onSilence: () => this.#showComment(), onDeadline: () => {}, deadlineMs })
+    const listener = { onSilence: () => this.#showComment(), onLeave: () => this.#leave() }
+    this.#stream = new CallerStream({ signal: scope.signal, deadlineMs }, listener, dependencies)
+    this.ended = this.#stream.ended
     this.body = new ReadableStream<Uint8Array>({
       type: 'direct',
       pull: (writer) => this.#run(writer),
       cancel: () => this.#leave(),
     })
-    // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called, and nobody hears of a failure.
+    // Where nobody pulls, nobody hears of a failure.
     waiting.opening.catch(() => undefined)
-    if (scope.signal.aborted) this.#leave()
-    else scope.signal.addEventListener('abort', this.#onAbort, { once: true })
+    this.#stream.listen()
   }
 
-  readonly #onAbort = () => this.#leave()
-
   async #run(writer: ReadableStreamDirectController): Promise<void> {
-    if (this.#isOver || this.#writer) return
+    if (this.#stream.isOver || this.#writer) return
     this.#writer = writer
     if (!this.#waiting.texts.isShown) this.#showComment()
     this.#waiting.texts.takeWith((text) => this.#write(encodeTranscriptDelta(text)))
@@ -140,7 +125,7 @@ class WaitingStream {
       return this.#waiting.encode(outcome, this.#waiting.texts.isShown)
     } catch (thrown) {
       const error = toGatewayError(thrown)
-      if (!this.#isOver) this.#scope.facts.errorType = error.type
+      if (!this.#stream.isOver) this.#scope.facts.errorType = error.type
       return encodeTranscriptError(error)
     }
   }
@@ -150,30 +135,24 @@ class WaitingStream {
   }
 
   #write(piece: Uint8Array | string): void {
-    if (this.#isOver || !this.#writer) return
-    this.#watch.touch()
+    if (this.#stream.isOver || !this.#writer) return
+    this.#stream.touch()
     void this.#writer.write(piece)
     void this.#writer.flush()
   }
 
+  /** The call is made with a signal of its own, and settles when that is aborted. */
   #leave(): void {
-    if (this.#isOver) return
+    if (!this.#stream.end()) return
     this.#scope.facts.isCancelled = true
     this.#waiting.leave()
-    this.#close()
+    this.#stream.close()
   }
 
   #end(bytes: Uint8Array): void {
-    if (this.#isOver) return
+    if (!this.#stream.end()) return
     void this.#writer?.write(bytes)
     this.#writer?.close()
-    this.#close()
-  }
-
-  #close(): void {
-    this.#isOver = true
-    this.#scope.signal.removeEventListener('abort', this.#onAbort)
-    this.#watch.stop()
-    this.#finish()
+    this.#stream.close()
   }
 }

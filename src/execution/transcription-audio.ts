@@ -2,14 +2,13 @@ import { measureChannels } from '../audio/channels.ts'
 import { estimateDurationMs, measureDuration } from '../audio/duration.ts'
 import { isLocalAudio, isRemoteAudio, type RemoteAudio } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
 import { audioFetchesMax } from '../core/limits/audio.ts'
 import { publicFetchMs } from '../core/limits/calls.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { Places } from './places.ts'
 import { fetchRemoteAudio } from './remote-audio.ts'
-import { routedCallOf, routeModel } from './route-model.ts'
+import { endpointsOf, routedCallOf } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
 
 /** A call whose audio is known as far as it has to be, and how to free what was made for it. */
@@ -36,9 +35,10 @@ export async function knowAudio(
 ): Promise<KnownAudio> {
   const { audio } = call
   if (!isRemoteAudio(audio)) return { call: await measured(call), dispose: nothing }
-  const route = routeOf(call, scope, dependencies)
-  // That nobody serves it is told by who prepares the call, without anything fetched for it.
-  if (route === null) return { call, dispose: nothing }
+  const asked = routedCallOf(call, transcriptionRequirements(call), scope, dependencies.serving())
+  const route = endpointsOf(asked, [call.model], dependencies)
+  // Nothing is fetched for a call that nobody serves, which is told by whoever prepares the call.
+  if (route.length === 0) return { call, dispose: nothing }
   const { url, isConfigured } = await dependencies.publicFetch.check(audio.url, audio.field)
   // A host that the operator configured may be one that no provider reaches.
   const isLeft = !isConfigured && route.every((endpoint) => endpoint.audio?.url === true)
@@ -79,17 +79,4 @@ async function measured(call: TranscriptionCall): Promise<TranscriptionCall> {
   const channels = await measureChannels(audio)
   const counted = { ...demand, audioMilliseconds, ...(channels === null ? {} : { audioChannels: channels }) }
   return { ...call, measuredMilliseconds: milliseconds, demand: counted }
-}
-
-function routeOf(
-  call: TranscriptionCall,
-  scope: RequestScope,
-  dependencies: ExecutionDependencies,
-): readonly Endpoint[] | null {
-  const asked = routedCallOf(call, transcriptionRequirements(call), scope, dependencies.serving())
-  try {
-    return routeModel(asked, call.model, dependencies).ordered
-  } catch {
-    return null
-  }
 }

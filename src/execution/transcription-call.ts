@@ -2,13 +2,11 @@ import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { CanonicalTranscription, TranscriptionAdapter, TranscriptReader } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { featuresOf } from '../billing/metering/surcharge-cost.ts'
 import { priceWith, surchargeMembers } from '../canonical/surcharges.ts'
 import { noUsage, surchargedFeatures } from '../canonical/usage.ts'
 import type { Price } from '../canonical/usage.ts'
-import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import {
   audioChannelsMax,
@@ -16,16 +14,10 @@ import {
   reportedDurationSlackMs,
 } from '../core/limits/billing.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
-import { firstToAnswer } from './attempts.ts'
-import { CallState } from './call-state.ts'
-import { coveredCharge } from './covered-charge.ts'
-import { exchange } from './exchanges.ts'
-import type { ExecutionDependencies } from './dependencies.ts'
-import { prepare } from './prepare.ts'
-import type { Candidate } from './prepared.ts'
-import type { RequestScope } from './scope.ts'
-import type { Settlement } from './settlement.ts'
+import type { CallState } from './call-state.ts'
 import type { Attempt } from './metadata.ts'
+import type { CallHooks, Run } from './call-hooks.ts'
+import type { Candidate } from './prepared.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { ShownCharge } from '../canonical/upstream.ts'
 
@@ -40,69 +32,45 @@ export interface TranscriptionOutcome {
   endpoint: Endpoint
 }
 
-/** Told of text as it comes, where the provider streams it. */
-export type ShowText = (text: string) => void
+/** The types of a transcription on the one path. */
+export interface TranscriptionKind {
+  call: TranscriptionCall
+  answer: CanonicalTranscription
+  reader: TranscriptReader
+  heard: CanonicalTranscription
+  outcome: TranscriptionOutcome
+}
 
-/** Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. */
-export async function executeTranscription(
-  call: TranscriptionCall,
-  scope: RequestScope,
-  dependencies: ExecutionDependencies,
-  show: ShowText | null = null,
-): Promise<TranscriptionOutcome> {
-  let shown = ''
-  let isCaptured = false
-  const showText = (text: string) => {
-    shown += text
-    show?.(text)
-  }
-  const state = new CallState(call, scope, dependencies)
-  const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
-  const plan = await prepare(
-    { requirements: transcriptionRequirements(call), firstStep: stepAt },
-    state,
-    dependencies,
-  )
-  const { route } = plan.prepared
-  try {
-    const answered = await firstToAnswer<CanonicalTranscription>(
-      route,
-      state,
-      dependencies,
-      async (candidate, attempt) => {
-        const first = candidate === route[0] ? plan.first : stepAt(candidate)
-        const asked = askedAt(call, candidate, state)
-        const work = { attempt, state, dependencies }
-        const reached = await exchange(adapterAt(candidate, state), first, asked, work)
-        const heard =
-          reached.type === 'answer'
-            ? reached.answer
-            : await readStreamed(reached, attempt, { state, showText })
-        return believable(heard, call.measuredMilliseconds)
-      },
-    )
-    const reading = readingOf(answered.value, call, answered.endpoint)
-    const covered = coveredCharge(state, plan.settlement, {
-      attempt: answered.attempt,
-      reading,
-      ending: 'completed',
-    })
-    const { row, shown: charge } = covered instanceof Promise ? await covered : covered
-    isCaptured = true
-    await plan.settlement.capture(row, 'nothing')
-    return {
+/**
+ * Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. A caller who leaves in
+ * the middle of a text that is shown as it comes pays for the sound, which the provider has heard.
+ */
+export const transcription: CallHooks<TranscriptionKind> = {
+  requirements: (call) => transcriptionRequirements(call),
+  ask: (candidate, { call, state }) => ({
+    candidate,
+    adapter: adapterAt(candidate, state),
+    at: { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) },
+  }),
+  firstStep: ({ adapter, at }) => adapter.first(at),
+  async hear(reached, attempt, run) {
+    const heard = reached.type === 'answer' ? reached.answer : await readStreamed(reached, attempt, run)
+    return believable(heard, run.call.measuredMilliseconds)
+  },
+  reading: ({ value, endpoint }, { call }) => readingOf(value, call, endpoint),
+  hasShown: () => false,
+  isOwed: ({ text }, ending) => ending === 'cancelled' && text !== '',
+  leaves: {
+    type: 'whole',
+    outcome: ({ endpoint, value }, charge, { call, state }) => ({
       generationId: state.generationId,
       call,
-      transcription: answered.value,
+      transcription: value,
       charge,
-      provider: answered.endpoint.deployment.providerName,
-      endpoint: answered.endpoint,
-    }
-  } catch (error) {
-    if (shown !== '' && scope.signal.aborted && !isCaptured) await captureShown(shown, state, plan.settlement)
-    else plan.settlement.release()
-    throw error
-  }
+      provider: endpoint.deployment.providerName,
+      endpoint,
+    }),
+  },
 }
 
 interface Streamed {
@@ -114,9 +82,10 @@ interface Streamed {
 async function readStreamed(
   { response, reader }: Streamed,
   attempt: Attempt,
-  { state, showText }: { state: CallState; showText: ShowText },
+  run: Run<TranscriptionKind>,
 ): Promise<CanonicalTranscription> {
-  let isShown = false
+  const { state } = run
+  const shown = { ...nothingHeard }
   try {
     for (;;) {
       const { done, value } = await response.body.read()
@@ -124,28 +93,19 @@ async function readStreamed(
       const text = reader.push(value)
       if (text === '') continue
       attempt.firstTokenMs ??= state.elapsedMs()
-      isShown = true
-      showText(text)
+      shown.text += text
+      run.answered = { attempt, endpoint: attempt.endpoint, value: shown }
+      state.scope.showText?.(text)
     }
     attempt.firstTokenMs ??= state.elapsedMs()
     attempt.endedMs = state.elapsedMs()
     return reader.end()
   } catch (thrown) {
     response.body.cancel()
-    if (!isShown) throw thrown
+    if (shown.text === '') throw thrown
     const last = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
     throw new AttemptFailed({ error: toGatewayError(thrown), ...last })
   }
-}
-
-/** A caller who leaves in the middle has had what was shown, and pays for the sound, which its provider has heard. */
-async function captureShown(text: string, state: CallState, settlement: Settlement): Promise<void> {
-  const attempt = state.attempts.at(-1)
-  assert(attempt, 'what was shown came of an attempt')
-  const call = state.call as TranscriptionCall
-  const reading = readingOf({ ...nothingHeard, text }, call, attempt.endpoint)
-  const { row } = await coveredCharge(state, settlement, { attempt, reading, ending: 'cancelled' })
-  await settlement.capture(row, 'part')
 }
 
 const nothingHeard: CanonicalTranscription = {
@@ -159,10 +119,6 @@ const nothingHeard: CanonicalTranscription = {
   entities: null,
   tokens: null,
   upstreamId: null,
-}
-
-function askedAt(call: TranscriptionCall, candidate: Candidate, state: CallState): CallAt<TranscriptionCall> {
-  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
 }
 
 function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallState): TranscriptionAdapter {
@@ -187,15 +143,11 @@ function channelsOf({ channels = 0 }: CanonicalTranscription, { demand }: Transc
 }
 
 /** The provider's token counts and the audio's length; without what the price asks for the meter estimates. */
-function readingOf(
-  transcription: CanonicalTranscription,
-  call: TranscriptionCall,
-  endpoint: Endpoint,
-): MeterReading {
-  const { tokens } = transcription
-  const audioMilliseconds = audioLengthOf(transcription, call)
-  const isKnown = isChargeable(transcription, audioMilliseconds, endpoint)
-  const audioChannels = channelsOf(transcription, call)
+function readingOf(heard: CanonicalTranscription, call: TranscriptionCall, endpoint: Endpoint): MeterReading {
+  const { tokens } = heard
+  const audioMilliseconds = audioLengthOf(heard, call)
+  const isKnown = isChargeable(heard, audioMilliseconds, endpoint)
+  const audioChannels = channelsOf(heard, call)
   const { isPerChannel } = priceWith(endpoint.price, featuresOf(call.demand, endpoint))
   const isCounted = isPerChannel !== true || audioChannels > 0
   return {
@@ -212,11 +164,11 @@ function readingOf(
     source: isKnown && isCounted ? 'provider' : 'estimated',
     finishReason: null,
     nativeFinishReason: null,
-    upstreamId: transcription.upstreamId,
+    upstreamId: heard.upstreamId,
     upstreamModel: null,
     mediaTokens: null,
     serviceTier: null,
-    outputBytes: Buffer.byteLength(transcription.text),
+    outputBytes: Buffer.byteLength(heard.text),
     outputPieces: 0,
     reportedCostNanocredits: null,
   }
@@ -224,13 +176,13 @@ function readingOf(
 
 /** Without a length that no such audio can have, such as milliseconds for seconds: it would be shown to the caller. */
 function believable(
-  transcription: CanonicalTranscription,
+  heard: CanonicalTranscription,
   measuredMilliseconds: number | null,
 ): CanonicalTranscription {
-  const { durationSeconds } = transcription
-  if (durationSeconds === null || measuredMilliseconds === null) return transcription
+  const { durationSeconds } = heard
+  if (durationSeconds === null || measuredMilliseconds === null) return heard
   const longestMs = measuredMilliseconds * reportedDurationFactorMax + reportedDurationSlackMs
-  return durationSeconds * 1000 <= longestMs ? transcription : { ...transcription, durationSeconds: null }
+  return durationSeconds * 1000 <= longestMs ? heard : { ...heard, durationSeconds: null }
 }
 
 /**

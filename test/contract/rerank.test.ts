@@ -447,7 +447,10 @@ function cohereAt(base: string, send: (request: Request) => Promise<Response>): 
 
 test('Cohere’s own client reads it, and gets the scores that Cohere itself would give', async () => {
   const asked = { model: 'rerank-v3.5', query, documents, topN: 2, maxTokensPerDoc: 500 }
-  const there = new CohereClientV2({ token: 'key-1', environment: `${gateway.simulator.url}/p/direct/cohere` })
+  const there = new CohereClientV2({
+    token: 'key-1',
+    environment: `${gateway.simulator.url}/p/direct/cohere`,
+  })
   const direct = await there.rerank(asked)
   const here = cohereAt('http://gateway.test/api/v1', (request) => gateway.gateway.fetch(request))
   await gateway.admin('reset', { mount: 'main' })

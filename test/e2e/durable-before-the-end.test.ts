@@ -50,7 +50,7 @@ afterAll(async () => {
   await atOnce.stop(true)
 })
 
-async function chargeOf(response: Response): Promise<unknown> {
+async function costOfUsage(response: Response): Promise<unknown> {
   const { status } = await slow.get(`/generation?id=${response.headers.get('x-generation-id') ?? ''}`)
   return status
 }
@@ -60,14 +60,14 @@ const chat = { model: 'openai/gpt-4o-mini', max_tokens: 5, messages: [{ role: 'u
 test('a whole answer is there only when its charge is', async () => {
   const response = await slow.request('/chat/completions', { method: 'POST', body: chat })
   await response.text()
-  expect([response.status, await chargeOf(response)]).toEqual([200, 200])
+  expect([response.status, await costOfUsage(response)]).toEqual([200, 200])
 })
 
 test('a stream whose answer was whole already is there only when its charge is', async () => {
   const body = { ...chat, model: 'acme/at-once', stream: true }
   const response = await slow.request('/chat/completions', { method: 'POST', body })
   expect(await response.text()).toEndWith('data: [DONE]\n\n')
-  expect([response.status, await chargeOf(response)]).toEqual([200, 200])
+  expect([response.status, await costOfUsage(response)]).toEqual([200, 200])
 })
 
 test('a stream whose answer was whole already begins before its charge is there', async () => {
@@ -76,11 +76,11 @@ test('a stream whose answer was whole already begins before its charge is there'
   const pieces = response.body?.values()
   const beginning = new TextDecoder().decode((await pieces?.next())?.value)
   expect([beginning.includes('Hello.'), beginning.includes('"finish_reason":"stop"')]).toEqual([true, false])
-  expect(await chargeOf(response)).toBe(404)
+  expect(await costOfUsage(response)).toBe(404)
   let last = ''
   for await (const piece of pieces ?? []) last = new TextDecoder().decode(piece)
   expect(last).toEndWith('data: [DONE]\n\n')
-  expect(await chargeOf(response)).toBe(200)
+  expect(await costOfUsage(response)).toBe(200)
 })
 
 test('a stream of pieces ends only when its charge is there', async () => {
@@ -90,7 +90,7 @@ test('a stream of pieces ends only when its charge is there', async () => {
     body: { ...chat, stream: true },
   })
   expect(await response.text()).toEndWith('data: [DONE]\n\n')
-  expect([response.status, await chargeOf(response)]).toEqual([200, 200])
+  expect([response.status, await costOfUsage(response)]).toEqual([200, 200])
 })
 
 test('speech ends only when its charge is there', async () => {
@@ -100,5 +100,5 @@ test('speech ends only when its charge is there', async () => {
     body: { model: 'openai/tts-1', input: 'Hello.', voice: 'alloy' },
   })
   expect((await response.bytes()).byteLength).toBeGreaterThan(0)
-  expect([response.status, await chargeOf(response)]).toEqual([200, 200])
+  expect([response.status, await costOfUsage(response)]).toEqual([200, 200])
 })

@@ -5,7 +5,7 @@ import type { Demand, Usage } from '../../src/canonical/usage.ts'
 import type { OperatorModel } from '../../src/catalog/deployment-source.ts'
 import { offersOf } from '../../src/catalog/offers.ts'
 import { pricePackage } from '../../src/catalog/price-package.gen.ts'
-import { charge } from '../../src/execution/charge.ts'
+import { chargeOf } from '../../src/execution/charge.ts'
 import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 import { emptyReading } from '../../src/formats/text/streams/stream-meter.ts'
@@ -43,7 +43,7 @@ export function compareAudioInvoice(): AudioComparison {
 function chargedFor(list: string, asked: AudioAsked): bigint | null {
   const endpoint = endpointOf(list, 'text' in asked ? 'speech' : 'transcription')
   const { demand, usage } = 'text' in asked ? spoken(asked, endpoint) : heard(asked, endpoint)
-  const { row } = charge(
+  const { row } = chargeOf(
     {
       generationId: 'gen-1',
       operation: 'text' in asked ? 'speech' : 'transcription',

@@ -1,4 +1,4 @@
-import { chargeOf } from '../../src/billing/metering/price.ts'
+import { costOfUsage } from '../../src/billing/metering/price.ts'
 import { priceAt, type Endpoint } from '../../src/canonical/endpoint.ts'
 import { offersOf } from '../../src/catalog/offers.ts'
 import { pricePackage } from '../../src/catalog/price-package.gen.ts'
@@ -48,7 +48,7 @@ function chargedFor(reply: RecordedReply, model: string, { provider }: ListedPri
   const { usage } = showReply(reply, 'chat')
   if (usage === null) return null
   const endpoint = endpointOf(provider, model)
-  const { costNanocredits, unpricedUnits } = chargeOf(usage, priceAt(endpoint, usage.inputTokens))
+  const { costNanocredits, unpricedUnits } = costOfUsage(usage, priceAt(endpoint, usage.inputTokens))
   return unpricedUnits.length > 0 ? null : costNanocredits
 }
 

@@ -56,7 +56,7 @@ function decode(
   return read(Buffer.from(JSON.stringify({ model: 'author/model', ...body })), { sessionIdHeader: null })
 }
 
-function chargeOf(usage: Usage | null): ShownCharge {
+function costOfUsage(usage: Usage | null): ShownCharge {
   return {
     costNanocredits: 30n,
     promptNanocredits: 10n,
@@ -85,7 +85,7 @@ export function showReply(
 ): Shown {
   if (!reply.isStream) {
     const { encode, reading } = codec.decodeAnswer(reply.bytes, context, quirksOf(reply), calls[caller])
-    return { text: textOf(encode(chargeOf(reading.usage))), usage: reading.usage }
+    return { text: textOf(encode(costOfUsage(reading.usage))), usage: reading.usage }
   }
   const rewriter = codec.createStream(context, quirksOf(reply), calls[caller])
   const pieces: BodyPiece[] = []
@@ -98,7 +98,7 @@ export function showReply(
   rewriter.end()
   if (rewriter.failure) throw rewriter.failure
   const { usage } = rewriter.reading()
-  pieces.push(rewriter.encodeEnding(chargeOf(usage)))
+  pieces.push(rewriter.encodeEnding(costOfUsage(usage)))
   return { text: textOf(pieces), usage }
 }
 

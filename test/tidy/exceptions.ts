@@ -8,11 +8,6 @@ export interface Exception {
 
 /** Not a place to park new findings: docs/style.md. */
 export const exceptions: readonly Exception[] = [
-  { rule: 'type-name', file: 'src/billing/metering/price.ts', count: 1, reason: 'A charge gets one name.' },
-  { rule: 'type-name', file: 'src/execution/charge.ts', count: 1, reason: 'A charge gets one name.' },
-  { rule: 'base-name', file: 'src/execution/settlement.ts', count: 1, reason: 'A charge gets one name.' },
-  { rule: 'type-name', file: 'src/execution/settlement.ts', count: 1, reason: 'A charge gets one name.' },
-  { rule: 'type-name', file: 'src/formats/text/losses.ts', count: 1, reason: 'Waits for the one call path.' },
   {
     rule: 'type-name',
     file: 'src/formats/text/messages/write-turns.ts',

@@ -1,6 +1,6 @@
 import { assert } from '../../core/assert.ts'
 import type { CaptureRow } from './capture-row.ts'
-import { captureStatements, type Charge, reserve, restore } from './charges.ts'
+import { captureStatements, type Capture, reserve, restore } from './captures.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
 
@@ -19,25 +19,25 @@ export function prepareCaptures(
   {
     settle,
     redirect,
-  }: { settle(charge: Charge): void; redirect(charges: readonly Charge[], guard: string): void },
+  }: { settle(capture: Capture): void; redirect(captures: readonly Capture[], guard: string): void },
 ): PreparedCaptures {
-  const charges: readonly Charge[] = entries.filter(({ hold }) => hold.state === 'held')
-  for (const { hold, row } of charges) reserve(hold, row)
+  const captures: readonly Capture[] = entries.filter(({ hold }) => hold.state === 'held')
+  for (const { hold, row } of captures) reserve(hold, row)
   let isOver = false
   const once = (): void => {
     assert(!isOver, 'prepared captures were ended twice')
     isOver = true
   }
   return {
-    statements: charges.length === 0 ? [] : captureStatements(charges),
+    statements: captures.length === 0 ? [] : captureStatements(captures),
     committed: () => {
       once()
-      for (const charge of charges) settle(charge)
+      for (const capture of captures) settle(capture)
     },
     failed: (guard) => {
       once()
-      if (guard !== undefined) redirect(charges, guard)
-      for (const charge of charges) restore(charge)
+      if (guard !== undefined) redirect(captures, guard)
+      for (const capture of captures) restore(capture)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Placed } from '../../core/bag.ts'
-import { captureStatements, type Charge } from './charges.ts'
+import { captureStatements, type Capture } from './captures.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
 import { toVoided } from './capture-row.ts'
 import { insertLosses } from './capture-repository.ts'
@@ -11,7 +11,7 @@ import { insertLosses } from './capture-repository.ts'
 export type WhenRefused = 'void' | 'keep'
 
 /** A capture until it is durable or a dead letter. */
-export interface QueuedCapture extends Charge, Placed {
+export interface QueuedCapture extends Capture, Placed {
   readonly whenRefused: WhenRefused
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -29,9 +29,9 @@ export function statementsOf(
   voided: ReadonlySet<QueuedCapture>,
 ): LedgerStatement[] {
   if (voided.size === 0) return captureStatements(entries)
-  const charges = entries.map((entry) =>
+  const captures = entries.map((entry) =>
     voided.has(entry) ? { hold: entry.hold, row: toVoided(entry.row) } : entry,
   )
   const rows = [...voided].map(({ row }) => row)
-  return [...captureStatements(charges), insertLosses(rows, 'voided')]
+  return [...captureStatements(captures), insertLosses(rows, 'voided')]
 }

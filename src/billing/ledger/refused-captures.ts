@@ -1,6 +1,6 @@
 import { lossesListedMax, lossesUnlistedMax } from '../../core/limits/billing.ts'
 import { type CaptureRow, lossOf } from './capture-row.ts'
-import { type Charge, redirect } from './charges.ts'
+import { type Capture, redirect } from './captures.ts'
 import type { Report } from '../billing-events.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
@@ -80,17 +80,17 @@ export class RefusedCaptures {
    * Refunds a charge to every budget it was taken from. False when the ledger has no such charge, because the row without
    * a charge was written first.
    */
-  async giveBack(charge: Charge): Promise<boolean> {
-    const { generationId } = charge.row
-    const given = await this.#refund(charge)
+  async giveBack(capture: Capture): Promise<boolean> {
+    const { generationId } = capture.row
+    const given = await this.#refund(capture)
     if (given === 'refunded') this.#report({ type: 'call_freed', generationId })
     else if (given !== 'void') this.#report({ type: 'refund_failed', generationId, cause: given })
     return given !== 'void'
   }
 
   /** Tries until storage has answered. Returns an error when the charge cannot be refunded. */
-  async #refund(charge: Charge): Promise<'refunded' | 'void' | Error> {
-    const statements = (): LedgerStatement[] => this.#statementsOf(charge)
+  async #refund(capture: Capture): Promise<'refunded' | 'void' | Error> {
+    const statements = (): LedgerStatement[] => this.#statementsOf(capture)
     const sleep: Timing['sleep'] = (milliseconds) => this.#timing.sleep(milliseconds)
     for (;;) {
       const outcome = await this.#ledger.commitUntilAnswered(commitPoints.refund, statements, { sleep })
@@ -100,12 +100,12 @@ export class RefusedCaptures {
       if (outcome.type === 'unknown' || outcome.by !== 'guard') return outcome.error
       if (outcome.guard === refundGuard) return 'void'
       // The batch's budget was closed since; its parents have booked what it spent, so the refund goes to them.
-      if (!redirect([charge], outcome.guard).isChanged)
+      if (!redirect([capture], outcome.guard).isChanged)
         return new Error(`a refund failed at ${outcome.guard}`)
     }
   }
 
-  #statementsOf({ hold, row }: Charge): LedgerStatement[] {
+  #statementsOf({ hold, row }: Capture): LedgerStatement[] {
     const refund = {
       generationId: row.generationId,
       organizationId: row.organizationId,

@@ -1,7 +1,7 @@
 import { countedUnits } from '../../canonical/usage.ts'
 import type { Price, Usage } from '../../canonical/usage.ts'
 import { withinTotals } from './meter.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 
 /** One kind of quantity in a usage: `countOf` reads it, `to` returns the usage with a smaller one. */
 interface Cut {
@@ -51,7 +51,7 @@ export function coveredUsage(
   const cuts = covered.isThinkingBeyond
     ? [thinking, input, output, sound, counted]
     : [input, thinking, output, sound, counted]
-  const isCovered = (some: Usage) => chargeOf(some, price).costNanocredits <= covered.nanocredits
+  const isCovered = (some: Usage) => costOfUsage(some, price).costNanocredits <= covered.nanocredits
   let left = usage
   for (const cut of cuts) {
     if (isCovered(left)) return left

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { demandOf, endpointOf } from '../../../test/simulation/billing-fixtures.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { holdAmountOf, largestOutput } from './hold-amount.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 
 const million = 1_000_000n
 const price = { inputToken: 2n * million, outputToken: 10n * million, request: 3n * million }
@@ -110,7 +110,7 @@ test('what a call may use within its demand never costs more than its hold', () 
         cacheWriteHourTokens: hour,
         outputTokens: output,
       }
-      expect(chargeOf(used, stated).costNanocredits <= holdAmountOf(demand, endpoint, 1)).toBe(true)
+      expect(costOfUsage(used, stated).costNanocredits <= holdAmountOf(demand, endpoint, 1)).toBe(true)
     }),
   )
 })

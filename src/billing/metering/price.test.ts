@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { demandOf, endpointOf } from '../../../test/simulation/billing-fixtures.ts'
 import { noUsage, type TimeRules } from '../../canonical/usage.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 import { missingPrices } from './hold-amount.ts'
 
 const million = 1_000_000n
@@ -24,7 +24,7 @@ describe('a charge', () => {
       outputToken: 40n * million,
       request: 7n * million,
     }
-    expect(chargeOf(usage, price)).toEqual({
+    expect(costOfUsage(usage, price)).toEqual({
       costNanocredits: 500n * 10n + 400n + 100n * 12n + 50n * 40n + 7n,
       promptNanocredits: 500n * 10n + 400n + 100n * 12n + 7n,
       completionNanocredits: 50n * 40n,
@@ -36,11 +36,11 @@ describe('a charge', () => {
   test('prices input that is written for an hour apart, and like other writes where it has no price of its own', () => {
     const usage = { ...noUsage, inputTokens: 100, cacheWriteTokens: 60, cacheWriteHourTokens: 45 }
     const price = { inputToken: 4n * million, cacheWriteToken: 5n * million }
-    expect(chargeOf(usage, { ...price, cacheWriteHourToken: 8n * million }).costNanocredits).toBe(
+    expect(costOfUsage(usage, { ...price, cacheWriteHourToken: 8n * million }).costNanocredits).toBe(
       40n * 4n + 15n * 5n + 45n * 8n,
     )
-    expect(chargeOf(usage, price).costNanocredits).toBe(40n * 4n + 60n * 5n)
-    expect(chargeOf(usage, { inputToken: 4n * million })).toMatchObject({
+    expect(costOfUsage(usage, price).costNanocredits).toBe(40n * 4n + 60n * 5n)
+    expect(costOfUsage(usage, { inputToken: 4n * million })).toMatchObject({
       costNanocredits: 400n,
       unpricedUnits: [],
     })
@@ -48,7 +48,7 @@ describe('a charge', () => {
 
   test('counts cached and written input at the input price where they have none of their own', () => {
     const usage = { ...noUsage, inputTokens: 100, cachedInputTokens: 60, cacheWriteTokens: 40 }
-    expect(chargeOf(usage, { inputToken: 5n * million })).toMatchObject({
+    expect(costOfUsage(usage, { inputToken: 5n * million })).toMatchObject({
       costNanocredits: 500n,
       unpricedUnits: [],
     })
@@ -56,43 +56,43 @@ describe('a charge', () => {
 
   test('names units that were used and have no price, and prices the rest', () => {
     const usage = { ...noUsage, inputTokens: 10, outputTokens: 10, outputAudioTokens: 4 }
-    expect(chargeOf(usage, { inputToken: million, outputToken: million })).toMatchObject({
+    expect(costOfUsage(usage, { inputToken: million, outputToken: million })).toMatchObject({
       costNanocredits: 16n,
       unpricedUnits: ['outputAudioToken'],
     })
-    expect(chargeOf({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioHour'])
+    expect(costOfUsage({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioHour'])
   })
 
   test('of heard audio without a price of its own is that of text, and says that it may be too low', () => {
     const usage = { ...noUsage, inputTokens: 384, inputAudioTokens: 375, outputTokens: 10 }
-    expect(chargeOf(usage, { inputToken: million, outputToken: million })).toMatchObject({
+    expect(costOfUsage(usage, { inputToken: million, outputToken: million })).toMatchObject({
       costNanocredits: 394n,
       unpricedUnits: ['inputAudioToken'],
     })
     const stated = { inputToken: million, inputAudioToken: 9n * million, outputToken: million }
-    expect(chargeOf(usage, stated)).toMatchObject({
+    expect(costOfUsage(usage, stated)).toMatchObject({
       costNanocredits: 9n + 375n * 9n + 10n,
       unpricedUnits: [],
     })
   })
 
   test('a stated price of zero is a price', () => {
-    expect(chargeOf({ ...noUsage, inputTokens: 10 }, { inputToken: 0n }).unpricedUnits).toEqual([])
+    expect(costOfUsage({ ...noUsage, inputTokens: 10 }, { inputToken: 0n }).unpricedUnits).toEqual([])
   })
 
   test('audio is priced by time or by tokens, whichever the endpoint has, and not called unpriced for the other', () => {
     const usage = { ...noUsage, inputTokens: 50, outputTokens: 9, audioMilliseconds: 1_000 }
-    expect(chargeOf(usage, { audioHour: 3_600_000n * million })).toMatchObject({
+    expect(costOfUsage(usage, { audioHour: 3_600_000n * million })).toMatchObject({
       costNanocredits: 1_000n,
       unpricedUnits: [],
     })
     const byTokens = { inputToken: million, outputToken: million }
-    expect(chargeOf(usage, byTokens)).toMatchObject({ costNanocredits: 59n, unpricedUnits: [] })
+    expect(costOfUsage(usage, byTokens)).toMatchObject({ costNanocredits: 59n, unpricedUnits: [] })
   })
 
   test('counts time as its price does: a minimum, and whole steps', () => {
     const costOf = (audioMilliseconds: number, rules: TimeRules) =>
-      chargeOf({ ...noUsage, audioMilliseconds }, { audioHour: 3_600_000n * million, ...rules })
+      costOfUsage({ ...noUsage, audioMilliseconds }, { audioHour: 3_600_000n * million, ...rules })
         .costNanocredits
     const steps = { roundToMilliseconds: 1_000 }
     expect([1, 400, 1_000, 1_001].map((each) => costOf(each, steps))).toEqual([
@@ -112,7 +112,7 @@ describe('a charge', () => {
     const price = fc.bigInt({ min: 0n, max: 10_000_000n })
     fc.assert(
       fc.property(count, count, price, price, (inputTokens, outputTokens, inputToken, outputToken) => {
-        const charge = chargeOf({ ...noUsage, inputTokens, outputTokens }, { inputToken, outputToken })
+        const charge = costOfUsage({ ...noUsage, inputTokens, outputTokens }, { inputToken, outputToken })
         const exact = BigInt(inputTokens) * inputToken + BigInt(outputTokens) * outputToken
         expect(charge.promptNanocredits + charge.completionNanocredits).toBe(charge.costNanocredits)
         const error = charge.costNanocredits * million - exact

@@ -6,7 +6,7 @@ import type { PricedQuantity } from '../../core/money.ts'
 import { hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
-export interface Charge {
+export interface Cost {
   costNanocredits: bigint
   /** Input tokens, transcribed audio, synthesized characters and the fee per request. */
   promptNanocredits: bigint
@@ -24,7 +24,7 @@ export interface Charge {
  * costs at least what text costs. Every other unit without a price is reported as unpriced. All surcharges of the
  * price are charged: `priceWith` has removed those of features that the call did not ask for.
  */
-export function chargeOf(usage: Usage, price: Price): Charge {
+export function costOfUsage(usage: Usage, price: Price): Cost {
   const unpriced: PriceUnit[] = []
   const prompt: PricedQuantity[] = []
   const completion: PricedQuantity[] = []

@@ -4,7 +4,7 @@ import { eachDatabase } from '../../../test/support/databases.ts'
 import { freePrice, noUsage, type Price, priceUnits, type Usage } from '../../canonical/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { insertPrices, insertUsages } from '../ledger/capture-repository.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 
 const million = 1_000_000n
 const allPrices: Price = Object.fromEntries(
@@ -59,7 +59,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     const { database } = await openFresh()
     const captures = Object.entries(kinds).map(([customId, { usage, price }], index) => {
       const whole = { ...noUsage, ...usage }
-      const cost = chargeOf(whole, price).costNanocredits
+      const cost = costOfUsage(whole, price).costNanocredits
       return captureRowOf(`gen-${index}`, cost, { customId, usage: whole, price })
     })
     const statements = [insertPrices(captures), insertUsages(captures.map((row) => ({ row, held: 0n })))]
@@ -67,7 +67,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     const rows = await loadPriced(database)
     expect(rows.map(({ customId }) => customId).toSorted()).toEqual(Object.keys(kinds).toSorted())
     for (const { customId, usage, price, cost } of rows)
-      expect({ customId, cost: chargeOf(usage, price).costNanocredits }).toEqual({ customId, cost })
+      expect({ customId, cost: costOfUsage(usage, price).costNanocredits }).toEqual({ customId, cost })
     // Nothing here is free by oversight.
     expect(rows.filter(({ cost }) => cost === 0n).map(({ customId }) => customId)).toEqual([
       'a call for nothing',

@@ -7,7 +7,7 @@ import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
 import { emptyReading } from '../../formats/text/streams/stream-meter.ts'
 import { holdAmountOf } from './hold-amount.ts'
 import { meter } from './meter.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 import { speechUsage } from './speech-usage.ts'
 
 const byTokens = parseOperatorPrices({ input_per_million: '0.5', output_audio_per_million: '10' })
@@ -19,7 +19,7 @@ function spoken(price: Price, characters: number, billed: SpeechBilled = {}) {
   const usage = speechUsage(demand, endpoint, billed)
   const reading = { ...emptyReading(), usage, source: 'provider' as const, outputPieces: 1 }
   const metered = meter(reading, { demand, endpoint, ending: 'completed' })
-  const { costNanocredits: cost, unpricedUnits } = chargeOf(metered.usage, price)
+  const { costNanocredits: cost, unpricedUnits } = costOfUsage(metered.usage, price)
   return {
     cost,
     source: metered.source,

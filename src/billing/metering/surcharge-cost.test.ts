@@ -6,7 +6,7 @@ import { audioFeatures, noUsage, type AudioFeature, type Price, type Usage } fro
 import { leastAudio } from '../../catalog/capabilities.ts'
 import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
 import { holdAmountOf } from './hold-amount.ts'
-import { chargeOf } from './price.ts'
+import { costOfUsage } from './price.ts'
 import { missingPrices } from './hold-amount.ts'
 import { featuresOf } from './surcharge-cost.ts'
 
@@ -20,7 +20,7 @@ function heard(seconds: number, channels = 1): Usage {
 }
 
 function costOf(usage: Usage, price: Price, features: readonly AudioFeature[] = []): bigint {
-  return chargeOf(usage, priceWith(price, features)).costNanocredits
+  return costOfUsage(usage, priceWith(price, features)).costNanocredits
 }
 
 describe('a surcharge', () => {
@@ -62,14 +62,14 @@ describe('a surcharge', () => {
       audioMilliseconds: 10_000,
     }
     expect(costOf(usage, price)).toBe(700_000n)
-    const { costNanocredits, promptNanocredits } = chargeOf(usage, priceWith(price, ['keyterms']))
+    const { costNanocredits, promptNanocredits } = costOfUsage(usage, priceWith(price, ['keyterms']))
     expect([costNanocredits, promptNanocredits]).toEqual([1_050_000n, 900_000n])
   })
 
   test('that exists without a told amount makes the cost an estimate, and is refused where the operator refuses those', () => {
     const price = parseOperatorPrices({ ...hourly, surcharges: { diarize: 'unknown' } })
-    expect(chargeOf(heard(10), priceWith(price, [])).lacksSurcharge).toBe(false)
-    const asked = chargeOf(heard(10), priceWith(price, ['diarize']))
+    expect(costOfUsage(heard(10), priceWith(price, [])).lacksSurcharge).toBe(false)
+    const asked = costOfUsage(heard(10), priceWith(price, ['diarize']))
     expect(asked).toMatchObject({ costNanocredits: 1_000_000n, lacksSurcharge: true, unpricedUnits: [] })
     const endpoint = endpointOf('transcription', price, { audio })
     const demand = demandOf({ audioMilliseconds: 10_000, audioFeatures: ['diarize'] })

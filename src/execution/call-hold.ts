@@ -11,7 +11,7 @@ import type { RequestScope } from './scope.ts'
  * Owns a call's hold until it is captured or released, exactly once, whatever way the call ends: finished, failed,
  * left, never started. The second and every later request to settle does nothing.
  */
-export class Settlement {
+export class CallHold {
   readonly #billing: Billing
   readonly #scope: RequestScope
   readonly #onSettled: () => void
@@ -36,7 +36,7 @@ export class Settlement {
     this.#onSettled = dependencies.onSettled
   }
 
-  get hold(): Hold {
+  get held(): Hold {
     return this.#hold
   }
 
@@ -54,11 +54,11 @@ export class Settlement {
     this.#onSettled()
     this.#scope.facts.costNanocredits = row.costNanocredits
     if (this.#scope.batch) {
-      this.#scope.batch.defer({ hold: this.hold, row })
+      this.#scope.batch.defer({ hold: this.#hold, row })
       return Promise.resolve()
     }
-    if (shown === 'part') return this.#billing.capture(this.hold, row, 'keep')
-    return this.#billing.capture(this.hold, row, 'void').catch((error: unknown) => {
+    if (shown === 'part') return this.#billing.capture(this.#hold, row, 'keep')
+    return this.#billing.capture(this.#hold, row, 'void').catch((error: unknown) => {
       this.#scope.facts.costNanocredits = 0n
       throw error
     })

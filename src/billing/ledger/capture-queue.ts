@@ -11,7 +11,7 @@ import {
 import { refusalNoteMs } from '../../core/limits/storage.ts'
 import { type CaptureRow, lossOf } from './capture-row.ts'
 import { CaptureHealth } from './capture-health.ts'
-import { type Charge, discharge, redirect, reserve, restore } from './charges.ts'
+import { type Capture, conclude, redirect, reserve, restore } from './captures.ts'
 import type { Report } from '../billing-events.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
@@ -28,7 +28,7 @@ import type { Timing } from '../timing.ts'
  * until that row is alone. A capture stays queued until it is durable or a dead letter, even after its caller got an
  * error.
  */
-export class Settlement {
+export class CaptureQueue {
   readonly #ledger: Ledger
   readonly #timing: Timing
   readonly #sleep: Timing['sleep']
@@ -115,8 +115,8 @@ export class Settlement {
   /** For a batch part: the captures as statements of the part's own unit. Holds that ended are left out. */
   prepare(entries: readonly { hold: SliceHold; row: CaptureRow }[]): PreparedCaptures {
     return prepareCaptures(entries, {
-      settle: (charge) => this.#settle(charge),
-      redirect: (charges, guard) => void this.#redirect(charges, guard),
+      settle: (capture) => this.#settle(capture),
+      redirect: (captures, guard) => void this.#redirect(captures, guard),
     })
   }
 
@@ -292,14 +292,14 @@ export class Settlement {
     else entry.resolve()
   }
 
-  #settle(charge: Charge): void {
+  #settle(capture: Capture): void {
     this.#captured += 1
-    discharge(charge, this.#timing.clock.monotonicMs())
+    conclude(capture, this.#timing.clock.monotonicMs())
   }
 
   /** False when the guard is of none of these charges' leases and budgets. */
-  #redirect(charges: readonly Charge[], guard: string): boolean {
-    const lost = redirect(charges, guard)
+  #redirect(captures: readonly Capture[], guard: string): boolean {
+    const lost = redirect(captures, guard)
     for (const slice of lost.slices) this.#onLost(slice)
     return lost.isChanged
   }

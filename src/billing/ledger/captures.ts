@@ -8,7 +8,7 @@ import { insertUsageTail } from './rollup-repository.ts'
 import type { Slice } from '../budgets/slices.ts'
 
 /** A hold and the capture row that it will be charged with. */
-export interface Charge {
+export interface Capture {
   readonly hold: SliceHold
   readonly row: CaptureRow
 }
@@ -24,9 +24,9 @@ export function reserve(hold: SliceHold, row: CaptureRow): void {
 }
 
 /** Undoes `reserve`: the capture did not happen and the hold is as before. */
-export function restore(charge: Charge): void {
-  charge.hold.state = 'held'
-  for (const share of charge.hold.shares) {
+export function restore(capture: Capture): void {
+  capture.hold.state = 'held'
+  for (const share of capture.hold.shares) {
     share.slice.returnExcess(share.fromFree, share.excess)
     share.fromFree = 0n
     share.excess = 0n
@@ -34,8 +34,8 @@ export function restore(charge: Charge): void {
 }
 
 /** The capture is durable: its cost counts as captured, and the rest of the hold is free again. */
-export function discharge(charge: Charge, monotonicMs: number): void {
-  const { hold, row } = charge
+export function conclude(capture: Capture, monotonicMs: number): void {
+  const { hold, row } = capture
   hold.state = 'ended'
   for (const share of hold.shares) {
     const settled = { amount: hold.amount, cost: row.costNanocredits, excess: share.excess }
@@ -49,12 +49,12 @@ export function discharge(charge: Charge, monotonicMs: number): void {
  * go to its parents. Returns the slices that must grant no more.
  */
 export function redirect(
-  charges: readonly Charge[],
+  captures: readonly Capture[],
   guard: string,
 ): { slices: ReadonlySet<Slice>; isChanged: boolean } {
   const slices = new Set<Slice>()
   let isChanged = false
-  for (const { hold } of charges) {
+  for (const { hold } of captures) {
     for (const share of hold.shares) {
       const { slice } = share
       if (share.target === 'lease' && guard === leaseGuard(slice.leaseId)) {
@@ -86,25 +86,25 @@ interface Sum {
  * One unit's statements for several captures. First sums per budget (only what leases cannot carry) and per lease, in
  * id order; then, in bulk, prices, usages, postings and the additions to the roll-ups.
  */
-export function captureStatements(charges: readonly Charge[]): LedgerStatement[] {
+export function captureStatements(captures: readonly Capture[]): LedgerStatement[] {
   const budgets = new Map<string, Sum>()
   const leases = new Map<string, Sum>()
-  for (const charge of charges) addSums(charge, budgets, leases)
-  const rows = charges.map(({ row }) => row)
+  for (const capture of captures) addSums(capture, budgets, leases)
+  const rows = captures.map(({ row }) => row)
   const postings = insertCapturePostings(rows)
   return [
     ...sorted(budgets).map(([budgetId, { cost, excess }]) => captureOnBudget(budgetId, cost, excess)),
     ...sorted(leases).map(([leaseId, { cost, excess }]) => captureOnLease(leaseId, cost, excess)),
     insertPrices(rows),
-    insertUsages(charges.map(({ hold, row }) => ({ row, held: hold.amount }))),
+    insertUsages(captures.map(({ hold, row }) => ({ row, held: hold.amount }))),
     ...(postings === null ? [] : [postings]),
     insertUsageTail(rows),
   ]
 }
 
-function addSums(charge: Charge, budgets: Map<string, Sum>, leases: Map<string, Sum>): void {
-  const cost = charge.row.costNanocredits
-  for (const { slice, target, excess } of charge.hold.shares) {
+function addSums(capture: Capture, budgets: Map<string, Sum>, leases: Map<string, Sum>): void {
+  const cost = capture.row.costNanocredits
+  for (const { slice, target, excess } of capture.hold.shares) {
     if (cost === 0n) continue
     if (target === 'lease') {
       add(leases, slice.leaseId, { cost, excess })
