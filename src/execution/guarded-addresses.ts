@@ -1,7 +1,11 @@
 import type { TextCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { guardedHostsMax, mediaAddressLengthMax } from '../core/limits/media.ts'
-import { listNamedAddresses, mayNameAddress, type NamedAddress } from '../formats/text/named-addresses.ts'
+import {
+  listNamedAddresses,
+  mayNameAddress,
+  type NamedAddress,
+} from '../formats/text/media/named-addresses.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 
 /** Whether the call must be looked into for addresses: some deployment is guarded, and it may name one. */

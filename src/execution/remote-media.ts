@@ -11,10 +11,10 @@ import {
   mediaTotalBytesMax,
 } from '../core/limits/media.ts'
 import { inTurns } from '../core/turns.ts'
-import { takesAddress, type AddressSupport } from '../formats/text/address-support.ts'
+import { takesAddress, type AddressSupport } from '../formats/text/media/address-support.ts'
 import { leanOf } from '../json/lean.ts'
-import { listAddresses, placeMedia, type LoadedMedia } from '../formats/text/media-addresses.ts'
-import { mediaHeadBytes, mediaTypeOf } from '../formats/text/media-type.ts'
+import { listAddresses, placeMedia, type LoadedMedia } from '../formats/text/media/media-addresses.ts'
+import { mediaHeadBytes, mediaTypeOf } from '../formats/text/media/media-type.ts'
 import { chooseInterface } from '../formats/text/text-interface.ts'
 import type { TextQuirks } from '../formats/text/codec.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'

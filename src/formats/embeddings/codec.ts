@@ -5,7 +5,7 @@ import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical
 import { noUsage } from '../../canonical/usage.ts'
 import { startReading } from '../text/usage-readers.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.ts'
-import type { EncodedRequest } from '../text/encoded-request.ts'
+import type { EncodedRequest } from '../text/halves.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { fieldError } from '../../core/errors.ts'
 import { editPieces, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../../json/document.ts'

@@ -1,4 +1,4 @@
-import type { AddressSupport } from '../text/address-support.ts'
+import type { AddressSupport } from '../text/media/address-support.ts'
 import { quirksOf, type TextQuirks } from '../text/codec.ts'
 import type { TextInterface, TextPath } from '../text/text-interface.ts'
 

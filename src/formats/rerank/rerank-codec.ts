@@ -6,15 +6,15 @@ import type { BodyPiece, BodyPieces } from '../../core/body.ts'
 import { fieldError } from '../../core/errors.ts'
 import { editPieces, hasMember, memberBytes, toBuffer } from '../../json/document.ts'
 import { editList } from '../../json/list.ts'
-import { isRecord, tokenCountOrNull, recordOrNull, textOrNull } from '../../json/values.ts'
+import { isRecord, recordOrNull, textOrNull, tokenCountOrNull } from '../../json/values.ts'
 import type { TextInterface, TextPath } from '../text/text-interface.ts'
 import type { OwnQuirks, TextCodec } from '../text/codec.ts'
-import type { EncodedRequest } from '../text/encoded-request.ts'
+import type { EncodedRequest } from '../text/halves.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { startReading } from '../text/usage-readers.ts'
 import { readReportedError, readUpstreamFailure } from '../upstream-errors.ts'
 import { unreadable } from '../upstream-json.ts'
-import { documentsOf, wishesOf, type RerankWishes } from './read-request.ts'
+import { documentsOf, type RerankWishes, wishesOf } from './read-request.ts'
 
 /** Where a provider differs from Cohere's second version, as data. */
 export interface RerankOptions {

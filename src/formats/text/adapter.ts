@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/upstream.ts'
 import { hasOwnCodec } from './codec.ts'
 import { addressAt, type TextInterface } from './text-interface.ts'
-import type { EncodedRequest } from './encoded-request.ts'
+import type { EncodedRequest } from './halves.ts'
 import { encodeInSteps, selectCodec } from './formats.ts'
 
 /** Names of what a request says in another way or not at all. What stands inside messages is no parameter. */

@@ -1,5 +1,5 @@
 import type { OwnFormat, TextFormat } from '../../canonical/operation.ts'
-import type { AddressSupport } from './address-support.ts'
+import type { AddressSupport } from './media/address-support.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
   UpstreamFailure,
 } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
-import type { EncodedRequest } from './encoded-request.ts'
+import type { EncodedRequest } from './halves.ts'
 
 /** How one upstream differs from the format it speaks, as far as it matters to every format; `format` says which. */
 export interface TextQuirks {

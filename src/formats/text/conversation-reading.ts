@@ -5,8 +5,8 @@ import { fieldError } from '../../core/errors.ts'
 import { droppedNamesMax } from '../../core/limits/text.ts'
 import { mark } from '../../json/set-aside-texts.ts'
 import { wholeText } from '../../json/lean.ts'
-import { readMediaUrl } from './media-source.ts'
-import { type Opened, openReasoning, sealedPrefix } from './reasoning-envelope.ts'
+import { readMediaUrl } from './media/media-source.ts'
+import { type Opened, openReasoning, sealedPrefix } from './thoughts/reasoning-envelope.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

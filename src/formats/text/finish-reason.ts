@@ -1,4 +1,6 @@
-import type { FinishReason } from '../../canonical/text/events.ts'
+import type { Finish, FinishReason } from '../../canonical/text/events.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AnswerPart } from '../../canonical/text/answer.ts'
 
 // A map, because an object would answer to `constructor` with what is no reason at all.
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map(
@@ -50,3 +52,25 @@ export function toFinishReason(native: string | null, sawToolCalls: boolean): Fi
   const reason = native === null ? 'stop' : (finishReasons.get(native.toLowerCase()) ?? 'error')
   return reason === 'stop' && sawToolCalls ? 'tool_calls' : reason
 }
+
+/** An answer that its provider ended in an error, for callers whose format has no word for that. */
+export function endedInError({ native }: Pick<Finish, 'native'>): GatewayError {
+  const word = native !== null && endWord.test(native) ? ` (${native})` : ''
+  return new GatewayError(
+    'provider_failed',
+    `The provider ended its answer in an error${word}. Try again, or ask another model.`,
+  )
+}
+
+/** Why an answer was refused, where its provider says so beside the answer; null where that is a part of it. */
+export function explanationOf(finish: Finish | null, isTold: boolean): string | null {
+  return isTold ? null : (finish?.refusal?.explanation ?? null)
+}
+
+/** Whether the model refused in words of its own. */
+export function hasRefusal(parts: readonly AnswerPart[]): boolean {
+  return parts.some(({ head }) => head.type === 'refusal')
+}
+
+/** What is no single word may be anything that a provider wrote there. */
+const endWord = /^\w{1,40}$/

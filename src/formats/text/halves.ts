@@ -5,13 +5,14 @@ import type { Conversation } from '../../canonical/text/conversation.ts'
 import type { FinishEvent, TextEvent } from '../../canonical/text/events.ts'
 import type {
   AnswerContext,
+  PromisedOutput,
   ShownCharge,
   UpstreamErrorResponse,
   UpstreamFailure,
 } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { WriteError } from '../client-convention.ts'
-import type { EncodedRequest } from './encoded-request.ts'
+import type { BodyPieces } from '../../core/body.ts'
 
 /** What a caller's format is: how its requests are read, and how answers in it are written. Pure. */
 export interface CallerHalf {
@@ -117,3 +118,15 @@ export interface UnansweredCall {
 
 /** Keeps a connection alive as every client of server-sent events reads it, which is not at all. */
 export const keepAliveComment = ': HEADRACE PROCESSING\n\n'
+
+/** A body for an upstream, and the names of what it could not carry. */
+export interface EncodedRequest {
+  body: BodyPieces
+  /** Headers that this request needs besides those of every request. */
+  headers?: Readonly<Record<string, string>>
+  dropped: readonly string[]
+  /** Names of what it carries in another way. */
+  approximated?: readonly string[]
+  /** What the answer is to be checked against. */
+  promised?: PromisedOutput
+}

@@ -136,3 +136,24 @@ export function unknownMembers(document: JsonDocument, shape: object): readonly 
     (name) => !Object.hasOwn(shape, name) && hasMember(document, name),
   )
 }
+
+/** What a request loses on its way into another format, by the names that its caller knows. */
+export class Losses {
+  readonly dropped = new Set<string>()
+  readonly approximated = new Set<string>()
+  readonly #conversation: Pick<Conversation, 'format'>
+
+  constructor(conversation: Pick<Conversation, 'format'>) {
+    this.#conversation = conversation
+  }
+
+  /** The provider does not get it. */
+  drop(carried: Carried): void {
+    this.dropped.add(nameOf(carried, this.#conversation))
+  }
+
+  /** The provider gets it in another way. */
+  approximate(carried: Carried): void {
+    this.approximated.add(nameOf(carried, this.#conversation))
+  }
+}

@@ -1,7 +1,7 @@
 import { unreadFileTokens } from '../../../core/limits/media.ts'
 import { toBuffer } from '../../../json/document.ts'
 import { isRecord } from '../../../json/values.ts'
-import { isMediaItself, noMedia, type MediaWeight } from '../media-weight.ts'
+import { isMediaItself, type MediaWeight, noMedia } from '../media/media-source.ts'
 
 /** Tokens of an image whose size is not known: a large one at full detail, as most providers count it. */
 const imageTokens = 1_500

@@ -1,11 +1,11 @@
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamToolCallsMax } from '../../../core/limits/text.ts'
 import { unreadable } from '../../upstream-json.ts'
-import { toArguments } from '../tool-arguments.ts'
+import { toArguments } from '../tools/tool-input.ts'
 import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './choice.ts'
 import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { TextSlot } from '../streams/frame-template.ts'
-import { type CallMark, missingCallId, ToolIndexes } from '../tool-indexes.ts'
+import { type CallMark, missingCallId, ToolIndexes } from '../tools/tool-indexes.ts'
 
 /** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
 export function toShownChunk(

@@ -2,7 +2,7 @@ import type { StreamStage } from '../../../canonical/upstream.ts'
 import type { FinishReason } from '../../../canonical/text/events.ts'
 import { isRecord } from '../../../json/values.ts'
 import { toFinishReason } from '../finish-reason.ts'
-import { noArguments } from '../tool-arguments.ts'
+import { noArguments } from '../tools/tool-input.ts'
 import type { ChoiceState } from './pass-chunk.ts'
 
 /**

@@ -2,13 +2,13 @@ import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import { fieldError } from '../../../core/errors.ts'
-import { isOnlyHiding } from '../hiding-fields.ts'
+import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../../../json/document.ts'
 import { tierToSend } from '../../service-tier.ts'
 import { type AdaptedMessages, adaptMessages, adaptMessagesInSteps } from './pass-history.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type ChatModel, type ChatQuirks, hasSwitch } from './quirks.ts'
-import type { EncodedRequest } from '../encoded-request.ts'
+import type { EncodedRequest } from '../halves.ts'
 
 /** A chat completions body, and what of it was read already. */
 export interface ChatBody extends Pick<

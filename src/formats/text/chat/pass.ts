@@ -24,10 +24,10 @@ import {
 import { toFinishReason } from '../finish-reason.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { ChatQuirks } from './quirks.ts'
-import { missingCallId } from '../tool-indexes.ts'
+import { missingCallId } from '../tools/tool-indexes.ts'
 import { mediaTokensOf, readChatUsage, showChatUsage } from './usage.ts'
 import { showMetadata } from '../shown-charge.ts'
-import { noArguments, toArguments } from '../tool-arguments.ts'
+import { noArguments, toArguments } from '../tools/tool-input.ts'
 import { startReading } from '../usage-readers.ts'
 
 /**

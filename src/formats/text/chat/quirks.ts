@@ -1,6 +1,6 @@
 import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
-import type { AddressSupport } from '../address-support.ts'
+import type { AddressSupport } from '../media/address-support.ts'
 import { extendedChatShape, gatewayChatShape, standardChatShape } from './request-schema.ts'
 
 /** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */

@@ -1,13 +1,13 @@
 import type { Annotation, ConversationFormat, Extras } from '../../../canonical/text/conversation.ts'
 import type { PartHead, TextEvent } from '../../../canonical/text/events.ts'
-import { readMediaUrl } from '../media-source.ts'
+import { readMediaUrl } from '../media/media-source.ts'
 import { PartSequence } from '../part-sequence.ts'
-import { toArguments } from '../tool-arguments.ts'
+import { toArguments } from '../tools/tool-input.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { toFinishReason } from '../finish-reason.ts'
 import { olderCall, spokenExtras } from './own-parts.ts'
 import { originOf } from './reasoning.ts'
-import { missingCallId } from '../tool-indexes.ts'
+import { missingCallId } from '../tools/tool-indexes.ts'
 import { readLogprob } from '../logprobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>

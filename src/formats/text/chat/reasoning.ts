@@ -1,7 +1,7 @@
 import type { AnswerPart } from '../../../canonical/text/answer.ts'
 import type { ConversationFormat, ReasoningPart } from '../../../canonical/text/conversation.ts'
 import { isRecord, textOrNull } from '../../../json/values.ts'
-import { openReasoning, showSeal } from '../reasoning-envelope.ts'
+import { openReasoning, showSeal } from '../thoughts/reasoning-envelope.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
-import type { AddressSupport } from '../address-support.ts'
+import type { AddressSupport } from '../media/address-support.ts'
 
 /** How a model is asked to think: at one of four levels, within a number of tokens, or not at all. */
 export type GeminiThinking =

@@ -2,7 +2,7 @@ import type { Finish, PartHead, Piece, TextEvent, TokenLogprob } from '../../../
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamHeldBytesMax, streamToolCallsMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'
-import { missingCallId } from '../tool-indexes.ts'
+import { missingCallId } from '../tools/tool-indexes.ts'
 import { StreamedArguments } from './read-arguments.ts'
 import { readFinish } from './read-finish.ts'
 import { type Grounding, readAnnotations } from './read-grounding.ts'

@@ -4,7 +4,7 @@ import { testEndpoint, textOf } from '../testing.ts'
 import { selectCodec } from '../formats.ts'
 import { decodeMessagesRequest } from '../messages/read-request.ts'
 import { decodeResponsesRequest } from '../responses/read-request.ts'
-import { sealReasoning } from '../reasoning-envelope.ts'
+import { sealReasoning } from '../thoughts/reasoning-envelope.ts'
 import { geminiQuirks, type GeminiModel } from './quirks.ts'
 
 const context = { sessionIdHeader: null }

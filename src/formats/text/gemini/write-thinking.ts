@@ -1,5 +1,5 @@
 import type { Conversation, ReasoningWish } from '../../../canonical/text/conversation.ts'
-import type { Losses } from '../losses.ts'
+import type { Losses } from '../member-names.ts'
 import type { GeminiThinking } from './quirks.ts'
 
 /** What a wish is fitted to. */

@@ -1,6 +1,6 @@
 import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
-import type { AddressSupport } from '../address-support.ts'
+import type { AddressSupport } from '../media/address-support.ts'
 
 /** What a model takes of the format's members. */
 export interface MessagesModel {

@@ -4,10 +4,10 @@ import type { Finish, FinishReason } from '../../../canonical/text/events.ts'
 import type { AnswerContext, ShownCharge } from '../../../canonical/upstream.ts'
 import { showCacheCreation, showCost, showMetadata } from '../shown-charge.ts'
 import type { Asked, Settled } from '../halves.ts'
-import { hasRefusal } from '../refusals.ts'
-import { showSeal } from '../reasoning-envelope.ts'
+import { hasRefusal } from '../finish-reason.ts'
+import { showSeal } from '../thoughts/reasoning-envelope.ts'
 import { messagesTierOf } from '../../service-tier.ts'
-import { toolInputOf } from '../tool-input.ts'
+import { toolInputOf } from '../tools/tool-input.ts'
 import { directCaller, emptyUsage } from './pass-required.ts'
 
 type Wire = Record<string, unknown>

@@ -13,9 +13,8 @@ import type {
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
-import { toolIdOf } from '../tool-ids.ts'
-import { toolInputOf } from '../tool-input.ts'
-import type { Losses } from '../losses.ts'
+import { toolIdOf, toolInputOf } from '../tools/tool-input.ts'
+import type { Losses } from '../member-names.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
 

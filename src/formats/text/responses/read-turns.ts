@@ -16,7 +16,7 @@ import {
 } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
-import { readMediaUrl } from '../media-source.ts'
+import { readMediaUrl } from '../media/media-source.ts'
 import { flatToolName } from './tool-namespaces.ts'
 
 type Wire = Readonly<Record<string, unknown>>

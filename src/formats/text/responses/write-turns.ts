@@ -11,9 +11,9 @@ import type {
 import { asText } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
-import type { Losses } from '../losses.ts'
-import { writeMediaUrl } from '../media-source.ts'
-import { toolIdOf } from '../tool-ids.ts'
+import type { Losses } from '../member-names.ts'
+import { writeMediaUrl } from '../media/media-source.ts'
+import { toolIdOf } from '../tools/tool-input.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
 

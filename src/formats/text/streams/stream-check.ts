@@ -1,7 +1,7 @@
 import type { TextEvent } from '../../../canonical/text/events.ts'
 import type { PromisedOutput } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { checkOutput } from '../promised-output.ts'
+import { checkOutput } from '../output/promised-output.ts'
 import { toStreamFailure } from './stream-reader.ts'
 
 /** Gathers the texts of a stream whose form was promised, and checks them when it has ended. */

@@ -1,7 +1,7 @@
-import type { OutputFormat } from '../../canonical/text/conversation.ts'
-import type { PromisedOutput } from '../../canonical/upstream.ts'
-import { fieldError, GatewayError } from '../../core/errors.ts'
-import { isRecord, withPlainNumbers } from '../../json/values.ts'
+import type { OutputFormat } from '../../../canonical/text/conversation.ts'
+import type { PromisedOutput } from '../../../canonical/upstream.ts'
+import { fieldError, GatewayError } from '../../../core/errors.ts'
+import { isRecord, withPlainNumbers } from '../../../json/values.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fitsSchema, uncheckedKeyword } from './schema-check.ts'
 

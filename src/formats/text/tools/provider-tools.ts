@@ -1,6 +1,6 @@
-import { hasMember, type JsonDocument, memberBytes, memberValue, toBuffer } from '../../json/document.ts'
-import { memberParseBytesMax } from '../../core/limits/text.ts'
-import { isRecord } from '../../json/values.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue, toBuffer } from '../../../json/document.ts'
+import { memberParseBytesMax } from '../../../core/limits/text.ts'
+import { isRecord } from '../../../json/values.ts'
 
 /** Members that let a provider search, read what it keeps, or ask servers of others. */
 const members = [

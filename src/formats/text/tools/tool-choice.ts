@@ -1,6 +1,6 @@
-import type { Conversation } from '../../canonical/text/conversation.ts'
-import { fieldError } from '../../core/errors.ts'
-import { nameOf } from './member-names.ts'
+import type { Conversation } from '../../../canonical/text/conversation.ts'
+import { fieldError } from '../../../core/errors.ts'
+import { nameOf } from '../member-names.ts'
 
 /**
  * Refuses a choice that wants a tool to be called where there is none that may be: a format without tools has no place for

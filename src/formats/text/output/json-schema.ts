@@ -1,4 +1,4 @@
-import { isRecord } from '../../json/values.ts'
+import { isRecord } from '../../../json/values.ts'
 
 /** A JSON schema as a caller wrote it. */
 export type JsonSchema = Readonly<Record<string, unknown>>

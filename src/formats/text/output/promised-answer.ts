@@ -1,8 +1,8 @@
-import { emptyPart, type Answer, type AnswerChoice, type AnswerPart } from '../../canonical/text/answer.ts'
-import type { PieceEvent, TextEvent } from '../../canonical/text/events.ts'
-import type { PromisedOutput } from '../../canonical/upstream.ts'
+import { emptyPart, type Answer, type AnswerChoice, type AnswerPart } from '../../../canonical/text/answer.ts'
+import type { PieceEvent, TextEvent } from '../../../canonical/text/events.ts'
+import type { PromisedOutput } from '../../../canonical/upstream.ts'
 import { CodeFence, withoutFence } from './code-fence.ts'
-import type { StreamReader } from './halves.ts'
+import type { StreamReader } from '../halves.ts'
 
 /**
  * An answer whose form was promised, as its caller expects it: what was given to the tool that stands for the answer is

@@ -1,4 +1,4 @@
-import { fenceHeldLengthMax } from '../../core/limits/text.ts'
+import { fenceHeldLengthMax } from '../../../core/limits/text.ts'
 
 const mark = '```'
 

@@ -1,8 +1,8 @@
-import type { Conversation, ReasoningPart, Turn } from '../../canonical/text/conversation.ts'
-import type { Answer, AnswerPart } from '../../canonical/text/answer.ts'
-import type { PartHead, TextEvent } from '../../canonical/text/events.ts'
-import type { StreamReader } from './halves.ts'
-import type { TextQuirks } from './codec.ts'
+import type { Conversation, ReasoningPart, Turn } from '../../../canonical/text/conversation.ts'
+import type { Answer, AnswerPart } from '../../../canonical/text/answer.ts'
+import type { PartHead, TextEvent } from '../../../canonical/text/events.ts'
+import type { StreamReader } from '../halves.ts'
+import type { TextQuirks } from '../codec.ts'
 
 /**
  * Whose seals are a provider's: the slug of the provider, which all its deployments share, or `undefined` where it is the

@@ -1,4 +1,4 @@
-import type { MediaAddress } from '../../canonical/call.ts'
+import type { MediaAddress } from '../../../canonical/call.ts'
 
 /** Addresses that a provider fetches itself: of any kind, of https alone, or none, so that it is sent the bytes. */
 type TakenAddresses = 'any' | 'https' | 'none'

@@ -1,9 +1,9 @@
-import { type BodyPiece, lengthOfPieces } from '../../core/body.ts'
-import type { MediaAddress, TextCall } from '../../canonical/call.ts'
-import { mediaAddressLengthMax, mediaStepBytes } from '../../core/limits/media.ts'
-import { isRecord } from '../../json/values.ts'
-import { editPieces } from '../../json/document.ts'
-import { type LookedInto, lookInto } from '../../json/lean.ts'
+import { type BodyPiece, lengthOfPieces } from '../../../core/body.ts'
+import type { MediaAddress, TextCall } from '../../../canonical/call.ts'
+import { mediaAddressLengthMax, mediaStepBytes } from '../../../core/limits/media.ts'
+import { isRecord } from '../../../json/values.ts'
+import { editPieces } from '../../../json/document.ts'
+import { type LookedInto, lookInto } from '../../../json/lean.ts'
 import type { MediaType } from './media-type.ts'
 
 type Wire = Record<string, unknown>

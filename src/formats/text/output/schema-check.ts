@@ -1,5 +1,5 @@
-import { outputCheckStepsMax } from '../../core/limits/text.ts'
-import { isRecord } from '../../json/values.ts'
+import { outputCheckStepsMax } from '../../../core/limits/text.ts'
+import { isRecord } from '../../../json/values.ts'
 import { type JsonSchema, schemasIn } from './json-schema.ts'
 
 /**

@@ -1,5 +1,6 @@
-import type { ConversationFormat, ReasoningPart } from '../../canonical/text/conversation.ts'
-import { leanHeadBytesMax } from '../../core/limits/text.ts'
+import type { ConversationFormat, ReasoningPart } from '../../../canonical/text/conversation.ts'
+import { leanHeadBytesMax } from '../../../core/limits/text.ts'
+import type { Piece } from '../../../canonical/text/events.ts'
 
 /** How every text begins that this gateway sealed. */
 export const sealedPrefix = 'hr1.'
@@ -49,5 +50,17 @@ export function openReasoning(text: string): Opened | null {
     text: wordsLength < 0 ? null : Buffer.from(rest.slice(0, wordsLength), 'base64url').toString(),
     origin: origin as ConversationFormat,
     ...(sealer === undefined ? {} : { sealer: sealer.replaceAll('~', '.') }),
+  }
+}
+
+/** Puts an empty line between the paragraphs of a summary that come piece by piece, as a whole one has it. */
+export class SummaryParagraphs {
+  #last: number | null = null
+
+  /** What follows of the same thought's summary. */
+  next({ index, text }: Extract<Piece, { type: 'summary' }>): string {
+    const lead = this.#last === null || this.#last === index ? '' : '\n\n'
+    this.#last = index
+    return lead + text
   }
 }

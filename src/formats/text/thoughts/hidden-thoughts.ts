@@ -1,8 +1,9 @@
-import type { Answer } from '../../canonical/text/answer.ts'
-import type { TextEvent } from '../../canonical/text/events.ts'
-import type { AnswerContext } from '../../canonical/upstream.ts'
-import type { StreamWriter } from './halves.ts'
-import type { TextQuirks } from './codec.ts'
+import type { Answer } from '../../../canonical/text/answer.ts'
+import type { TextEvent } from '../../../canonical/text/events.ts'
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import type { StreamWriter } from '../halves.ts'
+import type { TextQuirks } from '../codec.ts'
+import { isRecord } from '../../../json/values.ts'
 
 /** Whether the answer is to be written without what the model thought. */
 export function hidesThoughts({ hiddenThoughts }: AnswerContext, { format }: TextQuirks): boolean {
@@ -52,4 +53,25 @@ class PartNumbers {
     this.#shown.set(choice, shown)
     if (!isHidden) this.#next.set(choice, next + 1)
   }
+}
+
+/** The members by which callers of every format ask not to be shown thoughts. */
+export interface HidingFields {
+  reasoning?: { exclude?: boolean | null } | null
+  include_reasoning?: boolean | null
+}
+
+/** What such members say, for the call. */
+export function readHiding({ reasoning, include_reasoning: isIncluded }: HidingFields): {
+  hiddenThoughts?: 'all'
+} {
+  return reasoning?.exclude === true || isIncluded === false ? { hiddenThoughts: 'all' } : {}
+}
+
+/** Whether a `reasoning` object says no more than that: it is no wish for any thought. */
+export function isOnlyHiding(reasoning: unknown): boolean {
+  if (!isRecord(reasoning) || reasoning['exclude'] !== true) return false
+  return Object.entries(reasoning).every(
+    ([name, value]) => name === 'exclude' || value === null || value === undefined,
+  )
 }

@@ -1,4 +1,4 @@
-import { streamToolCallsMax } from '../../core/limits/text.ts'
+import { streamToolCallsMax } from '../../../core/limits/text.ts'
 
 /** One piece of a tool call, as its provider marked it. */
 export interface CallMark {
