@@ -23,9 +23,9 @@ export class Alarms {
     return alarm
   }
 
-  /** Does nothing for an alarm that was due, or was called off before. */
+  /** Does nothing for an alarm that has rung or was called off before. */
   callOff(alarm: Alarm): void {
-    // The timer stays: should it find nothing due, it sets itself to the next one.
+    // The timer stays set: if no alarm is due then, it sets itself to the next one.
     this.#alarms.delete(alarm)
   }
 
@@ -47,7 +47,7 @@ export class Alarms {
       else nextMs = Math.min(nextMs, alarm.dueAtMs)
     }
     if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs)
-    // After a time without a turn several are due at once, and what one of them does may call off a later one.
+    // When the event loop was blocked, several are due at once, and one of them may call off a later one.
     due.sort((left, right) => left.dueAtMs - right.dueAtMs)
     for (const alarm of due) if (this.#alarms.delete(alarm)) alarm.onDue()
   }

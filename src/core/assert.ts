@@ -1,4 +1,4 @@
-/** States what must be true. A failure is a bug in the gateway and becomes a 500 with a request id. */
+/** Asserts an invariant. A failure is a bug in the gateway and becomes a 500 with a request id. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }

@@ -5,9 +5,9 @@ export interface Placed {
 }
 
 /**
- * Members in no order, coming and going all the time. A `Set` would do, but each time one outgrows what was deleted from
- * it, JavaScriptCore leaves an old table behind that points to the next: once one of them is in the old generation, all
- * members of later ones stay until a full collection. On a busy gateway that kept every call for a second.
+ * An unordered collection whose members come and go all the time. A `Set` grows by replacing its table, and JavaScriptCore
+ * leaves the old table behind with a pointer to the new one. Once an old table is in the old generation, all members of
+ * later tables stay alive until a full collection. On a busy gateway that kept every call alive for a second.
  */
 export class Bag<Member extends Placed> implements Iterable<Member> {
   readonly #members: Member[] = []

@@ -1,7 +1,7 @@
-/** A part of a body: text to be written as UTF-8, or bytes that nobody changes any more. */
+/** A part of a body: text to be written as UTF-8, or bytes that must not be changed any more. */
 export type BodyPiece = string | Uint8Array
 
-/** A whole body as its parts in order, so that what is passed on is not copied before it is sent. */
+/** A whole body as its parts in order, so that bytes which are passed on are not copied first. */
 export type BodyPieces = readonly BodyPiece[]
 
 /** Length in bytes. */

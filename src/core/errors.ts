@@ -79,7 +79,7 @@ const contractTypeOf = {
   batch_cancelled: 'precondition_failed',
 } as const satisfies Record<ErrorType, string>
 
-/** What an error may carry besides its message. */
+/** The optional members of an error. */
 export interface GatewayErrorOptions {
   /** For the log only; never shown to the caller. */
   cause?: unknown
@@ -177,7 +177,7 @@ export function listErrorTypes(): { type: ErrorType; status: number; contractTyp
   }))
 }
 
-/** Any thrown value as a GatewayError; what is not one is a bug and becomes `internal` with the original as cause. */
+/** Any thrown value as a GatewayError. Any other kind of value is a bug and becomes `internal`, with the original as cause. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('internal', 'Internal server error.', { cause: thrown })

@@ -11,7 +11,7 @@ export type GenerationId = Id<'generation'>
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const poolBytes = 4096
-/** Random characters that nobody has had yet; cut off from its front. */
+/** Random characters that were not used yet; ids take them from the front. */
 let pool = ''
 let poolOffset = 0
 
@@ -58,7 +58,7 @@ const generationPrefixes = ['gen-', 'gen-stt-', 'gen-tts-', 'gen-batch-']
 const secondsDigitsMax = 11
 const zeroCode = '0'.charCodeAt(0)
 
-/** The day of everything whose id does not begin with a time, such as a grant's. */
+/** The day of ids that do not begin with a time, such as a grant's. */
 export const undatedDay = 0
 
 /**

@@ -45,7 +45,7 @@ function pricedHalfEven(total: number): number {
   return rest * 2 > unitsPerPriceNumber || (isHalf && quotient % 2 === 1) ? quotient + 1 : quotient
 }
 
-/** A sum of fractions: nothing is rounded before the end. */
+/** The sum of fractions, rounded once at the end. */
 function costOfAny(terms: readonly PricedQuantity[]): Nanocredits {
   let total = 0n
   let divisor = unitsPerPrice
@@ -74,8 +74,9 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/
 
 /**
- * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, times `factor`, rounded half to even after
- * it. Throws a RangeError on anything else and on amounts that no database column holds, so that a price list with a typo is refused and not read as zero.
+ * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, times `factor` and then rounded half to
+ * even. Throws a RangeError on anything else, and on amounts that no database column holds: a price list with a typo is
+ * refused and not read as zero.
  */
 export function parseCredits(value: string | number, factor = 1n): Nanocredits {
   const match = decimalPattern.exec(String(value).trim())
@@ -93,7 +94,7 @@ export function parseCredits(value: string | number, factor = 1n): Nanocredits {
 /** The largest whole number that a database column holds: nine billion credits. */
 export const amountMax = 2n ** 63n - 1n
 
-/** A sum as far as it fits: of what may be spent, more than there can be says no more than that. */
+/** A sum, at most the largest amount: for a limit, anything above that means the same. */
 export function boundedAmount(amount: Nanocredits): Nanocredits {
   return amount < amountMax ? amount : amountMax
 }

@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from './clock.ts'
 
 /**
- * Spreads the steps of many streams over turns of the event loop. A step of a millisecond holds up nobody, but two hundred
- * streams that are ready in the same turn would hold it for a fifth of a second. A step that finds its turn used up waits
- * for a later turn; waiting steps run in the order in which they asked.
+ * Spreads the steps of many streams over turns of the event loop. One step of a millisecond delays no other call, but two
+ * hundred streams that are ready in the same turn would block it for a fifth of a second. When a turn is used up, a step
+ * waits for a later turn; waiting steps run in the order in which they asked.
  */
 export class SharedTurns {
   readonly #turnMs: number

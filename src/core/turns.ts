@@ -1,9 +1,9 @@
-/** Lets everybody else have a turn of the event loop. */
+/** Lets other work have a turn of the event loop. */
 export function nextTurn(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)))
 }
 
-/** Runs work that comes in short steps, and lets everybody else have a turn of the event loop after each of them. */
+/** Runs work in short steps, and lets other work have a turn of the event loop after each step. */
 export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = work.next()
@@ -12,7 +12,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** The same without a pause: for a start, where nobody else has anything to do. */
+/** Does the same without pauses: for a start, when there is no other work. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next()

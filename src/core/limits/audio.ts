@@ -8,11 +8,11 @@ export const audioBodyBytesMax = 1_000_000_000
 export const spoolMemoryBytesMax = 1_000_000
 /** How long after a start the audio of dead processes is looked for again: well beyond `postgresOwnerGraceMs`. */
 export const spoolLookAgainMs = 30_000
-/** First bytes kept for recognising a container; every signature lies within. */
+/** First bytes that are kept to recognise a container; every signature is within them. */
 export const audioHeadBytes = 64
 /** Reads that tell a format: the beginning, and what follows a leading tag. */
 export const recognizeReadsMax = 16
-/** First bytes by which text is told from sound. */
+/** First bytes by which text and sound are told apart. */
 export const textSampleBytes = 512
 /** Audio of all calls of this process that is fetched from addresses at once; further calls wait. */
 export const audioFetchesMax = 32
@@ -41,22 +41,22 @@ export const referenceClipsMax = 3
 export const referenceTextLengthMax = 10_000
 export const referenceBytesMax = 15 * 1024 * 1024
 export const imageUrlLengthMax = 2_048
-/** Nobody transcribes more than a day in one piece; a longer figure is a broken header. */
+/** No caller transcribes more than a day in one piece; a longer figure is a broken header. */
 export const audioDurationMsMax = 24 * 3_600_000
 /** One read of a file that is measured. */
 export const durationReadBytes = 32_768
 /** Of frames that are added up one by one: so many at one go, within a few milliseconds. */
 export const durationWalkBytes = 262_144
-/** And so many in all: an hour of ordinary music costs a tenth of a second. What lies beyond is taken to be alike. */
+/** The bound for a whole file: an hour of ordinary music costs a tenth of a second. The rest is assumed to be alike. */
 export const durationWalkBytesMax = 64_000_000
 /** And so many pieces of any kind: twelve hours of frames. Bytes that only look like pieces cost half a second then. */
 export const durationPiecesMax = 2_000_000
 export const durationPiecesAtOnce = 8_192
 /** Tracks of one file that are told apart. */
 export const durationTracksMax = 128
-/** How many reads: all that is walked, with room for what has to be read twice where two windows meet. */
+/** The number of reads: for everything that is walked, and for parts that must be read twice where two windows meet. */
 export const durationReadsMax = 4_096
-/** Questions about what was read, and how many at one go: boxes of a few bytes would take one each, for minutes. */
+/** Lookups in read data, and how many before other work gets a turn: a file of tiny boxes would need one each, for minutes. */
 export const durationQuestionsMax = 1_000_000
 export const durationQuestionsAtOnce = 1_024
 /** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
@@ -69,25 +69,25 @@ export const wavHeaderBytesMax = 65_536
 export const transcriptPiecesMax = 500_000
 /** How many letters ahead a word of a transcript is looked for in its text. */
 export const transcriptSearchLength = 256
-/** Entities of a transcript that its text does not have; beyond, none is looked for any more. */
+/** Entities of a transcript that do not occur in its text; after so many, no further one is searched for. */
 export const entitiesMissedMax = 200
 /** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
 export const speechFieldBytesMax = 1_000_000
 /** Entries of a list in an audio request that is bounded no closer by the contract. */
 export const audioListMax = 100
-/** A whole transcription request: the largest audio as base64, its fields, and nothing endless around them. */
+/** A whole transcription request: the largest audio as base64, and a bounded amount for its other fields. */
 export const audioRequestBytesMax = 1_350_000_000
 /** Rows of resampling coefficients: 24,000 against 44,100 Hz takes 80, against 22,050 Hz 160. */
 export const resamplePhasesMax = 960
 /** One piece of a speech body that is unwrapped and converted at one go, within a few milliseconds. */
 export const speechPieceBytes = 65_536
-/** Of one turn of the event loop, what the pieces of all speech streams may take together. */
+/** The share of one turn of the event loop that the pieces of all speech streams may use together. */
 export const speechTurnMs = 4
 /** Everything of one JSON document of a speech answer but its sound: the times of each letter of a long text fit. */
 export const speechFieldsBytesMax = 4_000_000
-/** Sound that came before its own description; what comes later is taken for what the provider documents. */
+/** Sound that came before its own description. After so much, it counts as the format that the provider documents. */
 export const speechUndescribedBytesMax = 262_144
-/** Samples that are encoded at one go: a quarter of a second, so that a stream holds little memory. */
+/** Samples encoded at once: a quarter of a second, so that a stream needs little memory. */
 export const mp3SliceSamples = 5_760
 /** Bytes of mp3 that are decoded at one go: two frames of usual speech, within which its rate does not change. */
 export const mp3SliceBytes = 1_024

@@ -1,5 +1,5 @@
 /**
- * Batches: what is accepted, how it runs, how long it is kept. Durations end in Ms, sizes in Bytes.
+ * Batches: how much is accepted, how it runs, how long it is kept. Durations end in Ms, sizes in Bytes.
  */
 
 /** The contract's limit for a batch body, after decompression: exactly this many bytes are accepted. */
@@ -8,13 +8,13 @@ export const batchBodyBytesMax = 200_000_000
 export const customIdLengthMax = 64
 /** Items of one input segment: large enough to amortise a row, small enough to lease and redo. */
 export const segmentItemsMax = 1_000
-/** Uncompressed bytes of one input segment: what a worker holds of it. */
+/** Uncompressed bytes of one input segment: a worker holds that much of it. */
 export const segmentBytesMax = 4_000_000
-/** One item of a batch: it is held, decoded and parsed whole, so this bounds what one upload can hold; a larger one becomes that item's own error. */
+/** One item of a batch. An item is parsed as a whole, so this bounds the memory of an upload; a larger item gets an error. */
 export const batchItemBytesMax = 32_000_000
 /**
- * Of such an item, everything but its longer texts: millions of small values would stall everybody while they are looked
- * through. A request that fills a context of a million tokens has less.
+ * Everything of such an item but its longer texts: looking through millions of small values would stall all other calls. A
+ * request that fills a context of a million tokens has less.
  */
 export const batchItemValuesBytesMax = 4_000_000
 /** Bytes of a batch body that are scanned in one go before others get their turn on the event loop. */
@@ -24,7 +24,7 @@ export const ingestWritesMax = 4
 /** Uncompressed bytes of a segment that are compressed in one go, and how many such blocks of one upload may be on their way: with the item in hand these bound what ingest holds in memory. */
 export const ingestBlockBytes = 524_288
 export const ingestBlocksMax = 8
-/** Bytes of what a batch's items demand that are priced before others get their turn; an entry has about six. */
+/** Bytes of items' demands that are priced before other work gets a turn; a demand has about six. */
 export const demandBlockBytes = 16_384
 /** Prices remembered while the items of a batch are priced: more lengths of input than most batches have. */
 export const demandPricesMax = 10_000
@@ -35,15 +35,15 @@ export const demandFrameBytesMax = 8_192
 export const ingestsMax = 8
 /** How long an upload waits for its place, unread: shorter than load balancers keep a silent connection. */
 export const uploadPlaceWaitMs = 30_000
-/** After which one that got none is sent again. */
+/** Seconds after which an upload that got no place may be sent again. */
 export const uploadPlaceRetrySeconds = 10
 /** Decompression window of an upload, as a power of two: what RFC 9659 lets a sender of zstd expect. */
 export const uploadWindowLog = 23
 /** Bytes of one block of caller ids in memory. */
 export const customIdBlockBytes = 1_048_576
-/** Unknown field names that one audio request gets listed as dropped; a caller who sends more knows it. */
+/** Unknown field names of one audio request that are listed as dropped. */
 export const droppedNamesMax = 32
-/** Wait before a batch item that could not be started is looked at again when nobody named a time. */
+/** The wait before an item that could not be started is tried again, when no provider named a time. */
 export const batchRetryMs = 2_000
 /** Times a unit with an unknown outcome is committed again before it is left as it is, and the wait between. */
 export const uncertainCommitsMax = 5
@@ -52,9 +52,9 @@ export const uncertainWaitMs = 200
 export const idempotencyMs = 30 * 86_400_000
 /** Characters of an `Idempotency-Key`. */
 export const idempotencyKeyLengthMax = 256
-/** Seconds after which a request whose twin is still running may ask again. */
+/** Seconds after which a request may ask again while the first request with its key is still running. */
 export const idempotencyRetrySeconds = 5
-/** Keys whose release failed and is tried again; beyond it they stay claimed until this process ends. */
+/** Keys whose release failed and is tried again; further ones stay claimed until this process ends. */
 export const idempotencyReleasesMax = 1_000
 /** Results gathered in memory before they become a durable part: the most that a crash repeats. */
 export const partBytesMax = 1_000_000
@@ -67,19 +67,19 @@ export const provenMs = 30_000
 export const partGatherMinMs = 25
 /** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
 export const partInlineBytesMax = 65_536
-/** Uncompressed bytes of one block of a merged segment: what a reader of results holds at a time. */
+/** Uncompressed bytes of one block of a merged segment: a reader of results holds that much at a time. */
 export const mergedBlockBytes = 1_000_000
 /** Results held at once while a segment is merged; beyond it the parts are read in several passes. Eight segments may be merged at once. */
 export const mergePassBytes = 4_000_000
-/** Output tokens expected of a batch item while nothing was learned of the organization's answers of its model. */
+/** Output tokens expected of an item until the organization's answers of its model have been learned. */
 export const expectedOutputTokens = 1_000
 /** Names of ignored members that an answer lists. */
 export const droppedMembersMax = 50
 /** Entries of a batch's `provider.only`; there are fewer providers. */
 export const providersOnlyMax = 500
-/** Average items whose worst case a batch's budget grows by when it is short: few, so that what others need is not tied up. */
+/** By how many average items' worst cases a short batch's budget grows: few, so that other calls' money is not tied up. */
 export const enlargeItems = 8
-/** Times that what is left of a budget is looked at, while others take of it, for an item that is dearer than its hold. */
+/** How often the rest of a budget is read again while other calls take from it, for an item that cost more than its hold. */
 export const enlargeTriesMax = 4
 /** Time between two looks at a budget that others were asked to give back to. */
 export const acceptRetryMs = 50
@@ -95,38 +95,38 @@ export const itemsAtRiskStart = 16
 export const durablePerItemAtRisk = 8
 /** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
 export const segmentsAtOnce = 8
-/** Of places for segments or items of batches that organizations share: what one of them may have, so that others find one. */
+/** The share of the places for segments or items that one organization may have, so that others find a place. */
 export function organizationShareOf(places: number): number {
   return Math.max(1, places - Math.ceil(places / 8))
 }
-/** How often it is noted at most what the waiting items of one segment wait for. */
+/** The shortest time between two notes of what a segment's waiting items wait for. */
 export const waitingNoteEveryMs = 3_000
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000
 /**
- * Tries of an item whose provider let it run out of time, beyond those of the live path: each may take long and be
- * charged for. And the first wait between any two tries; it doubles.
+ * Tries of an item whose provider exceeded the time limit, beyond those of a live call: each may take long and be charged.
+ * And the first wait between any two tries; it doubles.
  */
 export const itemTimeoutsMax = 4
 export const itemRetryMs = 5_000
-/** The same of an item whose provider failed, over ten minutes: a restart or an outage, but it may be the item itself. */
+/** Tries of an item whose provider failed, over ten minutes: the provider may restart, or the item itself may be the cause. */
 export const itemFailuresMax = 8
 /**
- * The same of an item that was not let in, over fifty minutes: that says nothing of the item. A rate limit's window may be
- * full of its batch's other items, and a refused credential is for the operator to see to.
+ * Tries of an item that was refused by a rate limit or for its credential, over fifty minutes. That is not the item's
+ * fault: its batch's other items may fill the rate limit's window, and an operator can replace a refused credential.
  */
 export const itemRefusalsMax = 16
 /** Bounds on how long an item is put back for. */
 export const itemRestMinMs = 50
 export const itemRestMaxMs = 300_000
-/** A segment of which nothing can run for longer than this is given back, so that others get its place. */
+/** A segment whose items cannot run for longer than this is given back, so that a different segment gets its place. */
 export const segmentRestMs = 5_000
 /** Gathered results beyond which no new item of the segment starts until a part is durable. */
 export const gatheredBytesMax = 4_000_000
 /**
- * How long finished results are held for a storage that refuses them before their batch fails: time for somebody to make
- * room on a disk. The same for a segment that cannot be read or merged once its batch is to be closed.
+ * How long finished results are kept while storage refuses them, before their batch fails: time for an operator to make
+ * room on a disk. Also for a segment that cannot be read or merged when its batch is to be closed.
  */
 export const resultsHoldMs = 3_600_000
 /** The first wait before a part is tried again, and the longest. */

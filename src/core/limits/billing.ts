@@ -1,14 +1,14 @@
 /**
- * Money: leases, slices, captures, and what of a usage is believed. Durations end in Ms, sizes in Bytes.
+ * Money: leases, slices, captures, and which usage is believed. Durations end in Ms, sizes in Bytes.
  */
 
 /** How long a finished call waits for its capture to be durable before the response is cut. */
 export const captureWaitMs = 10_000
 /** How long a shortage of budget may be settled by recalling other owners' slices before a 402. */
 export const recallWaitMs = 250
-/** How long a call that turned out dearer than its hold waits for more to be set aside; what is held then is what is charged. */
+/** How long a call that cost more than its hold waits for a larger one; after that the amount held is charged. */
 export const coverWaitMs = 2_000
-/** Times a balance is read and corrected until it stands still; each needs a grant or a lease returned to be in vain. */
+/** How often a balance is read and corrected until it did not change meanwhile; only a grant or a returned lease makes a try fail. */
 export const reconcileAttemptsMax = 10
 /** How long a lease on a budget lasts without renewal, by the database's clock. */
 export const leaseMs = 9_000
@@ -18,11 +18,11 @@ export const leaseGrantMs = 6_000
 export const leaseRenewEveryMs = 900
 /** A lease without any change is renewed only this often, well inside `leaseGrantMs`. */
 export const leaseRestMs = 2_500
-/** Unused for this long a lease is given back, so that an idle process writes nothing. */
+/** A lease that was not used for this long is given back, so that an idle process writes nothing. */
 export const leaseIdleMs = 3_000
 /** How often expired leases and those of dead owners are looked for. */
 export const leaseReapEveryMs = 2_000
-/** What a lost lease held stays set aside this long: the longest call that may still be running. */
+/** The held part of a lost lease stays set aside this long: for the longest call that may still be running. */
 export const leaseHeldMs = 1_800_000
 /** A new lease without an answer is looked for this long: longer than a commit may take. */
 export const leaseUnansweredMs = 60_000
@@ -35,7 +35,7 @@ export const shortageRetryMs = 25
 export const reapPagesMax = 1_000
 /** Budgets named in one query of the recall watch. */
 export const recallBudgetsMax = 200
-/** After a recall, slices are exactly one hold for this long, so that what was given back is not hoarded anew. */
+/** After a recall, a slice takes exactly what a hold needs for this long, so that returned money is not hoarded again. */
 export const recallExactMs = 1_000
 /** Slices shrink to one hold when fewer typical holds than this are left, and never take a larger share than one in it. */
 export const sliceShareMin = 8
@@ -43,7 +43,7 @@ export const sliceShareMin = 8
 export const sliceGrowthStart = 16
 export const sliceGrowthMax = 4_096
 export const sliceGrowWithinMs = 500
-/** Tries of one take against other processes before the caller is told to try again. */
+/** How often a take is tried against other processes before the caller is asked to try again. */
 export const takeRoundsMax = 50
 /** Calls of one account that may wait for a slice. */
 export const holdQueueMax = 10_000
@@ -70,7 +70,7 @@ export const captureRedirectsMax = 4
 export const billingStopMs = 10_000
 /** How long settling a batch's budget waits for other owners to close their leases. */
 export const budgetSettleMs = 2_000
-/** Models times organizations whose statistics are kept, samples each, and how many make them count. */
+/** Models times organizations with statistics, samples for each, and how many samples are enough. */
 export const modelStatsMax = 10_000
 export const modelSamplesMax = 128
 export const modelSamplesMin = 20
@@ -84,9 +84,9 @@ export const outputTokensUnknown = 16_384
 /** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */
 export const outputBeyondLimitFactor = 1.05
 /**
- * Input that is believed of a request whose every byte is known: a token of text is one byte at least, and providers add
- * instructions of their own (for one who says hello in a dozen bytes up to 1,900 tokens were seen, for all tools of a
- * computer 2,200).
+ * The most input tokens that are believed of a request of known length. A text token has at least one byte. Providers add
+ * instructions of their own: up to 1,900 tokens were seen for a greeting of a dozen bytes, and 2,200 for all tools of a
+ * computer.
  */
 export const inputTokensPerByteMax = 1
 export const inputTokensOfProviderMax = 4_096
@@ -94,13 +94,13 @@ export const inputTokensOfProviderMax = 4_096
 export const imageTokensMax = 50_000
 /** Times that a provider asks the model again within one call, with what its tools found; more are not believed. */
 export const providerRoundsMax = 20
-/** Held for input that nobody can count before the call, where the operator sets nothing else: a document of some thirty pages. */
+/** Held for input that cannot be counted before the call, unless the operator sets a figure: a document of some thirty pages. */
 export const uncountedInputTokens = 32_000
 /** Token counts above this are taken for a broken report when the endpoint states no context length. */
 export const usageTokensMax = 20_000_000
 /** Longest audio a provider may claim, one day; more is a broken report. */
 export const usageAudioMillisecondsMax = 86_400_000
-/** How far above what was measured a provider's own figure may lie and still be shown: it may count channels, or a minimum. */
+/** How far a provider's own figure may exceed the measured one and still be shown: it may count channels, or a minimum. */
 export const reportedDurationFactorMax = 2
 export const reportedDurationSlackMs = 60_000
 /** Channels assumed for the hold of audio that does not tell them, where each is billed; a file has hardly more. */
@@ -111,7 +111,7 @@ export const audioChannelsMax = 64
 export const surchargePercentMax = 1_000
 /** Longest minimum and step, in seconds, by which a price may count the time of audio. */
 export const timeRuleSecondsMax = 3_600
-/** Audio assumed when nobody knows its length: for the hold, and, when no report came either, for the charge. */
+/** The length assumed for audio of unknown length: for the hold and, when no report came either, for the charge. */
 export const audioMillisecondsUnknownHold = 3_600_000
 export const audioMillisecondsUnknownCharge = 60_000
 /** Most tokens per second of audio that any known tokenizer makes, heard or spoken. */
@@ -123,7 +123,7 @@ export const speechTokensPerCharacterMax = 4
 export const speechTokensOfSilenceMax = 256
 /** Refunds and corrections one charge may have. */
 export const refundsMax = 16
-/** How often what was learned of models is saved. */
+/** How often the learned figures of models are saved. */
 export const learningSaveEveryMs = 30_000
 /** How often usage is rolled up; until then it is read from the tail, which the roll-up keeps small. */
 export const rollupEveryMs = 10_000

@@ -6,9 +6,9 @@
 export const attemptsMax = 6
 /** Wait before the same endpoint is tried again when the provider named none. */
 export const retryDelayMs = 250
-/** Bytes read of an upstream's error body; what matters stands at its beginning. */
+/** Bytes that are read of an upstream's error body; the important part is at its beginning. */
 export const errorBodyBytesMax = 65_536
-/** Largest body sent to a provider that is shown to a caller who asks to see it; of a larger one the parsing would stall everybody. */
+/** The largest request body that a caller may ask to see: parsing a larger one would stall all other calls. */
 export const debugBodyBytesMax = 524_288
 /** Largest whole JSON answer kept in memory: an embeddings answer of 2,048 vectors of 3,072 floats fits. */
 export const answerBytesMax = 256_000_000
@@ -25,16 +25,16 @@ export const publicHeadMs = 20_000
 export const publicRedirectsMax = 5
 /** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */
 export const retryWaitMsMax = 2_500
-/** Largest answer of known length taken in one read, in which nobody sees whether it still flows: 13 kB a second within `upstreamIdleMs`. */
+/** The largest answer of known length that is read at once, when a stall is not noticed: 13 kB a second within `upstreamIdleMs`. */
 export const readAtOnceBytesMax = 4_000_000
-/** What a stream whose every answer has finished still waits for its terminator, and what it waits for its usage. */
+/** How long a stream whose answers have all finished waits for its terminator, and how long for its usage. */
 export const streamEndWaitMs = 1_000
 export const streamUsageWaitMs = 5_000
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 export const readsAtOnceMax = 8
 /** The same in bytes; one read more may go beyond. */
 export const bytesAtOnceMax = 262_144
-/** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
+/** Bytes that a stream rewrites at a time; the rest waits while the caller does not read. */
 export const rewrittenBytesMax = 65_536
 /** Requests of one attempt: a job that is asked for every second until a call's own time is over, at its longest. */
 export const exchangesMax = 90_000

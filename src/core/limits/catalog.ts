@@ -1,10 +1,10 @@
 /**
- * Which models there are, and what is said of them. Durations end in Ms, sizes in Bytes.
+ * Models and the facts about them. Durations end in Ms, sizes in Bytes.
  */
 
 /** Models one deployment's listing may name; the largest public listings have a few hundred. */
 export const listedModelsMax = 5_000
-/** Models that are worked on at a time: everybody else has a turn of the event loop after so many, which take 2 ms or so. */
+/** Models that are processed before other work gets a turn of the event loop; so many take about 2 ms. */
 export const modelsPerTurnMax = 50
 /** Sets of parameters that are kept for each provider, one for all its models that are asked in the same way: a few are usual. */
 export const parameterSetsMax = 1_000
@@ -17,13 +17,13 @@ export const discoveryEveryMs = 600_000
 export const discoveryWaitMs = 10_000
 /** How soon a listing that failed is tried again, so that a local server started later is found. */
 export const discoveryRetryMs = 30_000
-/** How long a call for a model nobody knows waits for listings that are read because of it. */
+/** How long a call for an unknown model waits while listings are read because of it. */
 export const discoveryMissWaitMs = 1_000
 /** Listings read at once. */
 export const discoveryConcurrencyMax = 4
 /** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
 export const inspectedModelsMax = 500
-/** Model ids compared with one that is unknown, and how many near ones the message names. */
+/** Model ids that are compared with an unknown one, and how many near ones the message names. */
 export const nearestCandidatesMax = 2_000
 export const nearestShownMax = 3
 /** Models one page of the catalog may hold, by the contract. */
@@ -43,12 +43,12 @@ export const priceUsdMax = 100_000
 export const ruleTextMax = 200
 /** How deep its rules about names may lie within each other. */
 export const ruleDepthMax = 64
-/** A price that becomes so many times what it was, or so small a part of it, is taken for a mistake. */
+/** A price that grows or shrinks by this factor counts as a mistake. */
 export const priceJumpMax = 1_000n
 /** Largest file of prices that is read, packed or not, and the largest list that is stored. */
 export const priceFileBytesMax = 64_000_000
 export const priceListBytesMax = 16_000_000
-/** How often a process looks for prices that were taken, and how often it works prices out anew, which may have dates. */
+/** How often a process looks for newly taken prices, and how often it computes all prices again, because some begin on a day. */
 export const pricesLookEveryMs = 5_000
 export const pricesRenewEveryMs = 3_600_000
 /** Lines of a comparison that are shown of models that came or went. */

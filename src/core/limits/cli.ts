@@ -2,7 +2,7 @@
  * Commands. Durations end in Ms, sizes in Bytes.
  */
 
-/** How often a progress bar is drawn anew, and a running batch asked about. */
+/** How often a progress bar is drawn, and how often a running batch is polled. */
 export const progressEveryMs = 100
 export const batchPollEveryMs = 1_000
 /** How long commands wait for an answer to begin, and for a large upload to be accepted. */

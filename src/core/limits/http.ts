@@ -1,5 +1,5 @@
 /**
- * What a caller may send, and how answers leave: bodies, headers, connections. Durations end in Ms, sizes in Bytes.
+ * The bodies, headers and connections of callers, and how answers leave. Durations end in Ms, sizes in Bytes.
  */
 
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
@@ -8,11 +8,11 @@ export const liveBodyBytesMax = 64_000_000
 export const sessionIdLengthMax = 256
 export const userIdLengthMax = 256
 export const modelIdLengthMax = 256
-/** What is kept of the headers by which an application names itself; the rest is cut off. */
+/** The kept length of the headers with an application's name and address; the rest is cut off. */
 export const attributionLengthMax = 256
 /** A longer name of a provider's service tier is not written down. */
 export const serviceTierLengthMax = 64
-/** Silence after which a stream shows the caller a comment, so that proxies keep it open. */
+/** After so much silence a stream sends its caller a comment, so that proxies keep the connection open. */
 export const keepAliveMs = 10_000
 /** Body of a settings change: one flag. */
 export const settingsBodyBytesMax = 65_536
@@ -22,7 +22,7 @@ export const stopWaitMs = 30_000
 export const uploadIdleMs = 60_000
 /** Bytes that come at least in so long a time of waiting for them: the pace of a modem. */
 export const uploadBytesMin = 500_000
-/** How long a caller may pause in the middle of a body, and take for one that is read whole: slow lines, not abandoned ones. */
+/** How long a caller may pause inside a body, and how long it may take for a body that is read whole: for slow lines. */
 export const bodyIdleMs = 60_000
 export const bodyReadMs = 600_000
 /** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
@@ -32,28 +32,28 @@ export const sharedBodyBytesMax = 2_000_000
 export const bodySliceBytes = 262_144
 /** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
 export const corkedResponseBytesMax = 12_000
-/** Bytes of a larger body that are gathered before they are sent, so that its head and its end share a system call. */
+/** Bytes of a larger body that are gathered before sending, so that its head and its end share a system call. */
 export const gatheredResponseBytes = 65_536
 /** First piece of a larger body; leaves room for any headers in the same system call. */
 export const corkedPieceBytes = 4_096
 /** Descriptors of one call: its caller's connection and one to a provider. */
 export const descriptorsOfCall = 2
-/** Descriptors that calls do not take: so many, or this part of the limit and no more than `descriptorsUsual`. */
+/** Descriptors that calls may not use: so many, or this part of the limit but no more than `descriptorsUsual`. */
 export const descriptorsKept = 32
 export const descriptorsKeptPart = 8
-/** A process that may have fewer is told to have more: about 2,000 calls at once. */
+/** A process with a lower limit logs a warning: about 2,000 calls at once. */
 export const descriptorsUsual = 4_096
 /** With fewer left a connection that fails has failed for that. */
 export const descriptorsLeftMin = 8
-/** How long what was counted of them stands. */
+/** How long a count of the descriptors is used. */
 export const descriptorLookMs = 50
 /** Descriptors of a process beside its calls: storage, threads, what listens. */
 export const descriptorsBeside = 40
 /** Bodies below this are not counted: a thousand of them at once take 64 MB. */
 export const countedBodyBytesMin = 65_536
-/** Memory of a call for each byte of its body, measured: the body, what is made of it for a provider, and what is not collected yet. */
+/** Measured memory of a call for each byte of its body: the body, the request to the provider, and garbage not yet collected. */
 export const textBodyCopies = 3
-/** The same of speech, whose clips are decoded and written anew. */
+/** The same for speech, whose clips are decoded and encoded again. */
 export const speechBodyCopies = 6
 /** The part of its memory that the bodies of a process take by default, and the least that an operator may leave them. */
 export const bodyMemoryPart = 4

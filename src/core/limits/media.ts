@@ -12,13 +12,13 @@ export const mediaAddressLengthMax = 8_192
 export const mediaBytesMax = 20_000_000
 /** All of one call together: as base64 they fit into the largest body that providers take, 50 MB. */
 export const mediaTotalBytesMax = 32_000_000
-/** Whole time for one address, redirects included: nobody has been answered yet. */
+/** The whole time for one address, including redirects: the caller has no answer yet. */
 export const mediaFetchMs = 30_000
 /** Addresses of one call that are fetched at once. */
 export const mediaFetchesPerCall = 4
 /** Addresses of all calls of this process that are fetched at once; further ones wait. */
 export const mediaFetchesMax = 32
-/** Most bytes written as base64 in one step: larger steps would hold everybody up. */
+/** The most bytes written as base64 in one step: larger steps would stall all other calls. */
 export const mediaStepBytes = 262_144
 /** Tokens of a document that only its provider reads: ten pages with their pictures. */
 export const unreadFileTokens = 25_000

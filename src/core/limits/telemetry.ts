@@ -6,7 +6,7 @@
 export const metricSeriesMax = 2_000
 /** Ports that a process tries for its metrics, from the configured one on, where several share a port for their callers. */
 export const metricsPortsMax = 100
-/** How long a gateway that stops waits for the reader of its output, who may be stuck. */
+/** How long a stopping gateway waits for the reader of its output, which may be stuck. */
 export const outputWaitMs = 2_000
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
 export const logGatherBytes = 8_192

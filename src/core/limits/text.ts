@@ -8,15 +8,15 @@ export const jsonDepthMax = 200
 export const jsonMembersMax = 500
 /** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
 export const memberNamesComparedMax = 24
-/** The longest line whose characters are counted to say where JSON is broken; of a longer one its bytes are told. */
+/** The longest line in which the characters are counted to say where JSON is broken; in a longer one the bytes are counted. */
 export const placeColumnBytesMax = 1_048_576
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
 /** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */
 export const memberPassedBytesMax = 524_288
 /**
- * Of a request body that is parsed whole, everything but texts of 4 kB and more: those are only copied, but millions of
- * small values would stall everybody while they are made.
+ * Everything but texts of 4 kB and more, in a request body that is parsed whole. Long texts are only copied, but creating
+ * millions of small values would stall all other calls.
  */
 export const bodyValuesBytesMax = 262_144
 /** Messages, parts, calls and tools of one request together: four times as many as the longest conversation of an agent. */
@@ -26,13 +26,13 @@ export const requestObjectsMax = 1_000_000
 /** A body from this length on may have so many elements; and so many bytes of it are counted through in one go. */
 export const elementsBytesMin = 200_000
 export const elementStepBytes = 262_144
-/** A request body from this length on is never parsed whole, which would stall everybody for milliseconds. */
+/** A request body of this length or more is never parsed whole, because that would stall all other calls for milliseconds. */
 export const wholeBodyBytesMax = 2_000_000
-/** One from this length on is not either, if its texts are long: what is looked into of a picture is nothing. */
+/** Nor is one of this length or more, if its texts are long: a picture's bytes need no parsing. */
 export const leanBodyBytesMin = 262_144
 /** A request of so many bytes, its longer texts not counted, is translated in several turns. */
 export const steppedBodyBytesMin = 262_144
-/** Its beginning, by which that is told, and from which length on a text is long: shorter ones cost less to parse than to leave out. */
+/** The part of a body that decides this, and the length of a long text: parsing a shorter one costs less than leaving it out. */
 export const leanProbeBytes = 32_768
 export const leanProbeTextBytesMin = 2_048
 /** Texts from this length on are left out, in steps of so many quotes. */
@@ -40,7 +40,7 @@ export const leanTextBytesMin = 256
 export const leanStepQuotes = 4_096
 /** Of such a text's beginning, which tells a data URL's type or where a sealed thought is from, so many bytes at most are kept. */
 export const leanHeadBytesMax = 384
-/** One that must be read all the same is read in slices of so many bytes. */
+/** A large body that must be read all the same is read in slices of so many bytes. */
 export const leanSliceBytes = 262_144
 /** Messages, or parts of a long one, of a request translated in several turns that are read or written in one of them. */
 export const steppedMessagesMax = 4_096
@@ -61,14 +61,14 @@ export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
 export const textSampleBytes = 256
 /**
- * One frame of an upstream event stream: a whole answer of any model, told at once, fits. Each is copied some seven times on
- * its way. One that begins with a picture may be larger, so that a generated one fits.
+ * One frame of an upstream event stream: a model's whole answer in one frame fits. A frame is copied about seven times on
+ * its way. A frame that begins with a picture may be larger, so that a generated picture fits.
  */
 export const streamFrameBytesMax = 8_000_000
 export const streamPictureFrameBytesMax = 32_000_000
-/** Characters of one piece of a text that is told in another format, which may have to tell it five times. */
+/** Characters of one piece of translated text; some formats repeat it up to five times. */
 export const streamPieceLengthMax = 4_000_000
-/** Parts and citations of one frame that is told in another format, and of one whole answer: more would stall everybody. */
+/** Parts and citations of one translated frame, and of one whole answer: more would stall all other calls. */
 export const framePartsMax = 2_000
 export const answerPartsMax = 10_000
 /** What a stream rewriter may hold back from the first finish reason on, in frames and bytes, and the latter of frames without choices. */
@@ -88,7 +88,7 @@ export const embeddingInputsMax = 2_048
 export const tokenCountMax = 1_000_000_000
 /** Code points of an upstream's own error text that a caller may see. */
 export const upstreamMessageLengthMax = 400
-/** Characters of a call's texts that a provider's words are compared with, so that the log repeats none of them; beyond it has none of those words. */
+/** Characters of a call's texts that are compared with a provider's words, so that the log repeats none of them. Words of a longer call are not logged. */
 export const comparedTextLengthMax = 262_144
 /** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
 export const retryAfterMsMax = 3_600_000
