@@ -109,7 +109,7 @@ const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, { error: 'must be the name of a header' })
   .refine((name) => !ownHeaders.has(name.toLowerCase()), { error: 'is a header that the gateway sets' })
-// No value stands in a message: any of them may be a secret.
+// Messages contain no values, because any value may be a secret.
 const headerValue = z.string().regex(/^[\x20-\x7e\xa0-\xff]+$/, {
   error: 'must be of Latin letters, digits and signs, without line breaks',
 })
@@ -247,7 +247,7 @@ export type ModelPrices = z.output<typeof pricesSchema>
 /** One deployment as the operator writes it. */
 export type ProviderConfig = z.output<typeof providerSchema>
 
-/** As much of the providers as can be read whatever else is wrong with the file, so that theirs is reported with it. */
+/** The providers that can be read although other parts of the file are wrong, so that all problems are reported together. */
 const outlineSchema = z
   .object({
     providers: z
@@ -272,20 +272,20 @@ const outlineSchema = z
 /** A provider as far as it can be read. */
 export type ProviderOutline = z.output<typeof outlineSchema>['providers'][number]
 
-/** What of a configuration stands in its file. */
+/** The part of a configuration that comes from its file. */
 interface FileSources {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** Whether the named file may be missing: a command is about to write it. */
   mayLackFile?: boolean
-  /** What a command is about to write to that path, in place of what is there; its references need not lead anywhere yet. */
+  /** The text that a command is about to write to that path; its references need not lead to anything yet. */
   draft?: { path: string; value: unknown }
 }
 
-/** Stands for what a reference of a draft will lead to; it fits wherever a secret or an address does. */
+/** Replaces a draft's reference that leads to nothing yet; it is valid as a secret and as an address. */
 export const unresolved = 'https://unresolved.invalid'
 
-/** Reads the file that the environment names, or the usual one; adds to `problems` what is wrong with it. */
+/** Reads the file that the environment names, or the default one; adds its errors to `problems`. */
 export function readConfigFile(sources: FileSources, problems: string[]) {
   const empty = configFileSchema.parse({})
   const { draft } = sources
@@ -317,7 +317,7 @@ function checkFile(
   return { file: { ...configFileSchema.parse({}), ...readableMembers(given) }, path, outlines }
 }
 
-/** The members that can be read whatever is wrong with the others, so that what else is wrong with them is told as well. */
+/** The members that can be read although others are wrong, so that all problems are reported together. */
 function readableMembers(given: unknown): Partial<z.output<typeof configFileSchema>> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return {}
   const { shape } = configFileSchema
@@ -351,7 +351,7 @@ interface Substitution extends FileSources {
 }
 
 const reference = /^\$\{(env|file):([^}]+)\}$/
-/** What was meant as a reference, with something before or after it or another word in it. */
+/** A text that was probably meant as a reference, but has something before or after it, or a different word inside. */
 const slip = /\$\{\s*\w*\s*:/
 
 /** Replaces strings that are `${env:NAME}` or `${file:path}` as a whole, so that no secret has to stand in the file. */
@@ -366,7 +366,7 @@ function substitute(value: unknown, context: Substitution, where: string): unkno
   if (typeof value !== 'string') return value
   const match = reference.exec(value)
   if (!match) {
-    // Taken as it stands it would travel to the provider as a key, or name a folder.
+    // Used literally it would be sent to the provider as a key, or name a folder.
     if (slip.test(value))
       context.problems.push(
         `${context.path}: ${where.slice(1)}: \${env:NAME} or \${file:path} must be the whole value, with nothing around it`,

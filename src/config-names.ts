@@ -3,7 +3,7 @@ import { nameGroupsMax, nameMembersMax, namesMax, weightMax } from './core/limit
 import { modelIdLengthMax } from './core/limits/http.ts'
 import { modelNamePattern } from './core/model-name.ts'
 
-/** What a caller may write as a model. */
+/** What a caller may write as the model. */
 const modelName = z
   .string()
   .min(1)
@@ -37,7 +37,7 @@ const nameSchema = z.strictObject({
     .describe('Asked one after the other, the next when what was asked has failed'),
 })
 
-/** A record of bounded size, whatever stands in it. */
+/** A record with a bounded number of entries. */
 const few = (record: Readonly<Record<string, unknown>>): boolean => Object.keys(record).length <= namesMax
 
 /** The members of the configuration file that give models names of the operator's own. */
@@ -68,7 +68,7 @@ interface Named {
   aliases: Readonly<Record<string, string>>
 }
 
-/** What is wrong between names and aliases, a line each. */
+/** Conflicts between names and aliases, a line each. */
 export function checkNames({ names, aliases }: Named): string[] {
   return Object.keys(aliases).flatMap((alias) => {
     if (Object.hasOwn(names, alias))

@@ -95,7 +95,7 @@ function isPercent(value: string | number): boolean {
   return parseCredits(value) % 100_000n === 0n
 }
 
-/** One unit of time prices audio: another one would be a second price of the same. */
+/** Only one unit of time may have a price: a second one would price the same audio twice. */
 function hasOneTime(prices: Readonly<Record<string, unknown>>): boolean {
   return audioTimeMembers.filter((member) => prices[member] !== undefined).length <= 1
 }

@@ -18,7 +18,7 @@ import { parseCredits } from './core/money.ts'
  * frozen object, and every problem is reported at once.
  */
 
-/** What the gateway runs with. */
+/** The settings of the gateway. */
 export interface Config {
   readonly host: string
   readonly port: number
@@ -63,7 +63,7 @@ export interface Config {
   readonly file: string | null
 }
 
-/** What a preset contributes to reading the environment. */
+/** What reading the environment needs to know about a preset. */
 export interface PresetEnvironment {
   slug: string
   /** Variable that holds the provider's key, such as OPENAI_API_KEY; null when the provider needs none. */
@@ -76,7 +76,7 @@ export interface PresetEnvironment {
   keyForms?: Readonly<Record<string, unknown>>
   /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
   baseUrlVariable: string | null
-  /** Whether it is whatever server the operator names, of which nothing is known. */
+  /** Whether it stands for any server that the operator names. */
   isOperatorNamed: boolean
 }
 
@@ -87,7 +87,7 @@ export interface ConfigSources {
   presets: readonly PresetEnvironment[]
   /** Whether the file that the environment names may be missing: a command is about to write it. */
   mayLackFile?: boolean
-  /** A file as a command is about to write it: what of it needs a variable or a secret that is not there yet is no problem. */
+  /** A file's new text, which a command is about to write. A missing variable or secret in it is not a problem. */
   draft?: { path: string; value: unknown }
 }
 
@@ -222,7 +222,7 @@ function withKey(provider: ProviderConfig, { presets, env }: ConfigSources): Pro
   return { ...provider, api_key: key }
 }
 
-/** The sources without variables that are to switch no provider on. */
+/** The settings without the variables that should switch no provider on. */
 function withoutIgnored(
   sources: ConfigSources,
   { ignored_variables: names = [] }: { ignored_variables?: readonly string[] | undefined },
@@ -240,7 +240,7 @@ function providersFromEnvironment(
 ): ProviderConfig[] {
   const found: ProviderConfig[] = []
   for (const preset of sources.presets) {
-    // The environment only adds what the file does not name.
+    // The environment adds only providers that the file does not have.
     if (configured.some((provider) => provider.preset === preset.slug)) continue
     const apiKey = preset.keyVariable ? sources.env[preset.keyVariable] : undefined
     const baseUrl = preset.baseUrlVariable ? sources.env[preset.baseUrlVariable] : undefined
@@ -303,7 +303,7 @@ function checkProviders(
       problems.push(
         `providers.${index}.key_form: preset "${preset.slug}" has ${forms.length === 0 ? 'one way to send a key; leave this out' : `no form "${provider.key_form}"; use ${forms.join(' or ')}, or leave this out`}`,
       )
-    // A login must reach nobody but the provider that it is of.
+    // A login may be sent only to the provider that it belongs to.
     const isOwnAddress = provider.base_url !== undefined || !hasAddress(provider.preset)
     if (provider.caller_logins === true && isOwnAddress)
       problems.push(
@@ -315,7 +315,7 @@ function checkProviders(
         `providers.${index}.${name}: what "${preset.slug}" takes is known; only a server of preset custom needs it, leave it out`,
       )
     }
-    // A server of one's own may ask for none.
+    // A custom server may need no key.
     const variable = preset?.keyVariable
     if (
       variable &&
@@ -383,7 +383,7 @@ function secretOf(text: string | undefined, name: string, problems: string[]): s
   return null
 }
 
-/** An address without its user, password, and whatever its query calls a password; a password may itself have an "@". */
+/** An address without its user, its password, and passwords in its query; a password may itself contain an "@". */
 function hideSecrets(url: string): string {
   return url
     .replace(/\/\/.*@/, '//[secret]@')

@@ -151,7 +151,7 @@ export function createHttpLog({ log, metrics }: { log: Logger; metrics: Metrics 
 export interface Peers {
   /** For a request that no server of ours received, such as one of a test. */
   set(request: Request, address: string): void
-  /** A request was made of the one that the server received; the server knows no other. */
+  /** A route may have replaced the request that the server received; the server knows only its own. */
   readdress(made: Request, received: Request): void
   receivedFor(request: Request): Request
   /** Empty when nobody knows it. */

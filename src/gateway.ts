@@ -71,7 +71,7 @@ import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts
 import { createMp3Codec } from './audio/mp3-codec.ts'
 import { createAccess, createMoney } from './stores.ts'
 
-/** What tests may change; a start by hand passes none of it. */
+/** Settings for tests; an ordinary start passes none of them. */
 export interface GatewayHooks {
   clock?: Clock
   /** Called before and after every unit and blob that becomes durable, by name; the crash suite ends the process in it. */
@@ -82,7 +82,7 @@ export interface GatewayHooks {
   random?: () => number
   /** Silence after which a stream shows a comment. */
   keepAliveMs?: number
-  /** Fetches what callers name by address; by default what is public, and from the hosts of the configuration. */
+  /** Fetches addresses that callers name; by default public ones, and those on hosts of the configuration. */
   publicFetch?: PublicFetch
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
@@ -97,21 +97,21 @@ export interface Gateway {
   /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. `metricsUrl` is where only metrics are, if anywhere. */
   listen(): { url: string; port: number; metricsUrl: string | null }
   /**
-   * Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. Storage that does not
-   * answer holds it up for `storageStopMs` at most; then nothing of it is closed.
+   * Refuses new work, finishes running work within `stopWaitMs`, gives leases back and closes. Call it once. When storage
+   * does not answer, it waits for `storageStopMs` at most and then leaves storage open.
    */
   stop(): Promise<void>
   /** Says in the log that the configuration is read at the start alone: what SIGHUP asks for is not there yet. */
   refuseReload(): void
-  /** What the first start made; the secrets are shown once. */
+  /** What the first start created; the secrets are shown once. */
   readonly bootstrapped: Bootstrapped
-  /** True when the simulator stands in, because no provider is configured. */
+  /** True when the simulator is used because no provider is configured. */
   readonly isSandbox: boolean
   /** Models without a known price, which tracked accounts are served unpriced. */
   unpricedModels(): readonly string[]
-  /** Models with a surcharge that nobody tells the amount of and that is not billed; none where such calls are refused. */
+  /** Models with a surcharge of unknown amount that is not billed; empty when such calls are refused. */
   withUnknownSurcharges(): readonly string[]
-  /** What the operator's names and aliases promise and nothing serves, a sentence each. */
+  /** The operator's names and aliases that nothing serves, a sentence each. */
   unservedNames(): readonly string[]
   /** Reads every provider's listing; one line each. */
   checkProviders(): Promise<readonly ProviderCheck[]>
@@ -131,10 +131,10 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
   }
 }
 
-/** Closes one thing that was opened. Never rejects: it runs where another failure is to be told. */
+/** Closes one opened thing. Never rejects, because it runs while another error is being reported. */
 type Closer = () => Promise<unknown>
 
-/** What it opens it adds to `opened`. */
+/** Adds everything that it opens to `opened`. */
 async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[]): Promise<Gateway> {
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
@@ -170,7 +170,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
     core.metrics.stop()
-    // What storage does not take now is made good by whoever starts next, as after a crash.
+    // What storage does not accept now is repaired by the next process that starts, as after a crash.
     const isSaved = await atMost(hooks.storageStopMs ?? storageStopMs, stopSaved(core))
     if (!isSaved) log.warn('stopped without storage, which does not answer')
     await log.flush()
@@ -203,7 +203,7 @@ function modelsOf(endpoints: readonly Endpoint[]): string[] {
   return [...new Set(endpoints.map(({ model }) => model))]
 }
 
-/** Makes durable what waits for it, gives back what was leased, and closes the database. */
+/** Makes waiting captures and results durable, gives leases back, and closes the database. */
 async function stopSaved({ money, database, refusalNotes }: Core): Promise<void> {
   await money.accounts.saveLearning(money.learning).catch(() => undefined)
   await money.billing.stop()
@@ -212,7 +212,7 @@ async function stopSaved({ money, database, refusalNotes }: Core): Promise<void>
   await database.close()
 }
 
-/** Storage, logs, access and money: what everything else stands on. */
+/** Storage, logs, access and money: the parts that all others need. */
 async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[]) {
   const clock = hooks.clock ?? systemClock
   const { writeLog } = hooks
@@ -244,7 +244,7 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
   })
   const { creditsNanocredits } = config.bootstrap
   if (creditsNanocredits !== null && bootstrapped.accountMode === 'tracked') {
-    // Whoever set them thinks that spending is limited.
+    // An operator who sets a limit expects that spending is limited.
     log.warn(
       'HEADRACE_BOOTSTRAP_CREDITS counts at the first start only: the account is tracked and no balance limits it. ' +
         'npx headrace org set mode prepaid makes it prepaid, npx headrace credits add gives it credits',
@@ -278,7 +278,7 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
 
 type Core = Awaited<ReturnType<typeof createCore>>
 
-/** Who can answer: configured providers, or the simulator when there is none. */
+/** The configured providers, or the simulator when there is none. */
 async function createProviders(
   config: Config,
   { clock, log, database, descriptors }: Core,
@@ -461,7 +461,7 @@ function notReady({ database, money }: Core): string | null {
   return money.billing.canAccept() ? null : 'captures do not become durable'
 }
 
-/** Saves what was learned of models now and then; returns how to stop. */
+/** Saves the learned figures of models periodically; returns a function that stops it. */
 function saveRegularly({ money, log }: Core): () => void {
   const timer = setInterval(() => {
     money.accounts

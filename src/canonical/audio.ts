@@ -186,7 +186,7 @@ export interface SpeechReader {
 /** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */
 export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
 
-/** A conversion of sound, which may run in another thread. */
+/** A value, or a promise of it when another thread must convert the sound first. */
 type Soon<Value> = Value | Promise<Value>
 
 /**

@@ -37,7 +37,7 @@ export function parseArguments(
   }
 }
 
-/** What the parser says, in its first sentence, and the option that was meant. */
+/** The first sentence of the parser's message, and the option that the user probably meant. */
 function problemOf(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : ''
   const [problem = ''] = message.split(/\.?\n|\. |\.$/)

@@ -28,7 +28,7 @@ export interface ClientRequest {
   timeoutMs?: number
 }
 
-/** Where the gateway should be: `HEADRACE_URL`, else what the configuration says. Throws CommandFailure when that is no address. */
+/** The gateway's address: `HEADRACE_URL`, else the configuration's. Throws CommandFailure when that is not an address. */
 export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null): string {
   const named = env['HEADRACE_URL']
   if (named) {
@@ -95,7 +95,7 @@ export function createClient(baseUrl: string): GatewayClient {
   }
 }
 
-/** Aborts what is waited for too long. */
+/** Aborts a request that takes too long. */
 class Patience {
   readonly #timeoutMs: number
   readonly #controller = new AbortController()
@@ -174,8 +174,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * An answer's JSON object; empty for a refusal that has none. Throws CommandFailure for an answer that broke off, and for a
- * success that is no JSON: another program answers there.
+ * An answer's JSON object; empty for a refusal without one. Throws CommandFailure for an answer that broke off, and for a
+ * success that is no JSON, because then a different program answers at this address.
  */
 export async function readJson(response: Response): Promise<Record<string, unknown>> {
   const length = Number(response.headers.get('content-length') ?? 0)

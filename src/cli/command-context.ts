@@ -59,9 +59,9 @@ export function createCommandContext<
 }
 
 /**
- * Throws the system's error, such as EADDRINUSE, when the port cannot be listened on. Asked before a first start makes
- * anything: keys that were shown in front of a refusal are overlooked. A port that processes share is not asked for: it
- * is never taken by its sharers, and whoever connected in that moment would be answered by nobody.
+ * Throws the system's error, such as EADDRINUSE, when the process cannot listen on the port. Called before a first start
+ * creates keys: users overlook keys that are printed before an error. It does not try a port that processes share, because
+ * such a port is never taken, and a client that connected to this short-lived listener would get no answer.
  */
 export function requireFreePort(config: { host: string; port: number; sharePort: boolean }): void {
   if (config.port === 0 || config.sharePort) return

@@ -14,7 +14,7 @@ export interface CliConfig {
   readonly dataFolder: string
   /** `sqlite:` and a path, or `postgres://…`. */
   readonly databaseUrl: string
-  /** The file it was read from, null when there is none. */
+  /** The path of the file it was read from; null without a file. */
   readonly file: string | null
   readonly providers: readonly {
     readonly id?: string | undefined
@@ -26,15 +26,15 @@ export interface CliConfig {
   readonly aliases: Readonly<Record<string, string>>
 }
 
-/** What a command can do with. */
+/** Options for reading the configuration. */
 export interface ConfigOptions {
   /** Whether the configuration file that the environment names may be missing, because the command is about to write it. */
   mayLackFile?: boolean
-  /** A file as the command is about to write it, in place of what is there; its secrets may be missing. */
+  /** A file's new content, which the command is about to write; its secrets may be missing. */
   draft?: { path: string; value: unknown }
 }
 
-/** What a command may use of the outside. Everything else it gets over HTTP. */
+/** What a command may use of its surroundings. Everything else it gets over HTTP. */
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
@@ -46,7 +46,7 @@ export interface CommandContext {
   isTty: boolean
   /** Width of the terminal in characters. */
   columns: number
-  /** Asks a person and resolves with the line typed; with an empty line when there is nobody to ask. */
+  /** Asks the user and resolves with the typed line; with an empty line when there is no terminal. */
   ask(question: string): Promise<string>
   /** Configuration from file and environment. Throws an error with `problems`, one line each, which names them all. */
   readConfig(options?: ConfigOptions): CliConfig
@@ -64,7 +64,7 @@ export interface CommandContext {
   checkProviders?(config: CliConfig): Promise<readonly ProviderCheck[]>
 }
 
-/** What one configured provider said. */
+/** The answer of one configured provider. */
 export interface ProviderCheck {
   provider: string
   ok: boolean
@@ -81,9 +81,9 @@ export interface CliStorage {
   priceLists: PriceListsRepository
   /** Where the payloads of batches are; absent where they cannot be listed. */
   blobs?: CliBlobs
-  /** What is wrong when the payloads here are not the database's, in a line; null when they are. */
+  /** A line that says that the payloads here are not the database's; null when they are. */
   checkBlobStore?(): Promise<string | null>
-  /** What is wrong with the money; empty when nothing is. */
+  /** The broken invariants of the money; empty when there are none. */
   checkInvariants(): Promise<readonly InvariantFinding[]>
   close(): Promise<void>
 }

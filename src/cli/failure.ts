@@ -17,7 +17,7 @@ export function usageFailure(message: string, command: string): CommandFailure {
   return new CommandFailure(`${message} See "npx headrace ${command} --help".`, { exitCode: 2 })
 }
 
-/** What is wrong with the configuration, when that is what was thrown; null otherwise. */
+/** The problems of the configuration, when the thrown value is about those; null otherwise. */
 export function configProblemsOf(error: unknown): readonly string[] | null {
   if (!(error instanceof Error) || error.name !== 'ConfigError') return null
   const problems = 'problems' in error ? error.problems : null

@@ -30,7 +30,7 @@ export interface BatchLine {
 
 const terminal = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
-/** Whether nothing will change any more. */
+/** Whether the batch has ended and will not change any more. */
 export function isEnded(batch: BatchLine): boolean {
   return terminal.has(batch.status)
 }

@@ -66,7 +66,7 @@ async function watch(args: readonly string[], context: CommandContext): Promise<
   const [id] = parsed.words
   if (id === undefined) return withSession(context, watchLatest)
   return withSession(context, async (session) => {
-    // Asked once before watching, so that a wrong id is told at once.
+    // Requested once before watching, so that a wrong id fails at once.
     await loadBatch(session.client, session.key, id)
     return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
   })

@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.ts'
 import { recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { size } from '../amounts.ts'
 
-/** What a file of batch items asks for. */
+/** The settings that the items of a batch file state. */
 export interface BatchFile {
   path: string
   items: number
@@ -18,7 +18,7 @@ export interface BatchFile {
   sha256: string
 }
 
-/** What the caller said instead of letting the lines say it. */
+/** The endpoint and model from the command line, in place of those in the lines. */
 export interface BatchFileOptions {
   endpoint?: string | undefined
   model?: string | undefined
@@ -76,7 +76,7 @@ async function requireFile(path: string): Promise<void> {
   )
 }
 
-/** The lines of a file that must be UTF-8: what is not would be sent, and paid for, with its letters replaced. */
+/** The lines of a file, which must be UTF-8: other bytes would be replaced, and the changed text sent and paid for. */
 async function* strictLines(path: string): AsyncGenerator<string> {
   let lines = 0
   try {
@@ -139,7 +139,7 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   return { url: guessed, model: textOrEmpty(model) || null }
 }
 
-/** What is wrong in a line, and at which of its columns. */
+/** The problem of a line, and its column. */
 function faultIn(line: string): string {
   const bytes = Buffer.from(line)
   const fault = findSyntaxFault(bytes)

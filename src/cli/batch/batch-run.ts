@@ -116,7 +116,7 @@ async function upload(
   }
 }
 
-/** The gateway counts items; whoever mends the file looks for a line. */
+/** The gateway names an item by its number, but the user who corrects the file needs the line. */
 async function withLine(failure: CommandFailure, { path }: BatchFile): Promise<CommandFailure> {
   const index = /^\W*requests\[(\d+)\]/.exec(failure.message)?.[1]
   if (index === undefined) return failure
@@ -155,7 +155,7 @@ export async function followBatch(
   let looks = 0
   let told = ''
   const tell = (waiting: readonly WaitingLine[]): void => {
-    // Counts and times change with every look; the reason is told once, and once more when it comes back.
+    // Counts and times change at every poll; the reason is printed once, and again when it comes back.
     const reasons = waiting
       .map(({ type, message }) => `${type} ${message}`)
       .toSorted()
@@ -189,7 +189,7 @@ export async function followBatch(
     return leftExitCode
   }
   session.isUnderWay = false
-  // Of a batch that had ended before, nobody here knows how long it took.
+  // A batch that had ended before this command began: its duration is not known here.
   const took = looks > 1 ? ` in ${duration(performance.now() - startedMs)}` : ''
   context.write(`${summaryOf(batch)}${took}\n`)
   if (options.resultsPath !== null && batch.status !== 'failed')
@@ -213,10 +213,10 @@ async function saveResults(
   if (!response.ok || !response.body) throw refusal(response, await readJson(response))
   const partial = `${path}.partial`
   const bytes = await saveBody(response.body, { partial, path }).catch(async (error: unknown) => {
-    // On a full disk it would stand in the way of the next try.
+    // On a full disk an incomplete file would take the room of the next try.
     await rm(partial, { force: true })
     if (!(error instanceof CommandFailure)) throw error
-    // The batch is paid for: whatever stands in the way of the file, its results can be had again.
+    // The batch is paid for. When its file cannot be written, the results can be fetched again.
     const again = `npx headrace batch watch ${batch.id} --out ${path}`
     throw new CommandFailure(`${error.message} The results are not lost: ${again}`)
   })

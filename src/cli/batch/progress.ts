@@ -4,7 +4,7 @@ import type { Paint } from '../paint.ts'
 
 /** A bar for something that takes longer than a second. */
 export interface Progress {
-  /** Shows how far it is; draws only now and then. `note` stands behind the bar. */
+  /** Shows the progress; draws only now and then. `note` follows the bar. */
   update(done: number, total: number, note?: string): void
   /** Shows the last state and ends the line. */
   end(): void
@@ -19,7 +19,7 @@ export interface ProgressOptions {
   /** Monotonic milliseconds. */
   nowMs(): number
   label: string
-  /** Nothing is drawn before this many milliseconds: what is quick needs no bar. 0 by default. */
+  /** Nothing is drawn before this many milliseconds, because a quick command needs no bar. 0 by default. */
   afterMs?: number
   /** How a count is written; as it is by default. */
   show?: (count: number) => string

@@ -25,7 +25,7 @@ const ok = (subject: string, message: string): Finding => ({ level: 'ok', subjec
 
 const wrong = (level: 'warning' | 'problem', found: Omit<Finding, 'level'>): Finding => ({ level, ...found })
 
-/** Looks at everything that can go wrong, in the order in which it would; stops where nothing further can be asked. */
+/** Checks everything that can go wrong, in the order of dependence; stops when later checks cannot succeed. */
 export async function* diagnose(context: CommandContext): AsyncGenerator<Finding> {
   const config = yield* checkConfig(context)
   if (config === null) return
@@ -149,7 +149,7 @@ async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
   }
 }
 
-/** Nothing is wrong with the books, but somebody pays the provider for answers that nobody was given. */
+/** The books are right, but the operator pays the provider for answers that no caller got. */
 async function* refusalFindings(
   storage: CliStorage,
   facts: HealthFacts,

@@ -17,7 +17,7 @@ export interface HealthFacts {
   dialect: 'sqlite' | 'postgres'
   /** The database's clock, Unix milliseconds. */
   nowMs: number
-  /** Captures that no storage accepted and that somebody must look at. */
+  /** Captures that storage refused and that an operator must look at. */
   deadLetters: number
   /** Calls of the last `refusedCallsShownMs` that were answered and then refused, and what they cost the operator. */
   refusedCalls: number

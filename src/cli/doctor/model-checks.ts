@@ -5,7 +5,7 @@ import type { CliConfig } from '../context.ts'
 import type { Finding } from './finding.ts'
 import { member } from '../../catalog/listing.ts'
 
-/** Asks the running gateway for the operator's own names and aliases: each is to stand for something that is served. */
+/** Asks the running gateway about the operator's own names and aliases: each should stand for a served model. */
 export async function* checkNames(
   baseUrl: string,
   { names, aliases }: Pick<CliConfig, 'names' | 'aliases'>,

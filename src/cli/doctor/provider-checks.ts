@@ -13,14 +13,14 @@ import { fetchListing } from '../../transport/fetch-listing.ts'
 import { createTransport } from '../../transport/http-client.ts'
 import type { ProviderCheck } from '../context.ts'
 
-/** Where the operator set a provider up, so that a check can name what to look at. */
+/** The place where the operator configured a provider, so that a finding can name it. */
 export interface ProviderOrigin {
   env: Readonly<Record<string, string | undefined>>
   /** The configuration file, null when there is none. */
   file: string | null
 }
 
-/** What the last reading of a provider's listing means to its operator, in one line. */
+/** One line that tells the operator what the last reading of a provider's listing means. */
 export function describeProvider(
   { deploymentId: provider, failure, modelCount }: DiscoveryState,
   settings: ProviderSettings | undefined,
@@ -79,7 +79,7 @@ function problemOf(failure: string, settings: ProviderSettings | undefined, orig
   if (/was ended before/.test(failure))
     return `did not list its models in time; check the network and ${address}. Known models stay offered`
   if (/could not be reached|in time|broke off/.test(failure)) {
-    // Nobody set the address of a preset that has one of its own.
+    // The preset's own address is in use: the operator has set none.
     const isOwn = settings !== undefined && settings.base_url === undefined
     return `cannot be reached; check the network${isOwn ? '' : ` and ${address}`}. Known models stay offered`
   }

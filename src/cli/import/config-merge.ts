@@ -19,11 +19,11 @@ import type { ImportedProvider } from './litellm-deployments.ts'
 /** What an import adds to the configuration. */
 export interface ConfigAddition extends OperatorNames {
   providers: readonly ImportedProvider[]
-  /** Variables that are to switch no provider on. */
+  /** Variables that should switch no provider on. */
   ignoredVariables: readonly string[]
 }
 
-/** A configuration file as it would be, and how it differs from what is there. */
+/** The merged configuration file, and its differences from the present one. */
 export interface MergedConfig {
   value: Readonly<Record<string, unknown>>
   text: string
@@ -105,7 +105,7 @@ function mergeProviders(
 
 const other = { names: 'aliases', aliases: 'names' } as const
 
-/** Nothing is a name and an alias at once, so what is imported as one takes the place of the other too. */
+/** A word cannot be a name and an alias at once, so an imported name also replaces an alias, and the other way round. */
 function mergeRecord(
   member: 'names' | 'aliases',
   before: unknown,
@@ -126,7 +126,7 @@ function mergeRecord(
   return Object.keys(merged).length === 0 ? {} : { [member]: merged }
 }
 
-/** Secrets that would be written over another one, by their files. */
+/** Files whose present secret would be overwritten by a different one. */
 export function changedSecrets(folder: string, secrets: ReadonlyMap<string, string>): string[] {
   return [...secrets].flatMap(([file, text]) => {
     const path = join(folder, file)
@@ -134,7 +134,7 @@ export function changedSecrets(folder: string, secrets: ReadonlyMap<string, stri
   })
 }
 
-/** Writes the secrets, each readable by its owner alone; those that are there already stay. */
+/** Writes the secrets, each readable only by its owner; existing files stay. */
 export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string>): void {
   for (const [file, text] of secrets) {
     const path = join(folder, file)
@@ -146,8 +146,8 @@ export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string
 }
 
 /**
- * Writes the file whole or not at all, for those who may read it now, and keeps what was there beside it. Returns where
- * that is.
+ * Writes the file whole or not at all, with the permissions of the present one, and keeps a copy of that beside it.
+ * Returns the copy's path.
  */
 export function writeConfig(path: string, { text, isNew }: MergedConfig): string | null {
   const kept = isNew ? null : `${path}.before-import`

@@ -21,7 +21,7 @@ export interface RunningProvider {
   variable: string | null
 }
 
-/** Every provider of the gateway as it would start in this environment, whoever named it. */
+/** Every provider that the gateway would have when it starts in this environment, from the file or from a variable. */
 export function describeRunning(providers: readonly RunningProvider[]): string {
   const shown = providers.map(({ id, variable }) =>
     variable === null ? id : `${id} (not in the file: by the variable ${variable})`,
@@ -37,7 +37,7 @@ interface Carried {
   isDry: boolean
 }
 
-/** Providers, names and aliases as they stand in the file now, or would; never a secret. */
+/** The providers, names and aliases of a file, present or merged; never a secret. */
 export function describeAddition({ target, merged, addition, secrets, isDry }: Carried): string {
   const { providers, names, aliases } = addition
   const counts = [

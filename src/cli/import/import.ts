@@ -178,7 +178,7 @@ async function readTables(litellm: LitellmDatabase, file: ImportedFile, remarks:
   }
 }
 
-/** Throws CommandFailure where something that is there would be changed and nobody said that it may be. */
+/** Throws CommandFailure when the import would change existing settings and the user has not allowed it. */
 async function requireConsent(
   target: string,
   merged: MergedConfig,

@@ -8,13 +8,13 @@ export interface Address {
   /** Absent where it is the provider's own. */
   baseUrl?: string
   query?: Readonly<Record<string, string>>
-  /** What the address says beside that, any of which may be a secret. */
+  /** The other parts of the address; any of them may be a secret. */
   secrets: { query: Readonly<Record<string, string>>; authorization: string | null }
-  /** The deployment that an address of Azure names, whatever the model is called. */
+  /** The deployment in an Azure address, which may differ from the model's name. */
   deployment: string | null
 }
 
-/** What LiteLLM is told of it. */
+/** LiteLLM's settings for it. */
 interface Given {
   provider: string
   preset: Preset
@@ -22,7 +22,7 @@ interface Given {
   apiVersion: string | null
 }
 
-/** A preset and an address up to and with its version; null for an address that is none. */
+/** A preset, and an address up to its version; null for an invalid address. */
 export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Address | null {
   if (apiBase === null) return { preset, ...nothingBeside }
   if (!URL.canParse(apiBase)) return null
@@ -52,7 +52,7 @@ const nothingBeside: Pick<Address, 'secrets' | 'deployment'> = {
   deployment: null,
 }
 
-/** Some addresses are those of an operation, which the gateway adds by itself. */
+/** Some addresses include an operation's path, which the gateway adds by itself. */
 const operationPath = /\/(?:chat\/completions|completions|embeddings|responses)$/
 const deploymentPath = /(?<=\/openai)\/deployments\/([^/]+)$/
 

@@ -19,7 +19,7 @@ import {
 import type { Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
-/** A provider as it is to stand in the configuration file. */
+/** A provider as it will be written to the configuration file. */
 export interface ImportedProvider {
   id: string
   preset: string
@@ -203,7 +203,7 @@ function noteVariables(values: readonly (YamlValue | undefined)[], { variables }
 const headerNamePattern = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const headerValuePattern = /^[\x20-\x7e\xa0-\xff]*$/
 
-/** The parameter whose text no request can carry; null where all can be sent. */
+/** The parameter with characters that a request cannot carry; null when all can be sent. */
 function unsendable(parameter: Parameter, sources: Sources): string | null {
   const canBeSent = (value: YamlValue | null) =>
     headerValuePattern.test((plainText(value?.text() ?? '', sources) ?? '').trim())

@@ -15,7 +15,7 @@ interface Settings {
 
 /** Fallback chains as they are written. */
 export interface Fallbacks {
-  /** What a model name falls back to after any error: its own chain, else the one for all. */
+  /** The models that a model name falls back to after any error: its own chain, else the general one. */
   of(name: string): readonly Fallback[]
   /** The same when the context of the model is too small. */
   ofContext(name: string): readonly Fallback[]

@@ -21,7 +21,7 @@ export interface ImportedFile {
   masterKey: { secret: string; value: YamlValue } | null
 }
 
-/** Reads the file; what has no place here is told with its line. */
+/** Reads the file. Settings that this gateway has no place for are reported with their line. */
 export function readLitellmFile(
   file: YamlValue,
   { env, hasDatabase, map = {} }: { env: ValueSources['env']; hasDatabase: boolean; map?: PriceMap },
@@ -77,7 +77,7 @@ function readMasterKey(
   return { secret, value }
 }
 
-/** The master key asks for models and no longer manages: clients have it, and whoever has it must not make keys. */
+/** The master key becomes a key for inference only: clients have it, and a client must not be able to create keys. */
 export function masterKeyOf(secret: string, organizationId: string): AdoptedKey {
   return {
     organizationId,

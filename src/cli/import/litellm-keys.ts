@@ -67,7 +67,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
   return null
 }
 
-/** What the store would refuse when it reads the key again; null when it reads what was written. */
+/** The problem that the store would have with the row when it reads the key again; null when there is none. */
 function faultOf({ policy, rates }: AdoptedKey): string | null {
   try {
     parsePolicy(JSON.parse(renderPolicy(policy)))
@@ -79,7 +79,7 @@ function faultOf({ policy, rates }: AdoptedKey): string | null {
   }
 }
 
-/** Within the dates that there are here. PostgreSQL has two moments that are none, before and after all others. */
+/** Limits a time to the dates of this gateway. PostgreSQL has two special values, before and after all dates. */
 function expiryOf(value: unknown, tell: (message: string) => void): number | null {
   if (value === null || value === undefined || value === 'Infinity') return null
   const atMs = finiteNumberOrNull(value) ?? Number.NEGATIVE_INFINITY

@@ -21,7 +21,7 @@ interface Described {
   remarks: Remarks
   /** What is asked, and of whom. */
   asked: Pick<Unpriced, 'asked' | 'preset'>
-  /** LiteLLM's map of prices; empty where none was given. */
+  /** LiteLLM's map of prices; empty when none was given. */
   map: PriceMap
 }
 
@@ -56,7 +56,7 @@ export function readModel(
   }
 }
 
-/** Where the file says no price LiteLLM has one in its map; a key with a limit is refused what has none here. */
+/** When the file states no price, LiteLLM uses its map. Here a key with a limit cannot use a model without a price. */
 function unstated(
   entry: YamlValue,
   { unpriced, map, remarks }: { unpriced: Unpriced; map: PriceMap; remarks: Remarks },

@@ -99,7 +99,7 @@ interface Context {
   remarks: Remarks
 }
 
-/** The groups of a model name, and after them those of what it falls back to, and so on; each endpoint once. */
+/** The groups of a model name, then the groups of its fallbacks, then those of theirs; each endpoint once. */
 function groupsOf(name: string, context: Context): readonly Group[] {
   const { fallbacks, remarks } = context
   const chain: string[] = []

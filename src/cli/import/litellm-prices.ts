@@ -68,8 +68,8 @@ export interface LitellmPrices {
 }
 
 /**
- * What LiteLLM would bill: by its map where one was given, else what the list here says of the same model at its maker. Null
- * where the gateway knows the price of the model at its address by itself, `unknown` where nobody knows it.
+ * The price that LiteLLM would bill: from its map if one was given, else what the price list here has for the same model
+ * at its maker. Null when the gateway knows the model's price at its address by itself; `unknown` when no source has one.
  */
 export function findPrices(
   { asked, baseModel, preset, upstream }: Unpriced,

@@ -16,7 +16,7 @@ const slugOf: Readonly<Record<string, string>> = {
   together_ai: 'together',
 }
 
-/** Providers of LiteLLM that this gateway has none for; their names are known so that they are not taken for makers. */
+/** LiteLLM's providers that have no counterpart here; listed so that their names are not taken for a model's author. */
 const unknownHere: ReadonlySet<string> = new Set([
   'ai21',
   'anyscale',

@@ -16,7 +16,7 @@ const resets: Readonly<Record<string, RowLimit['reset']>> = {
   '1mo': 'monthly',
 }
 
-/** What is left of a budget that is never renewed; the whole of one that is, which begins anew here. */
+/** The rest of a budget that is never renewed; the whole of one that is renewed, because it starts anew here. */
 export function limitWith({
   most,
   spent,
@@ -49,13 +49,13 @@ export function saysSomething(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(recordOrEmpty(value)).length > 0
 }
 
-/** A budget: null for none or an endless one. One that is no amount is 0, so that nobody may spend what nobody meant. */
+/** A budget; null for none or an unlimited one. An invalid amount becomes 0, so that no caller can spend by mistake. */
 export function budgetOf(value: unknown): number | null {
   if (value === null || value === undefined || value === 'Infinity') return null
   return finiteNumberOrNull(value) ?? 0
 }
 
-/** What was spent; more than there can be where the column has no number, as `Infinity` and `NaN` of PostgreSQL are none. */
+/** The spent amount. When the column is no number, such as PostgreSQL's `Infinity` or `NaN`, it is more than any budget. */
 export function spentOf(value: unknown): number {
   if (value === null || value === undefined || value === '-Infinity') return 0
   return finiteNumberOrNull(value) ?? Number.POSITIVE_INFINITY

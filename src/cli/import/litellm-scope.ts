@@ -4,7 +4,7 @@ import type { ImportedDeployment } from './litellm-deployments.ts'
 
 /** What names in a list of models stand for. */
 export interface ModelScope {
-  /** Null means all models; names that nothing is known of are told apart. */
+  /** Null means all models; unknown names are kept apart. */
   read(listed: readonly string[]): { models: readonly string[] | null; unknown: readonly string[] }
 }
 

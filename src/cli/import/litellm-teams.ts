@@ -6,7 +6,7 @@ import type { LitellmRow } from './litellm-repository.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { Remarks } from './remarks.ts'
 
-/** What a team means for each of its keys. */
+/** The settings that a team adds to each of its keys. */
 export interface LitellmTeam {
   name: string
   isBlocked: boolean

@@ -32,7 +32,7 @@ export function carrySecret(text: string, name: string, { variables }: ValueSour
   return { reference: `\${file:./${file}}`, stored: { file, text: literal } }
 }
 
-/** What a value says, also by a variable that the file or the environment holds; null when nobody does. */
+/** A value's text, also when it names a variable of the file or the environment; null when that is not set. */
 export function plainText(text: string, { variables, env }: ValueSources): string | null {
   const variable = variableOf(text)
   if (variable === null) return text

@@ -10,7 +10,7 @@ export interface Remark {
   message: string
 }
 
-/** Gathers what is to be told. */
+/** Collects remarks for the report. */
 export class Remarks {
   readonly #found: Remark[] = []
 
@@ -84,7 +84,7 @@ const reasons: Readonly<Record<string, string>> = {
   database_url: 'give it as --database to carry keys, teams and budgets',
 }
 
-/** Tells of everything in the file that nobody has asked for. */
+/** Reports every setting in the file that no part of the import has read. */
 export function remarkUnread(file: YamlValue, remarks: Remarks): void {
   for (const value of file.unread()) {
     const name =
