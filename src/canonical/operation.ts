@@ -1,6 +1,6 @@
 import type { Price, PriceUnit } from './usage.ts'
 
-/** What a caller can ask for. A batch's JSON field `endpoint` names one of these. */
+/** The operations of the API. A batch's JSON field `endpoint` names one of these. */
 export type OperationName =
   | 'chat_completions'
   | 'responses'
@@ -13,53 +13,53 @@ export type OperationName =
 /** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
 export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'rerank'
 
-/** Formats that have no other to be translated into or from. */
+/** Formats that are never translated into or from another one. */
 export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>
 
 /**
- * What the catalog, the configuration and routing must know of a kind of model, so that none of them asks for its name.
- * What a call of it uses and is held for is its row of `billing/metering/modalities.ts`.
+ * The facts about a modality that the catalog, the configuration and routing need, so that none of them compares its name.
+ * How its calls are metered and held is in its row of `billing/metering/modalities.ts`.
  */
 export interface ModalityRow {
-  /** What such a model takes and gives, in the contract's words. */
+  /** The model's inputs, in the contract's words. */
   inputs: readonly string[]
   outputs: readonly string[]
-  /** Where it is asked, below the version segment. */
+  /** The operation's path, below the version segment. */
   path: string
-  /** What providers' listings call it: as the type of a model, and as what the model gives. */
+  /** The words of providers' listings for it, as a model's type or as its output. */
   listedTypes: readonly string[]
   listedOutputs: readonly string[]
   /** The mode by which LiteLLM's configuration calls it. */
   importedModes: readonly string[]
-  /** The words by which names tell it, whoever made the model; null where no word does. The order of the rows counts. */
+  /** Words in model names that mean this modality, whoever made the model; null when there are none. Earlier rows win. */
   named: RegExp | null
-  /** Its models take and give what a chat does: thinking, pictures and tools belong to them, and an output that is counted. */
+  /** Whether its models hold conversations: with thinking, pictures and tools, and with counted output. */
   isConversation: boolean
-  /** It has abilities of sound (`AudioCapabilities`), of which routing asks for each by itself. */
+  /** Whether it has audio capabilities (`AudioCapabilities`), which routing checks one by one. */
   hasSound: boolean
-  /** What it puts out is sound, where a price list names its output tokens. */
+  /** Whether its output is sound, so that the output tokens of a price list are tokens of sound. */
   speaks: boolean
-  /** Features of its calls may be charged for besides. */
+  /** Whether features of its calls may have a surcharge. */
   hasSurcharges: boolean
-  /** Text operations alone: the format whose parameters tell what an endpoint honours; null where none are told. */
+  /** For text operations: the format whose parameters an endpoint can honour; null when endpoints list no parameters. */
   toldParameters: 'chat' | 'embeddings' | null
-  /** Parameters that its endpoints are shown with where none are told. */
+  /** The parameters that its endpoints show when they list none. */
   shownParameters: readonly string[]
   /** Whether the batch service runs its operations. */
   isBatchable: boolean
-  /** Sets of units of which one must be stated for a call to have a price. */
+  /** Sets of units; a call has a price when all units of one set have one. */
   pricedBy: readonly (readonly PriceUnit[])[]
   /** The unit that `pricing.prompt` of the contract shows: the first of these that has a price. */
   promptUnits: readonly PriceUnit[]
-  /** One number to order endpoints by: a float and a mixture, never money. */
+  /** One number to order endpoints by. It is a float and a mixture, so never use it for money. */
   comparedPrice(price: Price): number
 }
 
-/** Three parts of input to one of output: what chat traffic looks like, so that one number compares two price lists. */
+/** Three parts of input to one of output, like typical chat traffic, so that one number can compare two price lists. */
 const inputShare = 3
 const outputShare = 1
 
-/** Every kind of model that an operation is served by. */
+/** The modalities, with a row each. */
 export const modalities = {
   language: {
     inputs: ['text'],
@@ -163,10 +163,10 @@ export const modalities = {
   },
 } as const satisfies Record<string, ModalityRow>
 
-/** What kind of model serves an operation. */
+/** The modality of a model. */
 export type Modality = keyof typeof modalities
 
-/** Kinds of models that are asked with text, through interfaces. */
+/** Modalities whose operations take text, through interfaces. */
 export type TextModality = {
   [Name in Modality]: (typeof modalities)[Name]['hasSound'] extends true ? never : Name
 }[Modality]
@@ -174,12 +174,12 @@ export type TextModality = {
 /** Every kind, by its name. */
 export const modalityNames = Object.keys(modalities) as readonly Modality[]
 
-/** Whether endpoints of the kind have abilities of sound. */
+/** Whether endpoints of the modality have audio capabilities. */
 export function isSoundModality(modality: Modality): modality is Exclude<Modality, TextModality> {
   return modalities[modality].hasSound
 }
 
-/** The row of a kind, without the narrow types of its values. */
+/** The row of a modality, without the narrow types of its values. */
 export function modalityRow(modality: Modality): ModalityRow {
   return modalities[modality]
 }

@@ -1,14 +1,14 @@
 /**
  * What one call consumed, in the units that prices name. All values are whole, never negative, and zero when the unit
- * does not apply. Totals include their parts: cached and written input is part of the input, what is written
- * for an hour of what is written, and reasoning of the output, as chat completions counts them; formats that count otherwise
- * are converted when read.
+ * does not apply. Totals include their parts, as in chat completions: cached and written input is part of the input, input
+ * written for an hour is part of the written input, and reasoning is part of the output. Formats that count differently are
+ * converted when read.
  */
 export interface Usage {
   inputTokens: number
   cachedInputTokens: number
   cacheWriteTokens: number
-  /** Those of the written ones that the provider keeps for an hour; its usual time is five minutes. */
+  /** The written tokens that the provider keeps for an hour; its usual time is five minutes. */
   cacheWriteHourTokens: number
   inputAudioTokens: number
   outputTokens: number
@@ -16,30 +16,30 @@ export interface Usage {
   outputAudioTokens: number
   /** Length of the audio transcribed, or of the speech made where its length is known. */
   audioMilliseconds: number
-  /** Channels of that audio; 0 where it has none or nobody knows. */
+  /** Channels of that audio; 0 when there is none or the number is unknown. */
   audioChannels: number
   /** Unicode code points synthesized. */
   characters: number
-  /** The same text in bytes of UTF-8: what some sellers of speech count. */
+  /** The same text in bytes of UTF-8, which some providers of speech count. */
   utf8Bytes: number
   /** Searches of up to a hundred documents each, as a seller of reranking counts them. */
   searchUnits: number
 }
 
-/** How far a usage may be trusted: `provider` reported it; `estimated` was bounded by us because it was missing or absurd. */
+/** The source of a usage. `provider`: it was reported. `estimated`: the report was missing or absurd, so the gateway estimated it. */
 export type UsageSource = 'provider' | 'estimated'
 
-/** How a unit that a price can be set for is told to people. */
+/** The words for a unit that can have a price, and how its price is shown. */
 export interface PriceUnitRow {
-  /** Several of it. */
+  /** The unit in the plural. */
   words: string
-  /** What has the price. */
+  /** What the price is for. */
   priced: string
-  /** The count of a usage that it is the price of, where that is neither of tokens nor of time. */
+  /** The count of a usage that this unit prices, when that is neither tokens nor time. */
   prices?: keyof Usage
-  /** By which name its price stands in the catalog, where the contract's `pricing` has no member for it. */
+  /** The name of its price in the catalog, when the contract's `pricing` has no member for it. */
   shownAs?: `per_${string}_unit`
-  /** Its price is told for one, and not for a million. */
+  /** Its price is shown for one unit, and not for a million. */
   isToldForOne?: true
 }
 
@@ -95,13 +95,13 @@ export const priceUnitRows: Readonly<Record<PriceUnit, PriceUnitRow>> = unitRows
 /** The units in the order of their rows. */
 export const priceUnits = Object.keys(unitRows) as readonly PriceUnit[]
 
-/** Units of what is neither a token nor time, with the counts that they price. */
+/** Units other than tokens and time, with the counts that they price. */
 export const countedUnits = priceUnits.flatMap((unit) => {
   const { prices: count } = priceUnitRows[unit]
   return count === undefined ? [] : [{ unit, count }]
 })
 
-/** A price as people write it: which unit's, what turns it into the price of a million, and what a reader must know. */
+/** A price as people write it: its unit, the factor to the price of a million, and a note for readers. */
 export interface WrittenPriceRow {
   unit: PriceUnit
   factor: bigint
@@ -148,7 +148,7 @@ export type WrittenPrice = keyof typeof written
 /** The row of each member. */
 export const writtenPrices: Readonly<Record<WrittenPrice, WrittenPriceRow>> = written
 
-/** What a caller may ask of a transcription that some sellers charge for besides the audio. */
+/** Optional features of a transcription that some providers charge for in addition to the audio. */
 export const surchargedFeatures = [
   'diarize',
   'keyterms',
@@ -157,27 +157,27 @@ export const surchargedFeatures = [
   'speaker_roles',
 ] as const
 /**
- * One of them: speakers told apart, terms to listen for, entities found in the text, the transcript edited by an instruction,
- * and roles instead of numbers for the speakers.
+ * One of them: telling speakers apart, terms to listen for, finding entities in the text, editing the transcript by an
+ * instruction, and naming the speakers' roles instead of numbers.
  */
 export type SurchargedFeature = (typeof surchargedFeatures)[number]
 
-/** What a call asks for that decides its price: the features with a surcharge, and each channel transcribed apart. */
+/** Everything a call can ask for that changes its price: the features with a surcharge, and a transcript for each channel. */
 export const audioFeatures = [...surchargedFeatures, 'channels'] as const
 /** One of them. */
 export type AudioFeature = (typeof audioFeatures)[number]
 
-/** How the seller of audio by time counts the time of one call, in whole milliseconds; what is absent, 0 or false changes nothing. */
+/** How a provider counts the billed time of one call, in whole milliseconds; an absent, zero or false member changes nothing. */
 export interface TimeRules {
   /** A call is billed for at least this long. */
   readonly minimumMilliseconds?: number
   /** A call is billed in whole steps of this length; a step that has begun counts. */
   readonly roundToMilliseconds?: number
-  /** Every channel is billed as if it were all of the audio; `when_asked`: only where the call asks for each channel apart. */
+  /** Every channel is billed for the whole length; `when_asked`: only when the call asks for each channel apart. */
   readonly isPerChannel?: boolean | 'when_asked'
 }
 
-/** What a call that asked for a feature costs besides, in millionths of what its audio costs. 0 undoes what is known otherwise. */
+/** The surcharge for a feature, in millionths of the audio's cost. 0 removes a surcharge that a lower source states. */
 export interface SurchargeShares {
   readonly diarizeMillionths?: number
   readonly keytermsMillionths?: number
@@ -190,13 +190,13 @@ export interface SurchargeShares {
 export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> &
   TimeRules &
   SurchargeShares & {
-    /** Features that are charged for besides, by an amount that nobody has told unless a unit or a share states it. */
+    /** Features with a surcharge. Its amount is unknown unless a unit or a share states it. */
     readonly surcharged?: readonly SurchargedFeature[]
-    /** Milliseconds that a call which asked for the feature is billed for at least. */
+    /** The shortest billed time, in milliseconds, of a call that asked for the feature. */
     readonly featureMinimums?: Readonly<Partial<Record<SurchargedFeature, number>>>
   }
 
-/** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
+/** A stated price of zero for every unit: for the operator's own servers, and for free models. */
 export const freePrice: Price = Object.freeze(Object.fromEntries(priceUnits.map((unit) => [unit, 0n])))
 
 export const noUsage: Usage = Object.freeze({
@@ -216,8 +216,8 @@ export const noUsage: Usage = Object.freeze({
 })
 
 /**
- * The counts of a usage by their columns in the database, which are also their names in a record of what a provider
- * reported. A count that has a price is stored, so that a charge can be computed again from its row.
+ * The counts of a usage by their columns in the database. A record of a provider's report uses the same names. Every count
+ * that has a price is stored, so that a charge can be computed again from its row.
  */
 export const usageColumns = {
   input_tokens: 'inputTokens',
@@ -235,38 +235,38 @@ export const usageColumns = {
   search_units: 'searchUnits',
 } as const satisfies Record<string, keyof Usage>
 
-/** What a call may consume at the most, as known before it is made; the base of the hold. */
+/** The most that a call may consume, as known before it is made; the base of the hold. */
 export interface Demand {
   /** Estimated prompt tokens; 0 for audio. */
   inputTokens: number
-  /** Those of them that are of audio in a conversation; absent when there is none. */
+  /** The prompt tokens that are audio in a conversation; absent when there are none. */
   audioInputTokens?: number
   /**
-   * The prompt has what the request's bytes do not tell the length of: documents, files by id, addresses that the provider
-   * fetches, or what it searches for and its own tools find. Such a prompt may fill the context, more than once where the
-   * provider asks the model again; without it a provider that counts more input than was sent is not believed.
+   * The prompt has parts whose length the request's bytes do not tell: documents, files by id, addresses that the provider
+   * fetches, results of its searches and tools. Such a prompt may fill the context, and several times when the provider calls
+   * the model again. Without such parts, a provider that counts more input than was sent is not believed.
    */
   hasUncountedInput?: true
-  /** Bytes of the request; absent for audio. A token of text is a byte at least. */
+  /** Bytes of the request; absent for audio. A token of text has at least one byte. */
   inputBytes?: number
-  /** Pictures that were sent with the request, of which a few bytes may be many tokens; absent when there are none. */
+  /** Pictures in the request, because few bytes of a picture may be many tokens; absent when there are none. */
   images?: number
   /** The caller's output limit, or null when none was given and the endpoint's own limit applies. */
   outputTokensMax: number | null
-  /** How many answers were asked for (`n`), at least 1. */
+  /** The number of requested answers (`n`), at least 1. */
   choices: number
   /** Length of the audio to transcribe, 0 when none, null when unknown before the call. */
   audioMilliseconds: number | null
   /** Channels of that audio; absent when unknown before the call, or none. */
   audioChannels?: number
-  /** What is asked for that may be charged for besides the audio; absent when nothing is. */
+  /** Requested features that may have a surcharge; absent when there are none. */
   audioFeatures?: readonly AudioFeature[]
-  /** By feature, the slugs of the providers whose own options ask for it; absent when there are none. */
+  /** For each feature, the slugs of the providers whose own options request it; absent when there are none. */
   askedAt?: Readonly<Partial<Record<AudioFeature, readonly string[]>>>
   /** Code points to synthesize; 0 when none. */
   characters: number
   /** Bytes of UTF-8 to synthesize; absent when none. */
   utf8Bytes?: number
-  /** Search units that ordering the documents is estimated to be billed as; absent when there are none. */
+  /** The estimated search units for ordering the documents; absent when there are none. */
   searchUnits?: number
 }
