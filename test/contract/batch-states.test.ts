@@ -59,7 +59,7 @@ test('3.s2 an accepted payload is durable: the next process runs what the last o
   })
 })
 
-test('3.v1 validating: a batch that nobody has looked at yet', async () => {
+test('3.v1 validating: a batch that no worker has looked at yet', async () => {
   const { accepted } = await acceptOnly(batchOf('openai/gpt-4o-mini'))
   expect([accepted.status, accepted.json['status']]).toEqual([202, 'validating'])
 })

@@ -296,7 +296,7 @@ test('each host is resolved once, and more than twenty of them are refused unres
   ])
 })
 
-test('what a model said, searched or called names addresses that nobody fetches', async () => {
+test('addresses in texts, citations and tool calls are never fetched', async () => {
   const call = { name: 'open', arguments: '{"url":"http://127.0.0.1/"}' }
   const citation = { type: 'url_citation', url_citation: { url: 'http://127.0.0.1/', title: 'x' } }
   const { status } = await gateway.post('/chat/completions', {

@@ -91,7 +91,7 @@ test('a batch takes the free variant by its own id, which stands for endpoints o
   expect(status).toBe(200)
 })
 
-test('a free variant costs nothing, also where nobody has told its price', async () => {
+test('a free variant costs nothing, also when its price is unknown', async () => {
   const gateway = gateways['with its listing']
   const { key } = await gateway.addOrganization({ credits: '1' })
   const free = (await gateway.get('/model/acme/new:free')).json

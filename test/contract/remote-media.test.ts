@@ -135,7 +135,7 @@ test('a chat provider that takes bytes alone is sent the image that the address 
   expect(at(lastSent(), 'messages.0.content')).toEqual([text, image(toDataUrl('image/png', png))])
 })
 
-test('an address that the provider takes goes as it came, and nobody fetches it', async () => {
+test('an address that the provider accepts is passed on unchanged and not fetched', async () => {
   expect((await askChat('acme/large', [text, image(`${base}/png`)])).status).toBe(200)
   expect(at(lastSent(), 'messages.0.content.1')).toEqual(image(`${base}/png`))
   const url = 'https://files.example.test/report.pdf'
@@ -170,7 +170,7 @@ test('chat completions have files as bytes alone, so every provider of them is s
   ])
 })
 
-test('a messages provider that takes https alone is sent the bytes of what lies at http, for callers of all formats', async () => {
+test('a messages provider that accepts only https gets the bytes of a file at http, for callers of all formats', async () => {
   const picture = {
     type: 'image',
     source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') },

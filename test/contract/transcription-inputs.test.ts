@@ -178,7 +178,7 @@ describe('the stated format is held against the bytes, on the sandbox as well', 
     expect(empty).toMatchObject([400, 'input_audio.url', expect.stringContaining('empty')])
   })
 
-  test('what nobody states is told by the bytes', async () => {
+  test('a format that the caller does not state is recognised by the bytes', async () => {
     for (const body of [
       form('blob', wav),
       form('blob', wav, 'application/octet-stream'),
@@ -359,7 +359,7 @@ describe('audio at an address', () => {
     expect(taker.seen).toEqual([])
   })
 
-  test('is not fetched for a model that nobody serves', async () => {
+  test('is not fetched for a model that no endpoint serves', async () => {
     expect((await gateway.post('/audio/transcriptions', remote('nobody/has-this'))).status).toBe(400)
     expect(asked).toEqual([])
   })

@@ -48,7 +48,7 @@ for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
   })
 }
 
-test('without crashes and freezes nobody is ever granted more than there is', async () => {
+test('without crashes and freezes no call is ever granted more than its budgets have', async () => {
   const world = new BillingWorld(99, startMs)
   await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
   for (let index = 0; index < 4; index += 1) await world.startProcess()
