@@ -21,7 +21,7 @@ export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 
  * How its calls are metered and held is in its row of `billing/metering/modalities.ts`.
  */
 export interface ModalityRow {
-  /** The model's inputs, in the contract's words. */
+  /** The model's inputs and outputs, in the contract's words. */
   inputs: readonly string[]
   outputs: readonly string[]
   /** The operation's path, below the version segment. */
