@@ -9,9 +9,17 @@ export type OperationName =
   | 'transcription'
   | 'speech'
   | 'rerank'
+  | 'completions'
 
 /** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
-export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'rerank'
+export type TextFormat =
+  | 'chat'
+  | 'responses'
+  | 'messages'
+  | 'embeddings'
+  | 'gemini'
+  | 'rerank'
+  | 'completions'
 
 /** Formats that are never translated into or from another one. */
 export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>

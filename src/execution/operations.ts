@@ -1,5 +1,6 @@
 import type { BatchEndpoint } from '../canonical/batch.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
+import { completions } from '../formats/completions/operation.ts'
 import { rerank } from '../formats/rerank/operation.ts'
 import {
   chatCompletions,
@@ -104,6 +105,17 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     apiType: 'tts',
     deadlineMs: 20 * minute,
     firstByteTimeoutMs: 2 * minute,
+  },
+  completions: {
+    name: 'completions',
+    path: '/completions',
+    modality: 'language',
+    batchEndpoint: null,
+    text: completions,
+    generationPrefix: 'gen',
+    apiType: 'completions',
+    deadlineMs: 30 * minute,
+    firstByteTimeoutMs: 10 * minute,
   },
   rerank: {
     name: 'rerank',

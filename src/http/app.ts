@@ -155,15 +155,10 @@ function shown(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path
 }
 
-/** Formats of the contract that clients are made for and that are still to come. */
-const laterPath = /\/v1\/completions(?:\/|$)/
-
 // The commonest mistakes with a base URL: the version twice, or not at all.
 function hintFor(path: string, basePath: string): string {
   if (path.includes('/v1/v1')) return ' The base URL names /v1 twice; end it in one /v1.'
   if (basePath !== '' && !path.startsWith(basePath)) return ` This gateway lives below ${basePath}.`
   if (!path.includes('/v1')) return ` The API is below ${basePath}/v1; end the base URL in /v1.`
-  if (laterPath.test(path))
-    return ` This version does not serve it; ${basePath}/v1/chat/completions is served.`
   return ` The paths are listed at ${basePath}/openapi.json.`
 }

@@ -26,6 +26,7 @@ export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
 
 const openAiPaths: ReadonlySet<string> = new Set([
   '/chat/completions',
+  '/completions',
   '/responses',
   '/embeddings',
   '/models',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { TranscriptionAdapter } from '../canonical/audio.ts'
 import type { TextCall } from '../canonical/call.ts'
-import type { Modality } from '../canonical/operation.ts'
+import type { Modality, TextFormat } from '../canonical/operation.ts'
 import { noUsage, type Usage } from '../canonical/usage.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
 import { parseListing } from '../catalog/listing.ts'
@@ -78,7 +78,9 @@ const callOf = (stream: boolean) =>
 /** Replies as the provider's documentation shows them, read as its adapters read them. */
 export function testSamples(preset: Preset): void {
   const folder = new URL(`./${preset.slug}/samples/`, import.meta.url)
-  const { language, embedding, rerank, transcription } = preset.adapters
+  const { embedding, rerank, transcription } = preset.adapters
+  // Legacy completions are the same everywhere; `test/contract/completions.test.ts` has them.
+  const language = preset.adapters.language?.filter(({ format }) => format !== 'completions')
 
   test('has a sample of every kind of reply, and says what is read from it', () => {
     const needed = [
@@ -122,7 +124,7 @@ function expectedOf(folder: URL): Expected {
 function testText(adapter: TextInterface, expected: Expected, read: Read): void {
   const codec = selectCodec('chat', adapter.format)
   const { format } = adapter
-  const kind = format === 'embeddings' || format === 'rerank' ? 'chat' : format
+  const kind = isConversation(format) ? format : 'chat'
 
   test('shows what its sample answer says', () => {
     const answer = codec.decodeAnswer(read(`${kind}.json`), testContext, adapter.quirks, callOf(false))
@@ -145,6 +147,10 @@ function testText(adapter: TextInterface, expected: Expected, read: Read): void 
       expectAnswer(joined(frames), rewriter.reading().usage, expected[`${kind}.sse`])
     }
   })
+}
+
+function isConversation(format: TextFormat): format is 'chat' | 'responses' | 'messages' | 'gemini' {
+  return ['chat', 'responses', 'messages', 'gemini'].includes(format)
 }
 
 interface WireCall {

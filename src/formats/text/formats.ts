@@ -1,3 +1,4 @@
+import { completionsCaller } from '../completions/write-answer.ts'
 import { readChatConversation } from './chat/read-conversation.ts'
 import { showChatUsage } from './chat/usage.ts'
 import { createChatWriter } from './chat/write-stream.ts'
@@ -228,6 +229,12 @@ const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFo
     responses: translate(callers.messages, upstreams.responses),
     messages: messagesToMessages,
     gemini: translate(callers.messages, upstreams.gemini),
+  },
+  completions: {
+    chat: translate(completionsCaller, upstreams.chat),
+    responses: translate(completionsCaller, upstreams.responses),
+    messages: translate(completionsCaller, upstreams.messages),
+    gemini: translate(completionsCaller, upstreams.gemini),
   },
   embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
   gemini: {},

@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 
@@ -25,6 +26,7 @@ export const cerebras = defineProvider({
         serviceTiers: ['default'],
         reasoningHistory: 'reasoning',
       }),
+      openAiCompletions(),
     ],
   },
 })

@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
@@ -30,6 +31,7 @@ export const deepinfra = defineProvider({
         ...openAiResponses(),
         elsewhere: { '/v1/openai': '/v1/responses' },
       },
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription(),

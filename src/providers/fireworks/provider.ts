@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
@@ -52,6 +53,7 @@ export const fireworks = defineProvider({
       // At the same address and for the same models. https://docs.fireworks.ai/tools-sdks/anthropic-compatibility.md
       anthropicMessages(),
       openAiResponses(),
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription({

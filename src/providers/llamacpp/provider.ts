@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
@@ -30,6 +31,7 @@ export const llamacpp = defineProvider({
       anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
       // It turns them into chat completions itself.
       openAiResponses({ addresses: { image: 'none', file: 'none' } }),
+      openAiCompletions({ unknownMembers: 'forward' }),
     ],
     embedding: [
       openAiEmbeddings({

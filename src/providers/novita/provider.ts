@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { defineProvider, onlyFor } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
@@ -20,6 +21,7 @@ export const novita = defineProvider({
         path: '/anthropic/v1/messages',
         elsewhere: { '/openai/v1': '/anthropic/v1/messages', '/v3/openai': '/anthropic/v1/messages' },
       }),
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
   },

@@ -1,6 +1,7 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, onlyFor } from '../define-provider.ts'
+import { defineProvider, named, onlyFor } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
@@ -36,6 +37,7 @@ export const openai = defineProvider({
     language: [
       onlyFor(isResponsesServed, openAiResponses({ ...openAiResponsesOptions, isMaker: true })),
       onlyFor(isChatServed, openAiChat(openAiChatOptions)),
+      openAiCompletions({ serves: named(/instruct|davinci-002|babbage-002/) }),
     ],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
     transcription: openAiTranscription(openAiTranscriptionOptions),

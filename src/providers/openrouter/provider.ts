@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
@@ -45,6 +46,7 @@ export const openrouter = defineProvider({
       }),
       anthropicMessages({ modelOf: claudeOf }),
       openAiResponses({ sealsThoughts: true, hasOpenAiMembers: true }),
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
     rerank: [openRerank({ documentObjects: true })],

@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
@@ -18,6 +19,7 @@ export const sambanova = defineProvider({
       // For the same models. https://docs.sambanova.ai/docs/en/features/anthropic-compatibility
       anthropicMessages({ signsThoughts: false }),
       openAiResponses(),
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription(),

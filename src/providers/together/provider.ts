@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
@@ -23,6 +24,7 @@ export const together = defineProvider({
         reasoning: 'switch',
         nearestEfforts: { minimal: 'low', xhigh: 'high', max: 'high' },
       }),
+      openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
     rerank: [openRerank({ members: { return_documents: false } })],

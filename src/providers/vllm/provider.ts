@@ -1,3 +1,4 @@
+import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
 import { openRerank } from '../../formats/rerank/rerank-codec.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
@@ -28,6 +29,7 @@ export const vllm = defineProvider({
       }),
       anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
       openAiResponses({ takesOpenThoughts: true, addresses: { image: 'none', file: 'none' } }),
+      openAiCompletions({ refuses: ['suffix'], unknownMembers: 'forward' }),
     ],
     embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
     rerank: [openRerank({ unknownMembers: 'forward' })],

@@ -1,0 +1,280 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type {
+  AnswerContext,
+  DecodedAnswer,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
+import { noUsage } from '../../canonical/usage.ts'
+import type { BodyPiece } from '../../core/body.ts'
+import { fieldError, type GatewayError } from '../../core/errors.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+} from '../../core/limits/text.ts'
+import { editPieces, hasMember, memberValue } from '../../json/document.ts'
+import {
+  filledTextOrNull,
+  isRecord,
+  parsePlainly,
+  recordOrNull,
+  recordsOrEmpty,
+  textOrEmpty,
+  textOrNull,
+  tokenCountOrNull,
+} from '../../json/values.ts'
+import { isNestedWithin } from '../../json/depth.ts'
+import { createFrameSplitter, fromUtf8, readFrameData, toBytes, toPiece, toUtf8 } from '../sse.ts'
+import type { AskedInterface, TextInterface, TextPath } from '../text/text-interface.ts'
+import type { OwnQuirks, TextCodec } from '../text/codec.ts'
+import type { EncodedRequest } from '../text/encoded-request.ts'
+import { showCharge, showMetadata } from '../text/shown-charge.ts'
+import { toStreamFailure } from '../text/streams/stream-reader.ts'
+import { startReading } from '../text/usage-readers.ts'
+import { readReportedError, readUpstreamFailure } from '../upstream-errors.ts'
+import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { completionsRequestShape } from './request-schema.ts'
+import { identityOf, shownError, writeCompletionsUsage } from './write-answer.ts'
+
+/** Where a provider differs from OpenAI's legacy completions, as data. */
+export interface CompletionsOptions {
+  /** Members that it lacks and that change what the answer is: a call that sets one goes elsewhere. Default none. */
+  refuses?: readonly string[]
+  /** What happens to members no format knows. Default `drop`. */
+  unknownMembers?: 'forward' | 'drop'
+  /** The models that it has for it, where not all are asked so. */
+  serves?: (asked: AskedInterface) => boolean
+}
+
+/** OpenAI's legacy completions, with a provider's departures as data. Calls of other formats never go there. */
+export function openAiCompletions(
+  { serves, ...options }: CompletionsOptions = {},
+  path: TextPath = '/completions',
+): TextInterface {
+  const quirks: OwnQuirks = {
+    format: 'completions',
+    addresses: { image: 'any', file: 'any' },
+    codec: completionsCodec({ refuses: [], unknownMembers: 'drop', ...options }),
+  }
+  const isAsked = (asked: AskedInterface) => asked.format === 'completions' && (serves?.(asked) ?? true)
+  return { format: 'completions', path, quirks, serves: isAsked }
+}
+
+type Options = Required<Omit<CompletionsOptions, 'serves'>>
+
+/** What a provider answers passes as it is, but for who answered and what it cost. */
+function completionsCodec(options: Options): TextCodec {
+  return {
+    encodeRequest: (call, endpoint) => encodeRequest(call, endpoint, options),
+    decodeAnswer,
+    createStream: (context) => new CompletionsPassage(context),
+    readError: readUpstreamFailure,
+  }
+}
+
+const gatewayMembers: ReadonlySet<string> = new Set([
+  'provider',
+  'session_id',
+  'trace',
+  'models',
+  'headrace',
+  'usage',
+])
+
+function encodeRequest(
+  call: TextCall,
+  endpoint: Endpoint,
+  { refuses, unknownMembers }: Options,
+): EncodedRequest {
+  const { document } = call
+  for (const name of refuses) {
+    const value = memberValue(document, name) ?? null
+    if (value !== null && value !== '' && value !== false)
+      throw fieldError(name, `cannot be had of ${call.model}: its provider does not know it.`)
+  }
+  const set: Record<string, string> = { model: JSON.stringify(endpoint.upstreamModel) }
+  if (call.stream) set['stream_options'] = '{"include_usage":true}'
+  const remove: string[] = []
+  const dropped: string[] = []
+  for (const name of document.members.keys()) {
+    if (gatewayMembers.has(name)) remove.push(name)
+    else if (!Object.hasOwn(completionsRequestShape, name) && unknownMembers === 'drop') {
+      remove.push(name)
+      if (hasMember(document, name)) dropped.push(name)
+    }
+  }
+  return { body: editPieces(document, { set, remove }), dropped }
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+function decodeAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer {
+  const wire = parseAnswer(bytes)
+  if (isRecord(wire['error'])) throw readReportedError(wire['error'], context)
+  const choices = recordsOrEmpty(wire['choices'])
+  if (choices.length === 0 || choices.some(({ text }) => typeof text !== 'string'))
+    throw unreadable('it has no choices with a text')
+  const meter = new CompletionsMeter()
+  meter.read(wire)
+  const reading = meter.reading()
+  return {
+    reading,
+    encode: (charge) => [
+      JSON.stringify({
+        ...wire,
+        ...identityOf(context),
+        choices: choices.map((choice, index) => ({ index, logprobs: null, finish_reason: null, ...choice })),
+        usage: usageOf(wire['usage'], charge),
+        ...showMetadata(charge),
+      }),
+    ],
+  }
+}
+
+/** The provider's own counts where they were charged. */
+function usageOf(wire: unknown, charge: ShownCharge): Wire {
+  const told = recordOrNull(wire)
+  return told === null || charge.isEstimated
+    ? writeCompletionsUsage(charge)
+    : { ...told, ...showCharge(charge) }
+}
+
+/** What the frames of a stream, or a whole answer, come to. */
+class CompletionsMeter {
+  readonly #reading: MeterReading = startReading({})
+  usage: Wire | null = null
+
+  read(wire: Wire): void {
+    this.#reading.upstreamId ??= filledTextOrNull(wire['id'])
+    this.#reading.upstreamModel ??= filledTextOrNull(wire['model'])
+    for (const choice of recordsOrEmpty(wire['choices'])) {
+      const text = textOrEmpty(choice['text'])
+      if (text !== '') {
+        this.#reading.outputBytes += Buffer.byteLength(text)
+        this.#reading.outputPieces += 1
+      }
+      const reason = textOrNull(choice['finish_reason'])
+      this.#reading.finishReason ??= reason
+      this.#reading.nativeFinishReason ??= reason
+    }
+    this.usage = recordOrNull(wire['usage']) ?? this.usage
+  }
+
+  reading(): MeterReading {
+    const input = tokenCountOrNull(this.usage?.['prompt_tokens'])
+    const output = tokenCountOrNull(this.usage?.['completion_tokens'])
+    if (input === null || output === null) return this.#reading
+    const cached = tokenCountOrNull(recordOrNull(this.usage?.['prompt_tokens_details'])?.['cached_tokens'])
+    const usage = { ...noUsage, inputTokens: input, outputTokens: output, cachedInputTokens: cached ?? 0 }
+    return { ...this.#reading, usage, source: 'provider' }
+  }
+}
+
+/** A stream as it came: the frames that end a choice, and all after the first of them, wait for the money. */
+class CompletionsPassage implements StreamRewriter {
+  failure: GatewayError | null = null
+  hasShownOutput = false
+  choicesFinished = 0
+  readonly #context: AnswerContext
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #meter = new CompletionsMeter()
+  readonly #kept: Wire[] = []
+  #keptBytes = 0
+  #isTerminated = false
+  readonly #running = new Set<unknown>()
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  get stage(): StreamStage {
+    if (this.failure !== null) return 'failed'
+    if (this.#isTerminated) return 'terminated'
+    const isAccounted = this.#meter.usage !== null && this.choicesFinished > 0 && this.#running.size === 0
+    return isAccounted ? 'accounted' : 'running'
+  }
+
+  push(chunk: Uint8Array): BodyPiece | null {
+    if (this.failure !== null) return null
+    let shown = ''
+    try {
+      const frames = this.#splitter.push(chunk)
+      for (const frame of frames?.split('\n\n') ?? []) shown += this.#take(frame)
+    } catch (cause) {
+      this.failure = toStreamFailure(cause)
+    }
+    if (shown === '') return null
+    this.hasShownOutput = true
+    return toPiece(fromUtf8(shown))
+  }
+
+  end(): void {
+    if (this.failure !== null) return
+    try {
+      const rest = this.#splitter.end()
+      if (rest !== null && this.choicesFinished === 0) this.#take(rest)
+      if (this.choicesFinished === 0 && !this.#isTerminated)
+        throw new Error('the body ended before the answer did')
+    } catch (cause) {
+      this.failure = toStreamFailure(cause)
+    }
+  }
+
+  encodeEnding(charge: ShownCharge): Uint8Array {
+    const usage = usageOf(this.#meter.usage, charge)
+    const told = { usage, ...showMetadata(charge) }
+    const kept = this.#kept.length === 0 ? [{ choices: [] }] : this.#kept
+    const frames = kept.map((wire, index) => this.#frame(wire, index === kept.length - 1 ? told : {}))
+    return toBytes(fromUtf8(`${frames.join('')}data: [DONE]\n\n`))
+  }
+
+  encodeError(error: GatewayError): Uint8Array {
+    const choices = [{ text: '', index: 0, logprobs: null, finish_reason: 'error' }]
+    return toBytes(fromUtf8(this.#frame({ choices }, { error: shownError(error) })))
+  }
+
+  reading(): MeterReading {
+    return this.#meter.reading()
+  }
+
+  /** What of a frame the caller may have at once. */
+  #take(frame: string): string {
+    const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
+    if (data === null || data.trim() === '') return ''
+    if (data.trim() === '[DONE]') {
+      this.#isTerminated = true
+      return ''
+    }
+    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
+    const wire = parsePlainly(toUtf8(data))
+    if (!isRecord(wire)) throw new Error('a frame is not an object')
+    if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
+    this.#meter.read(wire)
+    let isEnd = this.choicesFinished > 0
+    const choices = recordsOrEmpty(wire['choices'])
+    for (const choice of choices) {
+      this.#running.add(choice['index'])
+      if (textOrNull(choice['finish_reason']) === null) continue
+      isEnd = true
+      this.choicesFinished += 1
+      this.#running.delete(choice['index'])
+    }
+    if (choices.length === 0) return ''
+    if (!isEnd) return this.#frame(wire, {})
+    this.#keptBytes += data.length
+    if (this.#keptBytes > streamHeldBytesMax || this.#kept.length >= streamHeldFramesMax)
+      throw new RangeError('too much follows the end of a choice')
+    this.#kept.push(wire)
+    return ''
+  }
+
+  /** `usage` is told at the end alone, with what it cost. */
+  #frame(wire: Wire, told: Wire): string {
+    return `data: ${JSON.stringify({ ...wire, usage: undefined, ...identityOf(this.#context), ...told })}\n\n`
+  }
+}
