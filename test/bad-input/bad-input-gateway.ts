@@ -34,6 +34,8 @@ const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
   },
   countTokens: { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
   createEmbeddings: { model: 'openai/text-embedding-3-small', input: 'x', dimensions: 4 },
+  createCompletion: { model: 'openai/gpt-4o-mini', prompt: 'hi', max_tokens: 2 },
+  createRerank: { model: 'cohere/rerank-v3.5', query: 'x', documents: ['y', { text: 'z' }], top_n: 1 },
   createTranscription: {
     model: 'acme/ear',
     input_audio: { data: Buffer.from(toneWav(0.05)).toString('base64'), format: 'wav' },

@@ -142,11 +142,11 @@ test('1.4 the operations that the specification refers to exist too', async () =
   expect([200, 409]).toContain(removed.status)
 })
 
-test('1.4b what is still to come is refused with what is there instead', async () => {
-  for (const path of ['/completions']) {
+test('1.4b what does not exist is refused with where the paths are listed', async () => {
+  for (const path of ['/edits']) {
     const { status, json } = await gateway.post(path, chat)
     expect([path, status, at(json, 'error.code')]).toEqual([path, 404, 404])
-    expect(String(at(json, 'error.message'))).toContain('/v1/chat/completions')
+    expect(String(at(json, 'error.message'))).toContain('/openapi.json')
   }
 })
 
@@ -198,7 +198,8 @@ test('1.4e every model of the list can be read by the id it has there', async ()
       const object = await gateway.get(`/models/${path}`)
       expect([object.status, object.json]).toEqual([200, model])
     }
-    expect(model).toMatchObject({ object: 'model', owned_by: 'openai' })
+    const owner = String(model['id']).split('/')[0]
+    expect(model).toMatchObject({ object: 'model', owned_by: owner })
   }
   expect((await gateway.get('/models/openai/none-such')).status).toBe(404)
   // What a call for it is refused as, its entry is too.
