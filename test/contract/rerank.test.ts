@@ -366,7 +366,6 @@ describe('an answer of a provider is refused', () => {
       'with a document that nobody sent',
       { results: [0, 1, 3].map((index) => ({ index, relevance_score: 0.5 })) },
     ],
-    ['with fewer documents than were asked for', { results: [{ index: 0, relevance_score: 0.5 }] }],
     [
       'with a score that is no number',
       { results: [0, 1, 2].map((index) => ({ index, relevance_score: null })) },
@@ -375,6 +374,12 @@ describe('an answer of a provider is refused', () => {
     upstream.answer(() => (typeof body === 'string' ? new Response(body) : Response.json(body)))
     const { status, json } = await ask({ model: 'acme/searches' })
     expect([status, at(json, 'error.error_type')]).toEqual([502, 'provider_unavailable'])
+  })
+
+  test('in which a document has no score, and costs nothing', async () => {
+    answerWith([0.5], { meta: { billed_units: { search_units: 1 } } })
+    const answer = await ask({ model: 'acme/searches' })
+    expect([answer.status, at(answer.json, 'error.error_type')]).toEqual([502, 'provider_unavailable'])
   })
 
   test('with an error inside, by that error', async () => {
