@@ -3,7 +3,7 @@ import { type CaptureRow, knownCost } from '../billing/ledger/capture-row.ts'
 import { costOfUsage } from '../billing/metering/price.ts'
 import { joinPieces } from '../core/body.ts'
 import type { TextCall } from '../canonical/call.ts'
-import { editDocument, hasMember, type LeanJson, parseJsonDocument } from '../json/document.ts'
+import { editDocument, hasMember, type JsonDocument, parseJsonDocument } from '../json/document.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
@@ -48,29 +48,35 @@ export interface BatchItemOutcome {
 
 /** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
-  return decodeNamed({ endpoint, model, body: withModel(body, model) }, null)
+  const document = parseJsonDocument(body)
+  const named = withModel(document, model)
+  return decodeNamed(endpoint, model, named === null ? document : parseJsonDocument(named))
 }
 
 /** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
 export async function readItem({ endpoint, model, body }: ItemBody): Promise<TextCall> {
-  const named = withModel(body, model)
-  const lean = await leanOf(named)
-  return decodeNamed({ endpoint, model, body: named }, lean)
+  const document = parseJsonDocument(body, await leanOf(body))
+  const named = withModel(document, model)
+  return decodeNamed(
+    endpoint,
+    model,
+    named === null ? document : parseJsonDocument(named, await leanOf(named)),
+  )
 }
 
 type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body'>
 
-function withModel(body: Uint8Array, model: string): Uint8Array {
-  const document = parseJsonDocument(body)
+/** The body with the model of its batch; null where it names one itself, as most do. */
+function withModel(document: JsonDocument, model: string): Uint8Array | null {
   return hasMember(document, 'model')
-    ? body
+    ? null
     : editDocument(document, { set: { model: JSON.stringify(model) } })
 }
 
-function decodeNamed({ endpoint, model, body }: ItemBody, lean: LeanJson | null): TextCall {
+function decodeNamed(endpoint: string, model: string, document: JsonDocument): TextCall {
   const text = operationOfBatchEndpoint(endpoint)?.text
   assert(text, `batches do not run ${endpoint}`)
-  const call = text.decode(body, { sessionIdHeader: null, lean })
+  const call = text.decode(document.bytes, { sessionIdHeader: null, document })
   const other = call.fallbackModels.find((name) => name !== model)
   if (other !== undefined) {
     throw new GatewayError(

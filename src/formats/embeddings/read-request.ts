@@ -4,14 +4,13 @@ import {
   type JsonDocument,
   memberBytes,
   memberValue,
-  parseJsonDocument,
   skipSpace,
   skipValue,
   toBuffer,
 } from '../../json/document.ts'
 import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../../json/values.ts'
-import { type DecodeContext, decodeSessionId } from '../text/decode-context.ts'
+import { type DecodeContext, decodeSessionId, documentOf } from '../text/decode-context.ts'
 import { parseField } from '../field-error.ts'
 import { fieldError } from '../../core/errors.ts'
 import { lookInto } from '../../json/lean.ts'
@@ -43,7 +42,7 @@ const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
  * checked for structure only. Throws `invalid_request`.
  */
 export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes, context.lean)
+  const document = documentOf(bytes, context)
   const fields = readFields(document)
   if (fields.model === undefined) {
     throw fieldError('model', 'is missing. Name a model, such as "openai/text-embedding-3-small".')

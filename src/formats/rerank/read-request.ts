@@ -7,14 +7,13 @@ import {
   leanMemberValue,
   memberBytes,
   memberValue,
-  parseJsonDocument,
   toBuffer,
 } from '../../json/document.ts'
 import { elementsOf } from '../../json/list.ts'
 import { isRecord, recordOrNull } from '../../json/values.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
-import { type DecodeContext, decodeSessionId } from '../text/decode-context.ts'
+import { type DecodeContext, decodeSessionId, documentOf } from '../text/decode-context.ts'
 import { estimateTokens } from '../text/text-estimate.ts'
 import { documentsMax, rerankRequestShape } from './request-schema.ts'
 
@@ -34,7 +33,7 @@ export interface RerankWishes {
 
 /** A rerank body as a call. Known members are checked, and an error names the one at fault. Throws `invalid_request`. */
 export function decodeRerankRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes, context.lean)
+  const document = documentOf(bytes, context)
   const fields = readFields(document)
   const model = fields['model']
   if (typeof model !== 'string') {

@@ -1,4 +1,4 @@
-import type { LeanJson } from '../../json/document.ts'
+import { type JsonDocument, type LeanJson, parseJsonDocument } from '../../json/document.ts'
 import { sessionIdLengthMax } from '../../core/limits/http.ts'
 import { fieldError } from '../../core/errors.ts'
 
@@ -10,6 +10,13 @@ export interface DecodeContext {
   betaHeader?: string | null
   /** The body without its longer texts, for one that must not be parsed whole. */
   lean?: LeanJson | null
+  /** The body, where somebody has parsed it already. */
+  document?: JsonDocument
+}
+
+/** The body of a request. Throws `invalid_request` where it is no JSON object. */
+export function documentOf(bytes: Uint8Array, { document, lean = null }: DecodeContext): JsonDocument {
+  return document ?? parseJsonDocument(bytes, lean)
 }
 
 /** The session the body names, else the header's. Throws `invalid_request` when the one that counts is too long. */

@@ -1,12 +1,6 @@
 import { readContents, rolesAsJson } from '../plain-messages.ts'
 import type { TextCall } from '../../../canonical/call.ts'
-import {
-  hasMember,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-  parseJsonDocument,
-} from '../../../json/document.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
 import { assert } from '../../../core/assert.ts'
 import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../../core/limits/text.ts'
 import { readDebugOptions } from '../../debug-options.ts'
@@ -27,7 +21,7 @@ import { type MediaWeight, noMedia } from '../media/media-source.ts'
 import { areKnown } from './message-members.ts'
 import { quickChecks } from '../quick-checks.ts'
 import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './request-schema.ts'
-import { type DecodeContext, decodeSessionId } from '../decode-context.ts'
+import { type DecodeContext, decodeSessionId, documentOf } from '../decode-context.ts'
 
 type FieldName = keyof typeof chatRequestShape
 
@@ -84,7 +78,7 @@ const oftenDefault: ReadonlySet<string> = new Set([
  * unknown members stay in the document. Large messages are checked for structure only. Throws `invalid_request`.
  */
 export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes, context.lean)
+  const document = documentOf(bytes, context)
   const fields = readFields(document)
   const messages = decodeMessages(document)
   const { media } = messages

@@ -1,17 +1,11 @@
 import { readContents, rolesAsJson } from '../plain-messages.ts'
 import type { TextCall } from '../../../canonical/call.ts'
-import {
-  hasMember,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-  parseJsonDocument,
-} from '../../../json/document.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
 import { userIdLengthMax } from '../../../core/limits/http.ts'
 import { memberParseBytesMax, messagesMax } from '../../../core/limits/text.ts'
 import { type MediaWeight, noMedia } from '../media/media-source.ts'
 import { isRecord } from '../../../json/values.ts'
-import { type DecodeContext, decodeSessionId } from '../decode-context.ts'
+import { type DecodeContext, decodeSessionId, documentOf } from '../decode-context.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { type HidingFields, readHiding } from '../thoughts/hidden-thoughts.ts'
 import { lookInto } from '../../../json/lean.ts'
@@ -64,7 +58,7 @@ const capabilities: Readonly<Record<string, string>> = {
  * stay in the document. Throws `invalid_request`.
  */
 export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes, context.lean)
+  const document = documentOf(bytes, context)
   const fields: Fields = readFields(document, rules)
   if (fields.model === undefined)
     throw fieldError('model', 'is missing. Name a model, such as "anthropic/claude-sonnet-4.5".')

@@ -1,15 +1,9 @@
 import type { TextCall } from '../../../canonical/call.ts'
-import {
-  hasMember,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-  parseJsonDocument,
-} from '../../../json/document.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
 import { memberParseBytesMax, messagesMax } from '../../../core/limits/text.ts'
 import { type MediaWeight, noMedia } from '../media/media-source.ts'
 import { isRecord } from '../../../json/values.ts'
-import { type DecodeContext, decodeSessionId } from '../decode-context.ts'
+import { type DecodeContext, decodeSessionId, documentOf } from '../decode-context.ts'
 import { readDebugOptions } from '../../debug-options.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { type HidingFields, isOnlyHiding, readHiding } from '../thoughts/hidden-thoughts.ts'
@@ -64,7 +58,7 @@ const capabilities: Readonly<Record<string, string>> = {
  * stay in the document. Throws `invalid_request`, also for what needs answers that are kept: nothing is.
  */
 export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes, context.lean)
+  const document = documentOf(bytes, context)
   const fields: Fields = readFields(document, rules)
   refuseState(document, fields)
   const input = estimateInput(document)
