@@ -35,7 +35,7 @@ describe.skipIf(reason !== null)('postgres', () => {
   beforeAll(async () => {
     server = await startPostgres()
     await (await open(server.url)).close()
-  }, 20_000)
+  }, 60_000)
 
   afterAll(async () => {
     await Promise.all(opened.map((database) => database.close()))
