@@ -11,9 +11,9 @@ import {
   mediaTotalBytesMax,
 } from '../core/limits/media.ts'
 import { inTurns } from '../core/turns.ts'
-import { takesAddress, type AddressSupport } from '../formats/text/media/address-support.ts'
-import { leanOf } from '../json/lean.ts'
-import { listAddresses, placeMedia, type LoadedMedia } from '../formats/text/media/media-addresses.ts'
+import { type AddressSupport, takesAddress } from '../formats/text/media/address-support.ts'
+import { leanOf } from '../json/set-aside-texts.ts'
+import { listAddresses, type LoadedMedia, placeMedia } from '../formats/text/media/media-addresses.ts'
 import { mediaHeadBytes, mediaTypeOf } from '../formats/text/media/media-type.ts'
 import { chooseInterface } from '../formats/text/text-interface.ts'
 import type { TextQuirks } from '../formats/text/codec.ts'

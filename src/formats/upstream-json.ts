@@ -1,8 +1,8 @@
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax } from '../core/limits/text.ts'
 import { isRecord, parsePlainly } from '../json/values.ts'
-import { isNestedWithin } from '../json/depth.ts'
-import { toBuffer } from '../json/document.ts'
+import { isNestedWithin } from '../json/scan.ts'
+import { toBuffer } from '../json/bytes.ts'
 
 /** A provider's answer as an object. Throws `provider_failed` when it is none. */
 export function parseAnswer(bytes: Uint8Array, parse = parsePlainly): Record<string, unknown> {

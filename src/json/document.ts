@@ -1,28 +1,21 @@
 import { type BodyPiece, type BodyPieces, joinPieces } from '../core/body.ts'
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax, jsonMembersMax } from '../core/limits/text.ts'
-import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from './faults.ts'
+import { jsonMembersMax } from '../core/limits/text.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  letterN,
+  openBrace,
+  quote,
+  toBuffer,
+} from './bytes.ts'
+import { describePlace, findSyntaxFault, malformed, placeOf, type SyntaxFault } from './faults.ts'
+import { MemberNames } from './names.ts'
+import { skipElement, skipSpace, skipString, skipValue } from './scan.ts'
 import { parsePlainly } from './values.ts'
-import { appearsTwice, MemberNames } from './names.ts'
-
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
-
-const byteOrderMark = Buffer.from('efbbbf', 'hex')
-
-/** Short strings are walked byte by byte; beyond this a native search is cheaper. */
-const inlineScanBytes = 24
-
-/** The same memory as a Buffer, for its native searches and conversions. */
-export function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
 
 /**
  * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
@@ -116,13 +109,6 @@ function addMember(members: Map<string, JsonMember>, name: string, member: JsonM
   members.set(name, member)
 }
 
-/** Refuses a text that is valid JSON for a name that any object in it has twice. */
-export function requireUniqueNames(bytes: Uint8Array): void {
-  const buffer = toBuffer(bytes)
-  const mark = buffer.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
-  skipValue(buffer, skipSpace(buffer, mark), new MemberNames(buffer))
-}
-
 function readKey(buffer: Buffer, start: number, end: number): string {
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = buffer[at] ?? 0
@@ -131,118 +117,10 @@ function readKey(buffer: Buffer, start: number, end: number): string {
   return buffer.toString('latin1', start + 1, end - 1)
 }
 
-/** Position of the next byte that is not white space. */
-export function skipSpace(buffer: Buffer, start: number): number {
-  let position = start
-  for (;;) {
-    const byte = buffer[position]
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return position
-    position += 1
-  }
-}
-
-/** Position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */
-export function skipString(buffer: Buffer, start: number): number {
-  let position = start + 1
-  for (;;) {
-    const inlineEnd = Math.min(position + inlineScanBytes, buffer.length)
-    for (; position < inlineEnd; position += 1) {
-      const byte = buffer[position]
-      if (byte === quote) return position + 1
-      if (byte === backslash) position += 1
-    }
-    const end = buffer.indexOf(quote, position)
-    if (end === -1) throw malformed(buffer, 'a string is not closed', start)
-    if (!isEscaped(buffer, end, position)) return end + 1
-    position = end + 1
-  }
-}
-
-/** Whether an odd number of backslashes precedes; none before `from` belongs to this run. */
-export function isEscaped(buffer: Buffer, at: number, from: number): boolean {
-  let count = 0
-  while (at - 1 - count >= from && buffer[at - 1 - count] === backslash) count += 1
-  return count % 2 === 1
-}
-
-/**
- * Position after the value that begins at `start`. Throws `invalid_request` when there is none and, where names are kept,
- * for a name that an object in it has twice.
- */
-export function skipValue(buffer: Buffer, start: number, names: MemberNames | null = null): number {
-  const first = buffer[start]
-  if (first === quote) return skipString(buffer, start)
-  if (first === openBrace || first === openBracket) return skipContainer(buffer, start, names)
-  return skipLiteral(buffer, start)
-}
-
-/** Position after a bracketed value; a stack of bracket kinds finds `[}` before an upstream does. */
-function skipContainer(buffer: Buffer, start: number, names: MemberNames | null): number {
-  const closers: number[] = []
-  let position = start
-  for (;;) {
-    const byte = buffer[position]
-    if (byte === quote) {
-      const end = skipString(buffer, position)
-      // Only a name stands before a colon.
-      if (names !== null && isBefore(colon, buffer, end) && names.addIsTwice(position, end))
-        throw appearsTwice(buffer, position, end)
-      position = end
-      continue
-    }
-    if (byte === openBrace || byte === openBracket) {
-      if (closers.length >= jsonDepthMax)
-        throw malformed(buffer, `it is nested deeper than ${jsonDepthMax} levels`, position)
-      closers.push(byte + 2)
-      if (byte === openBrace) names?.open()
-    } else if (byte === closeBrace || byte === closeBracket) {
-      if (closers.pop() !== byte) throw malformed(buffer, 'brackets do not match', position)
-      if (byte === closeBrace) names?.close()
-      if (closers.length === 0) return position + 1
-    } else if (byte === undefined) {
-      throw malformed(buffer, 'it ends in the middle of a value', buffer.length)
-    }
-    position += 1
-  }
-}
-
-function isBefore(next: number, buffer: Buffer, at: number): boolean {
-  return buffer[at] === next || buffer[skipSpace(buffer, at)] === next
-}
-
-/** Position after a number, `true`, `false` or `null`. */
-function skipLiteral(buffer: Buffer, start: number): number {
-  let position = start
-  for (;;) {
-    const byte = buffer[position]
-    if (byte === undefined || byte === comma || byte === closeBrace || byte <= 0x20) break
-    position += 1
-  }
-  if (!isLiteral(buffer, start, position)) throw malformed(buffer, 'a value was expected', start)
-  return position
-}
-
-const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-function isLiteral(buffer: Buffer, start: number, end: number): boolean {
-  const length = end - start
-  if (length === 0 || length > 400) return false
-  const text = buffer.toString('latin1', start, end)
-  return text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
-}
-
-function malformed(buffer: Buffer, problem: string, offset: number): GatewayError {
-  const place = describePlace(placeOf(buffer, offset))
-  return new GatewayError(
-    'invalid_request',
-    `The request body is not valid: ${problem} (${place}). Send one JSON object.`,
-  )
-}
-
 /** True when the member is there and is not `null`, which the contract treats as absent. */
 export function hasMember(document: JsonDocument, name: string): boolean {
   const member = document.members.get(name)
-  return member !== undefined && document.bytes[member.valueStart] !== 0x6e
+  return member !== undefined && document.bytes[member.valueStart] !== letterN
 }
 
 /** The bytes of a member's value, or null when it is absent; a view, not a copy. */
@@ -367,6 +245,36 @@ function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece | BodyPie
 /** The edited document in memory of its own; see `editPieces`. */
 export function editDocument(document: JsonDocument, edits: DocumentEdits): Uint8Array {
   return joinPieces(editPieces(document, edits))
+}
+
+/**
+ * A JSON list with some elements replaced or, by null, left out; `edit` is given the bytes of an element and its index,
+ * and gives them back where it stays as it is. `list` is valid JSON.
+ */
+export function editList(list: Buffer, edit: (element: Buffer, index: number) => Buffer | null): Buffer {
+  const kept: Buffer[] = []
+  for (const [index, element] of elementsOf(list).entries()) {
+    const edited = edit(element, index)
+    if (edited !== null) kept.push(kept.length === 0 ? opening : separator, edited)
+  }
+  return Buffer.concat([...(kept.length === 0 ? [opening] : kept), closing])
+}
+
+const opening = Buffer.from('[')
+const separator = Buffer.from(',')
+const closing = Buffer.from(']')
+
+/** The bytes of each element of a JSON list that is known to be valid. */
+export function elementsOf(list: Buffer): Buffer[] {
+  const elements: Buffer[] = []
+  let at = skipSpace(list, 1)
+  while (at < list.length && list[at] !== closeBracket) {
+    const end = skipElement(list, at)
+    elements.push(list.subarray(at, end))
+    at = skipSpace(list, end)
+    if (list[at] === comma) at = skipSpace(list, at + 1)
+  }
+  return elements
 }
 
 /** Where one top-level member of a JSON object lies in its bytes; offsets of the first byte and the one after the last. */

@@ -1,14 +1,23 @@
-import { placeColumnBytesMax } from '../core/limits/text.ts'
-
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const newline = 0x0a
+import { GatewayError } from '../core/errors.ts'
+import { jsonDepthMax, placeColumnBytesMax } from '../core/limits/text.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isHexDigit,
+  isSimpleEscape,
+  isSpace,
+  isTokenByte,
+  letterU,
+  markLength,
+  newline,
+  openBrace,
+  openBracket,
+  quote,
+  toBuffer,
+} from './bytes.ts'
 
 /** Where a text stops being JSON, and what is wrong there, such as `a colon was expected`. */
 export interface SyntaxFault {
@@ -27,8 +36,7 @@ export interface TextPlace {
  * gave up, so this walks what it refused once more; nothing is built.
  */
 export function findSyntaxFault(bytes: Uint8Array, start = 0, end = bytes.length): SyntaxFault | null {
-  const hasMark = start === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return new SyntaxWalk(bytes, hasMark ? 3 : start, end).walk()
+  return new SyntaxWalk(bytes, start === 0 ? markLength(bytes) : start, end).walk()
 }
 
 /** Where an offset lies. Characters count; of a line that is megabytes long, its bytes do. */
@@ -72,10 +80,17 @@ export function describeFault(bytes: Uint8Array): string {
 
 type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'comma_or_end' | 'end'
 
-const simpleEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'))
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** More than any number that means something; a longer token is none. */
-const tokenBytesMax = 400
+/** More than any number that means something; a longer token is refused as none. */
+const literalBytesMax = 400
+
+/** Whether these bytes are a number, `true`, `false` or `null`. */
+export function isLiteral(bytes: Uint8Array, start: number, end: number): boolean {
+  const length = end - start
+  if (length === 0 || length > literalBytesMax) return false
+  const text = toBuffer(bytes).toString('latin1', start, end)
+  return text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
+}
 
 /** One walk through a text, token by token. */
 class SyntaxWalk {
@@ -104,11 +119,7 @@ class SyntaxWalk {
   }
 
   #skipSpace(): void {
-    while (this.#position < this.#end) {
-      const byte = this.#bytes[this.#position]
-      if (byte !== 0x20 && byte !== newline && byte !== 0x0d && byte !== 0x09) return
-      this.#position += 1
-    }
+    while (this.#position < this.#end && isSpace(this.#bytes[this.#position])) this.#position += 1
   }
 
   #unfinished(): string {
@@ -177,13 +188,7 @@ class SyntaxWalk {
   #literal(): string | null {
     let end = this.#position
     while (end < this.#end && isTokenByte(this.#bytes[end] ?? 0)) end += 1
-    const length = end - this.#position
-    if (length === 0 || length > tokenBytesMax) return 'a value was expected'
-    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + this.#position, length).toString(
-      'latin1',
-    )
-    const isLiteral = text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
-    if (!isLiteral) return 'a value was expected'
+    if (!isLiteral(this.#bytes, this.#position, end)) return 'a value was expected'
     this.#position = end
     this.#expected = this.#afterValue()
     return null
@@ -216,24 +221,66 @@ class SyntaxWalk {
   /** Bytes of the escape at a backslash; 0 when it is none. */
   #escapeLength(at: number): number {
     const kind = this.#bytes[at + 1] ?? 0
-    if (kind !== 0x75) return simpleEscapes.has(kind) ? 2 : 0
+    if (kind !== letterU) return isSimpleEscape(kind) ? 2 : 0
     for (let digit = at + 2; digit < at + 6; digit += 1) if (!isHexDigit(this.#bytes[digit] ?? 0)) return 0
     return 6
   }
 }
 
-function isTokenByte(byte: number): boolean {
-  return (
-    byte > 0x20 &&
-    byte !== comma &&
-    byte !== colon &&
-    byte !== quote &&
-    (byte | 0x20) !== openBrace &&
-    (byte | 0x20) !== closeBrace
+/** The refusal of a request of which only the outline was looked at; `problem` says what is wrong at the offset. */
+export function malformed(buffer: Buffer, problem: string, offset: number): GatewayError {
+  const place = describePlace(placeOf(buffer, offset))
+  return new GatewayError(
+    'invalid_request',
+    `The request body is not valid: ${problem} (${place}). Send one JSON object.`,
   )
 }
 
-function isHexDigit(byte: number): boolean {
-  const letter = byte | 0x20
-  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
+/** The refusal of a member that an object has twice; `start` and `end` are those of its name, quotes included. */
+export function appearsTwice(buffer: Buffer, start: number, end: number): GatewayError {
+  const name = buffer.toString(
+    'utf8',
+    start + (buffer[start] === quote ? 1 : 0),
+    Math.min(end - 1, start + 101),
+  )
+  return new GatewayError(
+    'invalid_request',
+    `"${name}" appears twice in one object of the request body. Send it once.`,
+    { param: name },
+  )
+}
+
+/** The refusal of a body whose bytes are no characters. */
+export function notUtf8(): GatewayError {
+  return notJson('it is not text in UTF-8', null)
+}
+
+/** The refusal of a body that is no JSON; `fault` says what is wrong, and where. */
+export function notJson(fault: string, cause: unknown): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is not valid JSON: ${fault}. Send one JSON object.`,
+    { param: 'body', cause },
+  )
+}
+
+/** The refusal of a body that is nested deeper than anything may be that is parsed. */
+export function tooDeep(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is nested deeper than ${jsonDepthMax} levels. Flatten it.`,
+    { param: 'body' },
+  )
+}
+
+/** Where in the body a byte of one of its values lies. */
+export type PlaceOf = (offset: number) => TextPlace
+
+/** The refusal of one value of a body that is read value by value, with the fault's place in the whole body. */
+export function valueNotJson(param: string, bytes: Uint8Array, placeInBody: PlaceOf): GatewayError {
+  const fault = findSyntaxFault(bytes)
+  const problem = fault
+    ? `is not valid JSON: ${fault.problem} (${describePlace(placeInBody(fault.offset))}).`
+    : 'is not text in UTF-8.'
+  return new GatewayError('invalid_request', `${param} ${problem}`, { param })
 }

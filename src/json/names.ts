@@ -1,12 +1,9 @@
-import { GatewayError } from '../core/errors.ts'
 import { memberNamesComparedMax } from '../core/limits/text.ts'
-
-const quote = 0x22
-const backslash = 0x5c
+import { backslash } from './bytes.ts'
 
 /**
- * The names of all objects that are open while a JSON text is scanned, to find one that an object has twice: whoever reads
- * the first and whoever reads the last would not be asked the same. Names are compared by a hash of their bytes first, so
+ * The names of all objects that are open while a JSON text is scanned, to find one that an object has twice: a reader
+ * that takes the first and a reader that takes the last would not be asked the same. Names are compared by a hash of their bytes first, so
  * that a text of ordinary objects costs a few nanoseconds for each name.
  */
 export class MemberNames {
@@ -90,7 +87,7 @@ export class MemberNames {
     return true
   }
 
-  /** Names that are no JSON stay as they are; whoever parses them refuses them. */
+  /** A name that is no JSON stays as it is; the reader that parses it refuses it. */
   #nameAt(start: number, end: number): string {
     const text = this.#buffer.toString('utf8', start, end)
     try {
@@ -99,18 +96,4 @@ export class MemberNames {
       return text
     }
   }
-}
-
-/** The refusal of a member that an object has twice; `start` and `end` are those of its name, quotes included. */
-export function appearsTwice(buffer: Buffer, start: number, end: number): GatewayError {
-  const name = buffer.toString(
-    'utf8',
-    start + (buffer[start] === quote ? 1 : 0),
-    Math.min(end - 1, start + 101),
-  )
-  return new GatewayError(
-    'invalid_request',
-    `"${name}" appears twice in one object of the request body. Send it once.`,
-    { param: name },
-  )
 }

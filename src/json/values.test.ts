@@ -6,7 +6,7 @@ import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import { chatQuirks } from '../formats/text/chat/quirks.ts'
 import { selectCodec } from '../formats/text/formats.ts'
 import { isKeptNumber, parseExactly, withPlainNumbers } from './values.ts'
-import { leaveOutTexts } from './lean.ts'
+import { leaveOutTexts } from './set-aside-texts.ts'
 import { decodeMessagesRequest } from '../formats/text/messages/read-request.ts'
 import { messagesQuirks } from '../formats/text/messages/quirks.ts'
 

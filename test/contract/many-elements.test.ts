@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { leanOf } from '../../src/json/lean.ts'
+import { leanOf } from '../../src/json/set-aside-texts.ts'
 import { at, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 
 // A million tiny messages are 30 MB, which everybody would wait for while they are parsed: a request has at most 100,000

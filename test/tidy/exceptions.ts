@@ -14,5 +14,4 @@ export const exceptions: readonly Exception[] = [
     count: 1,
     reason: 'Waits for the roles of formats.',
   },
-  { rule: 'base-name', file: 'src/json/body.ts', count: 1, reason: 'Waits for the room of JSON.' },
 ]

@@ -7,11 +7,21 @@ import {
   leanTextBytesMin,
   memberParseBytesMax,
 } from '../../core/limits/text.ts'
-import { hasFewValues } from '../../json/body.ts'
+import { hasFewValues } from '../../json/request-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../json/faults.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
-import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from '../../json/bytes.ts'
+import { isEscaped, stringEnd } from '../../json/scan.ts'
 
 /** Of one item; its longer texts are only copied. */
 const itemBounds = { textBytesMin: leanTextBytesMin, bytesMax: batchItemValuesBytesMax }
@@ -30,14 +40,6 @@ export interface ScannerHandler {
   /** An item larger than `batchItemBytesMax`, or with more than `batchItemValuesBytesMax` of values; its beginning is all that counts. */
   oversizedItem(index: number, head: Buffer): void
 }
-
-const openObject = 0x7b
-const openArray = 0x5b
-const closeObject = 0x7d
-const closeArray = 0x5d
-const comma = 0x2c
-const colon = 0x3a
-const quote = 0x22
 
 /** What is expected at the current byte. */
 type State =
@@ -181,7 +183,7 @@ export class ByteScanner {
   /** One byte of the structure between values. */
   #structure(): void {
     const byte = this.#window[this.#position] ?? 0
-    if (isWhitespace(byte)) {
+    if (isSpace(byte)) {
       this.#position++
       return
     }
@@ -189,7 +191,7 @@ export class ByteScanner {
       case 'body':
         return this.#beginObject(byte)
       case 'key_or_end':
-        if (byte === closeObject) return this.#step('done')
+        if (byte === closeBrace) return this.#step('done')
         return this.#beginKey(byte)
       case 'key':
         return this.#beginKey(byte)
@@ -200,16 +202,16 @@ export class ByteScanner {
         return this.#beginMemberValue(byte)
       case 'comma_or_end':
         if (byte === comma) return this.#step('key')
-        if (byte === closeObject) return this.#step('done')
+        if (byte === closeBrace) return this.#step('done')
         throw this.#unexpected('"," or "}"')
       case 'item_or_end':
-        if (byte === closeArray) return this.#step('comma_or_end')
+        if (byte === closeBracket) return this.#step('comma_or_end')
         return this.#beginItem()
       case 'item':
         return this.#beginItem()
       case 'item_comma_or_end':
         if (byte === comma) return this.#step('item')
-        if (byte === closeArray) return this.#step('comma_or_end')
+        if (byte === closeBracket) return this.#step('comma_or_end')
         throw this.#unexpected(`"," or "]" after requests[${this.#items - 1}]`)
       case 'done':
         throw this.#unexpected('nothing after the JSON object')
@@ -226,7 +228,7 @@ export class ByteScanner {
     const offset = this.#dropped + this.#position
     const isMark = offset < 3 && byte === [0xef, 0xbb, 0xbf][offset]
     if (isMark) this.#position++
-    else if (byte === openObject) this.#step('key_or_end')
+    else if (byte === openBrace) this.#step('key_or_end')
     else throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   }
 
@@ -238,7 +240,7 @@ export class ByteScanner {
 
   #beginMemberValue(byte: number): void {
     if (this.#key !== 'requests') return this.#beginValue()
-    if (byte !== openArray) {
+    if (byte !== openBracket) {
       throw new GatewayError('invalid_request', 'requests must be an array of items.', { param: 'requests' })
     }
     this.#step('item_or_end')
@@ -248,7 +250,7 @@ export class ByteScanner {
   /** Most items lie in the window as a whole, so that the walk which proves one also finds its end. */
   #beginItem(): void {
     const start = this.#position
-    const walked = this.#itemWalk.walk(this.#window, start, this.#end)
+    const walked = this.#itemWalk.prove(this.#window, start, this.#end)
     if (walked === null || walked.length > batchItemBytesMax) return this.#beginValue()
     this.#position += walked.length
     this.#valueStart = start
@@ -281,7 +283,7 @@ export class ByteScanner {
     if (byte === quote) {
       this.#position++
       this.#walk = 'string'
-    } else if (byte === openObject || byte === openArray) {
+    } else if (byte === openBrace || byte === openBracket) {
       this.#walk = 'container'
     } else if (endsScalar(byte)) {
       throw this.#unexpected('a value')
@@ -330,9 +332,9 @@ export class ByteScanner {
         continue
       }
       position++
-      if ((byte | 0x20) === openObject) {
+      if ((byte | 0x20) === openBrace) {
         if (++depth > jsonDepthMax) throw this.#tooDeep()
-      } else if ((byte | 0x20) === closeObject) {
+      } else if ((byte | 0x20) === closeBrace) {
         if (--depth > 0) continue
         this.#position = position
         this.#depth = 0
@@ -354,7 +356,7 @@ export class ByteScanner {
     }
     const after = stringEnd(this.#window, start, this.#end)
     if (after >= 0) return after
-    if (start < this.#end) this.#isEscaped = backslashesBefore(this.#window, this.#end, start) % 2 === 1
+    if (start < this.#end) this.#isEscaped = isEscaped(this.#window, this.#end, start)
     this.#position = this.#end
     return -1
   }
@@ -376,7 +378,7 @@ export class ByteScanner {
     if (value === null) return
     if (value.length > batchItemBytesMax || !hasFewValues(value, itemBounds))
       this.#handler.oversizedItem(index, value)
-    else this.#handler.item(index, value, this.#itemWalk.walk(value, 0, value.length))
+    else this.#handler.item(index, value, this.#itemWalk.prove(value, 0, value.length))
   }
 
   #finishKey(value: Buffer | null): void {
@@ -435,4 +437,9 @@ export class ByteScanner {
   #nameTooLong(): GatewayError {
     return new GatewayError('invalid_request', `A member name is longer than ${memberParseBytesMax} bytes.`)
   }
+}
+
+/** Whether a number, `true`, `false` or `null` has ended where this byte stands. */
+function endsScalar(byte: number | undefined): boolean {
+  return byte === comma || byte === closeBrace || byte === closeBracket || isSpace(byte)
 }

@@ -2,13 +2,12 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits/batches.ts'
 import { CustomIds } from './custom-ids.ts'
-import type { ItemPlace, WalkedItem } from './item-walk.ts'
-import { isTwice, memberBytes } from './json-walk.ts'
-import { notJson, type PlaceOf } from './not-json.ts'
+import type { WalkedItem } from './item-walk.ts'
+import { openBrace, openBracket } from '../../json/bytes.ts'
+import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
+import type { ValuePlace } from '../../json/proof.ts'
+import { findMember } from '../../json/scan.ts'
 import { isRecord } from '../../json/values.ts'
-
-const openObject = 0x7b
-const openArray = 0x5b
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 // oxlint-disable-next-line no-control-regex -- exactly these are refused
@@ -24,10 +23,9 @@ export class ItemChecks {
    * Checks an item, of which `walked` says what is known, and returns where its body lies. Throws `invalid_request` for its
    * shape and `unprocessable` for its custom id.
    */
-  check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): ItemPlace {
+  check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): ValuePlace {
     const { custom_id: customId, body, model, stream } = walked ?? {}
-    if (!customId || !body || bytes[body.start] !== openObject)
-      return this.#checkParsed(index, bytes, placeOf)
+    if (!customId || !body || bytes[body.start] !== openBrace) return this.#checkParsed(index, bytes, placeOf)
     const isPlain = isPlainId(bytes, customId)
     const id = isPlain ? null : checkCustomIdShape(`requests[${index}]`, valueAt(bytes, customId))
     if (model ?? stream)
@@ -42,21 +40,24 @@ export class ItemChecks {
   }
 
   /** The same for what is not plain, and for everything that is wrong. */
-  #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): ItemPlace {
+  #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): ValuePlace {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes, placeOf)
-    for (const name of ['custom_id', 'body'])
-      if (isTwice(bytes, name)) throw invalid(`${where}.${name}`, 'appears twice; send it once')
+    const found = findMember(bytes, 'body')
+    for (const [name, { count }] of [
+      ['custom_id', findMember(bytes, 'custom_id')],
+      ['body', found],
+    ] as const)
+      if (count > 1) throw invalid(`${where}.${name}`, 'appears twice; send it once')
     const customId = checkCustomIdShape(where, item['custom_id'])
     const body = item['body']
     if (body === undefined) throw invalid(`${where}.body`, 'is required')
     if (!isRecord(body)) throw invalid(`${where}.body`, 'must be an object')
     this.#checkBody(index, body)
     this.#checkCustomId(index, customId)
-    const found = memberBytes(bytes, 'body')
-    assert(found, 'an item with a body has its bytes')
-    const start = found.byteOffset - bytes.byteOffset
-    return { start, end: start + found.length }
+    assert(found.value, 'an item with a body has its bytes')
+    const start = found.value.byteOffset - bytes.byteOffset
+    return { start, end: start + found.value.length }
   }
 
   /** Of an item too large to be read only the id matters; its beginning must show it. */
@@ -118,7 +119,7 @@ export class ItemChecks {
 const oversizedHeadBytes = 4_096
 
 /** Whether a value is a string of allowed length without anything that needs a second look. */
-function isPlainId(bytes: Buffer, { start, end }: ItemPlace): boolean {
+function isPlainId(bytes: Buffer, { start, end }: ValuePlace): boolean {
   if (bytes[start] !== 0x22 || end - start < 3 || end - start > customIdLengthMax + 2) return false
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at] ?? 0
@@ -128,10 +129,10 @@ function isPlainId(bytes: Buffer, { start, end }: ItemPlace): boolean {
 }
 
 /** A value known to be valid JSON; null for a list and an object, whose content does not matter. */
-function valueAt(bytes: Buffer, place: ItemPlace | undefined): unknown {
+function valueAt(bytes: Buffer, place: ValuePlace | undefined): unknown {
   if (place === undefined) return undefined
   const first = bytes[place.start]
-  if (first === openObject || first === openArray) return null
+  if (first === openBrace || first === openBracket) return null
   return JSON.parse(bytes.toString('utf8', place.start, place.end)) as unknown
 }
 
@@ -140,7 +141,7 @@ function parseItem(where: string, bytes: Uint8Array, placeOf: PlaceOf): Record<s
   try {
     item = JSON.parse(decoder.decode(bytes))
   } catch {
-    throw notJson(where, bytes, placeOf)
+    throw valueNotJson(where, bytes, placeOf)
   }
   if (!isRecord(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item

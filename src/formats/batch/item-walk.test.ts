@@ -19,7 +19,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The item that these bytes are, all of them. */
 function walk(bytes: Buffer): WalkedItem | null {
-  const found = itemWalk.walk(bytes, 0, bytes.length)
+  const found = itemWalk.prove(bytes, 0, bytes.length)
   return found?.length === bytes.length ? found : null
 }
 
@@ -154,14 +154,14 @@ test('the grammar’s corners are left to JSON.parse or judged as it does', () =
 
 test('an item ends where it ends, whatever follows, and must end before the given offset', () => {
   const text = Buffer.from(' {"custom_id":"a","body":{}} ,{"custom_id":"b"}')
-  expect(itemWalk.walk(text, 1, text.length)).toEqual({
+  expect(itemWalk.prove(text, 1, text.length)).toEqual({
     length: 27,
     hasLineBreaks: false,
     custom_id: { start: 13, end: 16 },
     body: { start: 24, end: 26 },
   })
-  expect(itemWalk.walk(text, 1, 28)?.length).toBe(27)
-  for (let end = 1; end < 28; end++) expect(itemWalk.walk(text, 1, end)).toBeNull()
+  expect(itemWalk.prove(text, 1, 28)?.length).toBe(27)
+  for (let end = 1; end < 28; end++) expect(itemWalk.prove(text, 1, end)).toBeNull()
 })
 
 test('line breaks between tokens are noted, those within a text are none', () => {

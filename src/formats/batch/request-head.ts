@@ -2,9 +2,9 @@ import { GatewayError } from '../../core/errors.ts'
 import { droppedMembersMax, providersOnlyMax } from '../../core/limits/batches.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
 import { parseCredits } from '../../core/money.ts'
-import { requireUniqueNames } from '../../json/document.ts'
+import { requireUniqueNames } from '../../json/scan.ts'
 import type { BatchEndpoint } from '../../canonical/batch.ts'
-import { notJson, type PlaceOf } from './not-json.ts'
+import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import { isRecord } from '../../json/values.ts'
 
@@ -45,7 +45,7 @@ function parseMember(name: string, bytes: Uint8Array, placeOf: PlaceOf): unknown
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
-    throw notJson(name, bytes, placeOf)
+    throw valueNotJson(name, bytes, placeOf)
   }
 }
 

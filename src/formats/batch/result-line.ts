@@ -1,4 +1,5 @@
-import { memberBytes } from './json-walk.ts'
+import { newline } from '../../json/bytes.ts'
+import { findMember } from '../../json/scan.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { resultIdOf } from '../../canonical/batch.ts'
@@ -59,8 +60,8 @@ export function isJson(bytes: Uint8Array): boolean {
 
 /** Raw newlines in JSON are white space between tokens, never inside a string, so spaces say the same. */
 export function onOneLine(bytes: Uint8Array): Uint8Array {
-  if (!bytes.includes(0x0a)) return bytes
-  return bytes.map((byte) => (byte === 0x0a ? 0x20 : byte))
+  if (!bytes.includes(newline)) return bytes
+  return bytes.map((byte) => (byte === newline ? 0x20 : byte))
 }
 
 /** What a stored item's line says. */
@@ -77,9 +78,9 @@ export function withoutBody(customId: string): Buffer {
 
 /** Reads an item's line as ingest wrote it. */
 export function readItemLine(line: Buffer): ItemInput {
-  const customId = memberBytes(line, 'custom_id')
+  const { value: customId } = findMember(line, 'custom_id')
   return {
     customId: JSON.parse(customId?.toString('utf8') ?? '""') as string,
-    body: memberBytes(line, 'body'),
+    body: findMember(line, 'body').value,
   }
 }

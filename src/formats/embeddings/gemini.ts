@@ -10,7 +10,9 @@ import { encodeFloats } from './vectors.ts'
 import { gatewayMembers, showVectors } from './codec.ts'
 import { countInputs, inputKindOf } from './read-request.ts'
 import { fieldError } from '../../core/errors.ts'
-import { hasMember, memberBytes, memberValue, skipSpace, skipValue, toBuffer } from '../../json/document.ts'
+import { hasMember, memberBytes, memberValue } from '../../json/document.ts'
+import { skipSpace, skipValue } from '../../json/scan.ts'
+import { openBracket, quote, toBuffer } from '../../json/bytes.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 
@@ -74,12 +76,12 @@ export function encodeGeminiEmbeddings(
 
 /** The JSON of each text: of one that stands alone, or of every entry of a list. */
 function* textsOf(input: Buffer): Generator<Buffer> {
-  if (input[0] !== 0x5b) {
+  if (input[0] !== openBracket) {
     yield input
     return
   }
   let position = skipSpace(input, 1)
-  while (input[position] === 0x22) {
+  while (input[position] === quote) {
     const end = skipValue(input, position)
     yield input.subarray(position, end)
     // Past the comma.

@@ -4,16 +4,15 @@ import {
   type JsonDocument,
   memberBytes,
   memberValue,
-  skipSpace,
-  skipValue,
-  toBuffer,
 } from '../../json/document.ts'
+import { skipSpace, skipValue } from '../../json/scan.ts'
+import { comma, isDigit, openBrace, openBracket, quote, toBuffer } from '../../json/bytes.ts'
+import { lookInto } from '../../json/set-aside-texts.ts'
 import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../../json/values.ts'
 import { type DecodeContext, decodeSessionId, documentOf } from '../text/decode-context.ts'
 import { parseField } from '../field-error.ts'
 import { fieldError } from '../../core/errors.ts'
-import { lookInto } from '../../json/lean.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text/text-estimate.ts'
 import { embeddingsRequestShape } from './request-schema.ts'
@@ -99,7 +98,7 @@ function readInput(document: JsonDocument): Uint8Array {
   if (bytes === null || !hasMember(document, 'input')) {
     throw fieldError('input', 'is missing. Send a text or a list of texts.')
   }
-  const isOneOf = bytes[0] === 0x22 || bytes[0] === 0x5b
+  const isOneOf = bytes[0] === quote || bytes[0] === openBracket
   if (!isOneOf) throw fieldError('input', 'must be a text, a list of texts, or token numbers.')
   if (bytes.length <= memberParseBytesMax) checkInput(memberValue(document, 'input'))
   return bytes
@@ -140,8 +139,8 @@ function isToken(entry: unknown): boolean {
 export function inputKindOf(document: JsonDocument): InputKind {
   const bytes = memberBytes(document, 'input') ?? new Uint8Array()
   for (const byte of bytes) {
-    if (byte === 0x22) return 'text'
-    if (byte === 0x7b) return 'content'
+    if (byte === quote) return 'text'
+    if (byte === openBrace) return 'content'
     if (isDigit(byte)) return 'tokens'
   }
   return 'text'
@@ -150,20 +149,16 @@ export function inputKindOf(document: JsonDocument): InputKind {
 /** How many inputs there are, and so vectors to expect: entries of a list, or one text or one row of token numbers. */
 export function countInputs(document: JsonDocument): number {
   const bytes = lookInto(document, 'input')?.bytes ?? Buffer.alloc(0)
-  if (bytes[0] !== 0x5b) return 1
+  if (bytes[0] !== openBracket) return 1
   let position = skipSpace(bytes, 1)
-  if (isDigit(bytes[position])) return 1
+  if (isDigit(bytes[position] ?? 0)) return 1
   // Rows of numbers hold nothing else, and there may be very many of those.
-  if (bytes[position] === 0x5b) return countOf(0x5b, bytes) - 1
+  if (bytes[position] === openBracket) return countOf(openBracket, bytes) - 1
   for (let count = 1; ; count += 1) {
     position = skipSpace(bytes, skipValue(bytes, position))
-    if (bytes[position] !== 0x2c) return count
+    if (bytes[position] !== comma) return count
     position = skipSpace(bytes, position + 1)
   }
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39
 }
 
 function countOf(byte: number, bytes: Buffer): number {

@@ -2,14 +2,14 @@ import type { TextCall } from '../../canonical/call.ts'
 import { fieldError } from '../../core/errors.ts'
 import { memberParseBytesMax } from '../../core/limits/text.ts'
 import {
+  elementsOf,
   hasMember,
   type JsonDocument,
   leanMemberValue,
   memberBytes,
   memberValue,
-  toBuffer,
 } from '../../json/document.ts'
-import { elementsOf } from '../../json/list.ts'
+import { toBuffer } from '../../json/bytes.ts'
 import { isRecord, recordOrNull } from '../../json/values.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'

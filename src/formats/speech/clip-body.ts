@@ -2,7 +2,7 @@ import type { BodyPieces } from '../../core/body.ts'
 import type { SpeechReference } from '../../canonical/call.ts'
 import type { StreamedBody } from '../../canonical/upstream.ts'
 import { bodySliceBytes } from '../../core/limits/http.ts'
-import { toBuffer } from '../../json/document.ts'
+import { toBuffer } from '../../json/bytes.ts'
 import { mark, writtenMark } from '../../json/set-aside-texts.ts'
 
 /** Stands in a body for the base64 of the clip at this index of the call's references. */

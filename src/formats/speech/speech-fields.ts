@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { type JsonDocument, leanMemberValue, parseJsonDocument, toBuffer } from '../../json/document.ts'
+import { type JsonDocument, leanMemberValue, parseJsonDocument } from '../../json/document.ts'
+import { toBuffer } from '../../json/bytes.ts'
+import { hasFewValues, parseJsonBody, tooManyValues } from '../../json/request-body.ts'
+import { notUtf8 } from '../../json/faults.ts'
+import { leaveOutTexts, LookedInto, mark, slicesOfText, wholeText } from '../../json/set-aside-texts.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { bodyValuesBytesMax, leanBodyBytesMin, setAsideTextBytesMin } from '../../core/limits/text.ts'
 import { isRecord } from '../../json/values.ts'
-import { hasFewValues, notUtf8, parseJsonBody, tooManyValues } from '../../json/body.ts'
-import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../../json/lean.ts'
-import { mark } from '../../json/set-aside-texts.ts'
 
 /** What a speech request says. */
 export interface SpeechFields {

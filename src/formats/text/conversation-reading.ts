@@ -3,8 +3,7 @@ import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../../ca
 import { isKeptNumber, isRecord, numberOrNull, parseExactly } from '../../json/values.ts'
 import { fieldError } from '../../core/errors.ts'
 import { droppedNamesMax } from '../../core/limits/text.ts'
-import { mark } from '../../json/set-aside-texts.ts'
-import { wholeText } from '../../json/lean.ts'
+import { mark, wholeText } from '../../json/set-aside-texts.ts'
 import { readMediaUrl } from './media/media-source.ts'
 import { type Opened, openReasoning, sealedPrefix } from './thoughts/reasoning-envelope.ts'
 

@@ -10,6 +10,7 @@ import { type ClientConvention, contractConvention } from '../client-convention.
 import { decodeEmbeddingsRequest } from '../embeddings/read-request.ts'
 import { arePlainTurns, decodeMessagesRequest } from './messages/read-request.ts'
 import { decodeResponsesRequest } from './responses/read-request.ts'
+import { quote } from '../../json/bytes.ts'
 
 /** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
 export interface Bulk {
@@ -122,5 +123,5 @@ export const embeddings: TextOperation = {
 
 /** One text that is not empty. */
 function isPlainText(value: Buffer): boolean {
-  return value[0] === 0x22 && value.length > 2
+  return value[0] === quote && value.length > 2
 }

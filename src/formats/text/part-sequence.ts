@@ -1,7 +1,7 @@
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import { streamHeldBytesMax, streamHeldFramesMax, streamTextsCitedMax } from '../../core/limits/text.ts'
-import { ArgumentsScan } from '../../json/arguments-scan.ts'
+import { ArgumentsScan } from '../../json/scan.ts'
 import { unreadable } from '../upstream-json.ts'
 
 /** The part under way; `key` tells whether the next piece belongs to it. */

@@ -1,11 +1,5 @@
-import { skipSpace, skipString, skipValue } from '../../json/document.ts'
-
-const quote = 0x22
-const comma = 0x2c
-const openArray = 0x5b
-const letterN = 0x6e
-const openObject = 0x7b
-const backslash = 0x5c
+import { hasEscape, isBytes, skipSpace, skipString, skipValue } from '../../json/scan.ts'
+import { comma, letterN, openBrace, openBracket, quote } from '../../json/bytes.ts'
 
 const roleName = Buffer.from('"role"')
 const contentName = Buffer.from('"content"')
@@ -28,12 +22,12 @@ export function rolesAsJson(roles: ReadonlySet<unknown>): readonly Buffer[] {
  * known to be valid JSON.
  */
 export function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): PlainContents | null {
-  if (bytes[0] !== openArray) return null
+  if (bytes[0] !== openBracket) return null
   const contents = { hasParts: false, hasNone: false }
   let at = 0
   do {
     at = skipSpace(bytes, at + 1)
-    if (bytes[at] !== openObject) return null
+    if (bytes[at] !== openBrace) return null
     at = readMessage(bytes, at, roleTexts, contents)
     if (at < 0) return null
     at = skipSpace(bytes, at)
@@ -61,10 +55,10 @@ function readMessage(
     const name = at
     at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
     const end = skipValue(bytes, at)
-    if (isText(bytes, name, nameEnd, roleName)) {
+    if (isBytes(bytes, name, nameEnd, roleName)) {
       if (hasRole || !isRole(bytes, at, end, roleTexts)) return -1
       hasRole = true
-    } else if (isText(bytes, name, nameEnd, contentName)) {
+    } else if (isBytes(bytes, name, nameEnd, contentName)) {
       if (contentAt >= 0) return -1
       contentAt = at
     } else if (hasEscape(bytes, name, nameEnd)) {
@@ -74,25 +68,13 @@ function readMessage(
   } while (bytes[at] === comma)
   const content = contentAt < 0 ? letterN : bytes[contentAt]
   if (!hasRole) return -1
-  if (content === openArray) contents.hasParts = true
+  if (content === openBracket) contents.hasParts = true
   else if (content === letterN) contents.hasNone = true
   else if (content !== quote) return -1
   return at + 1
 }
 
 function isRole(bytes: Buffer, start: number, end: number, roleTexts: readonly Buffer[]): boolean {
-  for (const role of roleTexts) if (isText(bytes, start, end, role)) return true
-  return false
-}
-
-// By hand: for a few bytes a call into the runtime costs more than the comparison.
-function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
-  if (end - start !== text.length) return false
-  for (let at = 0; at < text.length; at++) if (bytes[start + at] !== text[at]) return false
-  return true
-}
-
-function hasEscape(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true
+  for (const role of roleTexts) if (isBytes(bytes, start, end, role)) return true
   return false
 }

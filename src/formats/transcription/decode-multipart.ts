@@ -5,8 +5,7 @@ import { droppedNamesMax } from '../../core/limits/batches.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { parseField } from '../field-error.ts'
 import { describeFault } from '../../json/faults.ts'
-import { isNestedWithin } from '../../json/depth.ts'
-import { requireUniqueNames } from '../../json/document.ts'
+import { isNestedWithin, requireUniqueNames } from '../../json/scan.ts'
 import { type MultipartEvent, MultipartReader, parseBoundary, type MultipartHead } from './multipart.ts'
 import {
   formatOfFileName,

@@ -1,9 +1,8 @@
 import { fieldError, GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
 import { KeptBytes, positionOf, toLatin1 } from '../../json/kept-bytes.ts'
-import { requireUniqueNames } from '../../json/document.ts'
-import { notJson } from '../../json/body.ts'
-import { describeFault, describePlace, findSyntaxFault, placeOf } from '../../json/faults.ts'
+import { requireUniqueNames } from '../../json/scan.ts'
+import { describeFault, describePlace, findSyntaxFault, notJson, placeOf } from '../../json/faults.ts'
 import { Base64Stream } from './base64-stream.ts'
 
 const quote = 0x22

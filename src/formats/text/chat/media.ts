@@ -1,5 +1,5 @@
 import { unreadFileTokens } from '../../../core/limits/media.ts'
-import { toBuffer } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import { isRecord } from '../../../json/values.ts'
 import { isMediaItself, type MediaWeight, noMedia } from '../media/media-source.ts'
 

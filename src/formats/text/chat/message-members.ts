@@ -1,11 +1,6 @@
-import { skipSpace, skipString, skipValue } from '../../../json/document.ts'
-import { isBracketed, skipElement } from '../../../json/list.ts'
+import { closeBracket, comma, openBracket, quote } from '../../../json/bytes.ts'
+import { isBracketed, skipElement, skipSpace, skipString, skipValue } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
-
-const quote = 0x22
-const comma = 0x2c
-const openArray = 0x5b
-const closeArray = 0x5d
 
 /** Members of one kind of object that hosts know, and the objects inside that are looked into. */
 export interface KnownMembers {
@@ -95,13 +90,13 @@ export function areKnown(value: unknown, members: KnownMembers = messageMembers)
  * provider is left to find.
  */
 export function hasUnknownMember(bytes: Buffer): boolean {
-  return bytes[0] === openArray && scanList(bytes, 0, messageMembers) < 0
+  return bytes[0] === openBracket && scanList(bytes, 0, messageMembers) < 0
 }
 
 // An offset behind the value, or -1 once a name was found that is not known.
 function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
   let at = skipSpace(bytes, start + 1)
-  if (bytes[at] === closeArray) return at + 1
+  if (bytes[at] === closeBracket) return at + 1
   for (;;) {
     at = isBracketed(bytes, at) ? scanValue(bytes, at, members) : skipElement(bytes, at)
     if (at < 0) return at
@@ -145,7 +140,7 @@ function isAt(bytes: Buffer, start: number, text: Buffer): boolean {
 }
 
 function scanValue(bytes: Buffer, at: number, members: KnownMembers | undefined): number {
-  if (members !== undefined && bytes[at] === openArray) return scanList(bytes, at, members)
+  if (members !== undefined && bytes[at] === openBracket) return scanList(bytes, at, members)
   if (members !== undefined && isBracketed(bytes, at)) return scanObject(bytes, at, members)
   return skipValue(bytes, at)
 }

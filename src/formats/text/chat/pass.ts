@@ -9,8 +9,8 @@ import {
   setTextsAside,
   wholeBytesOf,
 } from '../../../json/set-aside-texts.ts'
-import { isNestedWithin } from '../../../json/depth.ts'
-import { toBuffer } from '../../../json/document.ts'
+import { isNestedWithin } from '../../../json/scan.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import { readReportedError } from '../../upstream-errors.ts'
 import {
   hasCalls,

@@ -3,7 +3,7 @@ import type { MediaAddress, TextCall } from '../../../canonical/call.ts'
 import { mediaAddressLengthMax, mediaStepBytes } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { editPieces } from '../../../json/document.ts'
-import { type LookedInto, lookInto } from '../../../json/lean.ts'
+import { type LookedInto, lookInto } from '../../../json/set-aside-texts.ts'
 import type { MediaType } from './media-type.ts'
 
 type Wire = Record<string, unknown>

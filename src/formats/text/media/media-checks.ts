@@ -1,7 +1,7 @@
 import { base64CheckedLength, mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { fieldError } from '../../../core/errors.ts'
-import type { LookedInto } from '../../../json/lean.ts'
+import type { LookedInto } from '../../../json/set-aside-texts.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

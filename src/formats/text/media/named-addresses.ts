@@ -1,9 +1,9 @@
 import type { TextCall } from '../../../canonical/call.ts'
-import { type JsonDocument, toBuffer } from '../../../json/document.ts'
+import type { JsonDocument } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import { mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
-import { type LookedInto, lookInto, slicesOfText } from '../../../json/lean.ts'
-import { mark } from '../../../json/set-aside-texts.ts'
+import { type LookedInto, lookInto, mark, slicesOfText } from '../../../json/set-aside-texts.ts'
 
 /** A text of a request where some server reads an address; `field` is its path as the caller wrote it. */
 export interface NamedAddress {

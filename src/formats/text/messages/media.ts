@@ -1,7 +1,7 @@
 import { unreadFileTokens } from '../../../core/limits/media.ts'
 import { type MediaWeight, noMedia } from '../media/media-source.ts'
 import { isRecord } from '../../../json/values.ts'
-import { toBuffer } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 
 /** Tokens of an image whose size is not known: a large one, as Anthropic counts it. */
 const imageTokens = 1_600

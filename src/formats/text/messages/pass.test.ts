@@ -3,7 +3,7 @@ import type { TextCall } from '../../../canonical/call.ts'
 import { decodeChatRequest } from '../chat/read-request.ts'
 import { runStream, testCharge, testContext, testEndpoint, textOf } from '../testing.ts'
 import { selectCodec } from '../formats.ts'
-import { leaveOutTexts } from '../../../json/lean.ts'
+import { leaveOutTexts } from '../../../json/set-aside-texts.ts'
 import { decodeMessagesRequest } from './read-request.ts'
 import { messagesQuirks } from './quirks.ts'
 

@@ -2,14 +2,15 @@ import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import {
   editDocument,
+  editList,
   editPieces,
   hasMember,
   type JsonDocument,
   memberBytes,
   memberValue,
   parseJsonDocument,
-  toBuffer,
 } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../../canonical/upstream.ts'
 import type { EncodedRequest } from '../halves.ts'
@@ -17,8 +18,7 @@ import { specificFields, toJson, wireDocument } from '../wire-document.ts'
 import { isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { fieldError } from '../../../core/errors.ts'
-import { editList } from '../../../json/list.ts'
-import { lookInto } from '../../../json/lean.ts'
+import { lookInto } from '../../../json/set-aside-texts.ts'
 import { nameOf } from '../member-names.ts'
 import { openReasoning, sealedPrefix, sealReasoning } from '../thoughts/reasoning-envelope.ts'
 import { sealerOf } from '../thoughts/seals.ts'

@@ -1,7 +1,7 @@
 import { unreadFileTokens } from '../../../core/limits/media.ts'
 import { isMediaItself, type MediaWeight, noMedia } from '../media/media-source.ts'
 import { isRecord } from '../../../json/values.ts'
-import { toBuffer } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 
 /** Tokens of an image whose size is not known: a large one at full detail. */
 const imageTokens = 1_500

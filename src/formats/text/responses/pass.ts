@@ -2,14 +2,15 @@ import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import {
   editDocument,
+  editList,
   editPieces,
   hasMember,
   type JsonDocument,
   memberBytes,
   memberValue,
   parseJsonDocument,
-  toBuffer,
 } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../../canonical/upstream.ts'
 import type { EncodedRequest } from '../halves.ts'
@@ -18,8 +19,7 @@ import { showMetadata } from '../shown-charge.ts'
 import { effortOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
-import { editList } from '../../../json/list.ts'
-import { lookInto } from '../../../json/lean.ts'
+import { lookInto } from '../../../json/set-aside-texts.ts'
 import { toJson, wireDocument } from '../wire-document.ts'
 import { openReasoning, sealReasoning } from '../thoughts/reasoning-envelope.ts'
 import { sealerOf } from '../thoughts/seals.ts'

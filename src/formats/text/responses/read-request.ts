@@ -7,7 +7,7 @@ import { type DecodeContext, decodeSessionId, documentOf } from '../decode-conte
 import { readDebugOptions } from '../../debug-options.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { type HidingFields, isOnlyHiding, readHiding } from '../thoughts/hidden-thoughts.ts'
-import { lookInto } from '../../../json/lean.ts'
+import { lookInto } from '../../../json/set-aside-texts.ts'
 import { checkInputMedia } from '../media/media-checks.ts'
 import { parsePreferences } from '../../preferences.ts'
 import { type FieldRules, readFields } from '../../request-fields.ts'
@@ -16,6 +16,7 @@ import { estimateTokens } from '../text-estimate.ts'
 import { readUnserved, type UnservedFields } from '../../unserved-members.ts'
 import { mayCarryInputs, weighInputs } from './media.ts'
 import { gatewayResponsesShape, responsesRequestShape } from './request-schema.ts'
+import { openBracket, quote } from '../../../json/bytes.ts'
 
 const rules: FieldRules = {
   shape: responsesRequestShape,
@@ -114,8 +115,8 @@ function estimateInput(document: JsonDocument): { tokens: number; media: Readonl
   if (bytes === null || looked === null || !hasMember(document, 'input'))
     throw fieldError('input', 'is missing. Send a text, or a list of messages.')
   const rest = estimateRest(document)
-  if (bytes[0] === 0x22) return { tokens: estimateTokens(bytes) + rest, media: noMedia }
-  if (bytes[0] !== 0x5b) throw fieldError('input', 'must be a text or an array of items.')
+  if (bytes[0] === quote) return { tokens: estimateTokens(bytes) + rest, media: noMedia }
+  if (bytes[0] !== openBracket) throw fieldError('input', 'must be a text or an array of items.')
   const mayHaveMedia = mayCarryInputs(looked.bytes)
   if (looked.bytes.length > memberParseBytesMax && !mayHaveMedia)
     return { tokens: estimateTokens(bytes) + rest, media: noMedia }

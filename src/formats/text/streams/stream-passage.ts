@@ -10,7 +10,7 @@ import {
   streamTemplatesMax,
   streamTemplatesUnusedMax,
 } from '../../../core/limits/text.ts'
-import { isNestedWithin } from '../../../json/depth.ts'
+import { isNestedWithin } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8 } from '../../sse.ts'
 import { fitFrame, type FrameCursor, type FrameTemplate } from './frame-template.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../../core/limits/text.ts'
 import { isRecord, parsePlainly } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
-import { isNestedWithin } from '../../../json/depth.ts'
+import { isNestedWithin } from '../../../json/scan.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../../sse.ts'
 

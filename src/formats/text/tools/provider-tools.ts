@@ -1,4 +1,5 @@
-import { hasMember, type JsonDocument, memberBytes, memberValue, toBuffer } from '../../../json/document.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
+import { toBuffer } from '../../../json/bytes.ts'
 import { memberParseBytesMax } from '../../../core/limits/text.ts'
 import { isRecord } from '../../../json/values.ts'
 

@@ -1,7 +1,7 @@
 import type { ToolCallPart } from '../../../canonical/text/conversation.ts'
 import { jsonDepthMax } from '../../../core/limits/text.ts'
 import { parseExactly, recordOrNull, type WireRecord } from '../../../json/values.ts'
-import { isNestedWithin } from '../../../json/depth.ts'
+import { isNestedWithin } from '../../../json/scan.ts'
 
 /**
  * Arguments of a call as the object that some formats want, with every digit of their numbers. What is no object, or is

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { JsonTextScanner } from './text-scanner.ts'
+import { JsonTextScanner } from './proof.ts'
 
 /** The string at the beginning of `json`, read at every alignment; `null` where it is refused. */
 function scanAt(json: string | Buffer, shift: number) {

@@ -1,0 +1,58 @@
+// The bytes that JSON is made of, by the names that every reader of this folder uses.
+export const quote = 0x22
+export const comma = 0x2c
+export const colon = 0x3a
+export const openBracket = 0x5b
+export const backslash = 0x5c
+export const closeBracket = 0x5d
+export const openBrace = 0x7b
+export const closeBrace = 0x7d
+export const newline = 0x0a
+/** The first letter of `null`. */
+export const letterN = 0x6e
+/** The letter of an escape that has four digits. */
+export const letterU = 0x75
+
+/** The same memory as a Buffer, for its native searches and conversions. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Whether this byte may stand between the tokens of JSON. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === newline || byte === 0x0d || byte === 0x09
+}
+
+/** Whether this byte can belong to a number, `true`, `false` or `null`; also to what should be one and is not. */
+export function isTokenByte(byte: number): boolean {
+  return (
+    byte > 0x20 &&
+    byte !== comma &&
+    byte !== colon &&
+    byte !== quote &&
+    (byte | 0x20) !== openBrace &&
+    (byte | 0x20) !== closeBrace
+  )
+}
+
+export function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+export function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return isDigit(byte) || (letter >= 0x61 && letter <= 0x66)
+}
+
+const escapable = new Uint8Array(256)
+for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1
+
+/** Whether this byte may stand behind a backslash; not the `u` of an escape with four digits. */
+export function isSimpleEscape(byte: number): boolean {
+  return escapable[byte] === 1
+}
+
+/** Bytes of the byte order mark of UTF-8 where the text begins with one, 0 otherwise: editors on Windows write it. */
+export function markLength(bytes: Uint8Array): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+}
