@@ -1,9 +1,14 @@
 import type { SpeechBilled, SpeechOutput, SpeechReader } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { speechUndescribedBytesMax } from '../../core/limits/audio.ts'
-import { parseAnswerText } from '../upstream-json.ts'
+import {
+  audioFieldsDepthMax,
+  speechFieldsBytesMax,
+  speechUndescribedBytesMax,
+} from '../../core/limits/audio.ts'
+import { parseAnswerText, unreadable } from '../upstream-json.ts'
 import { createDocumentSplitter, type DocumentFraming } from './document-lines.ts'
-import { SoundScanner, type SoundPlace } from './sound-scanner.ts'
+import { SplitStream, type StringsToTake } from '../../json/split-stream.ts'
+import { SoundDecoder, type SoundEncoding } from './sound-decoder.ts'
 
 /** What one JSON document of a speech answer says besides its sound. */
 export interface SoundFacts {
@@ -15,7 +20,11 @@ export interface SoundFacts {
 }
 
 /** How a provider wraps sound in JSON. */
-export interface SpeechWrapping extends SoundPlace {
+export interface SpeechWrapping {
+  /** Names of members from the top to the sound; `*` is any place of a list. */
+  at: readonly string[]
+  /** How the sound is written there. */
+  encoding: SoundEncoding
   framing: DocumentFraming
   /** What the sound is unless a document says otherwise. */
   output: SpeechOutput
@@ -39,7 +48,7 @@ class WrappedSpeech implements SpeechReader {
   billed: SpeechBilled | null = null
   readonly framing
   readonly #wrapping: SpeechWrapping
-  readonly #scanner: SoundScanner
+  readonly #stream: SplitStream
   readonly #splitter
   #sound: Uint8Array[] = []
   #isHeld: boolean
@@ -50,9 +59,9 @@ class WrappedSpeech implements SpeechReader {
     this.output = wrapping.output
     this.framing = wrapping.framing
     this.#isHeld = wrapping.isDescribed === true
-    this.#scanner = new SoundScanner(wrapping)
+    this.#stream = new SplitStream(soundToTake(wrapping))
     this.#splitter = createDocumentSplitter(wrapping.framing, {
-      push: (piece) => this.#scanner.push(piece, this.#sound),
+      push: (piece) => this.#stream.push(piece, this.#sound),
       endDocument: () => this.#readDocument(),
     })
   }
@@ -71,7 +80,9 @@ class WrappedSpeech implements SpeechReader {
   }
 
   #readDocument(): void {
-    const text = this.#scanner.end()
+    if (this.#stream.isInTaken) throw unreadable('it ended within its sound')
+    const text = new TextDecoder().decode(this.#stream.rest)
+    this.#stream.reset()
     // A blank line, or an event without data.
     if (text.trim() === '') return
     // The end of OpenAI's event streams, which several providers took over.
@@ -94,6 +105,22 @@ class WrappedSpeech implements SpeechReader {
     const sound = this.#sound.length === 1 ? first : Buffer.concat(this.#sound)
     this.#sound = []
     return sound
+  }
+}
+
+/** What cannot be read of an answer is the provider's failure. */
+function soundToTake({ at, encoding }: SpeechWrapping): StringsToTake {
+  return {
+    at,
+    begin: () => new SoundDecoder(encoding),
+    keptBytesMax: speechFieldsBytesMax,
+    depthMax: audioFieldsDepthMax,
+    errors: {
+      tooManyBytes: () => unreadable('it has too much besides its sound'),
+      tooDeep: () => unreadable('it is nested too deep'),
+      brokenName: (_fault, cause) => unreadable('it is not JSON', cause),
+      brokenEscape: (_escape, cause) => unreadable('its sound has an escape that JSON does not have', cause),
+    },
   }
 }
 

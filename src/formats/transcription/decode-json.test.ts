@@ -10,8 +10,7 @@ import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { describeFault } from '../../json/faults.ts'
-import { decodeTranscriptionJson } from './decode-json.ts'
-import { AudioJsonScanner } from './json-scanner.ts'
+import { AudioJsonScanner, decodeTranscriptionJson } from './decode-json.ts'
 
 const noHeaders: AudioHeaders = { sessionId: null, accept: null }
 const wav = Buffer.from('RIFF....WAVEfmt and so on')

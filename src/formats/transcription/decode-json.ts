@@ -2,7 +2,11 @@ import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canoni
 import { fieldError, GatewayError } from '../../core/errors.ts'
 import { type AudioHeaders, unknownMembers } from './audio-fields.ts'
 import { parseField } from '../field-error.ts'
-import { AudioJsonScanner } from './json-scanner.ts'
+import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
+import { notJson } from '../../json/faults.ts'
+import { requireUniqueNames } from '../../json/scan.ts'
+import { SplitStream } from '../../json/split-stream.ts'
+import { Base64Stream } from './base64-stream.ts'
 import { formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
   inContract,
@@ -76,6 +80,71 @@ async function decode(
     intake,
   )
   return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
+}
+
+/** Splits a transcription request into the audio at `input_audio.data`, decoded as it comes, and its other fields. */
+export class AudioJsonScanner {
+  #audio: Base64Stream | null = null
+  readonly #stream = new SplitStream({
+    at: ['input_audio', 'data'],
+    begin: () => this.#beginAudio(),
+    keptBytesMax: audioFieldsBytesMax,
+    depthMax: audioFieldsDepthMax,
+    errors: {
+      tooManyBytes: tooManyFields,
+      tooDeep,
+      brokenName: notJson,
+      brokenEscape: (escape) =>
+        fieldError('input_audio.data', `has ${JSON.stringify(escape)}, an escape that JSON does not have.`),
+    },
+  })
+
+  /** Bytes of audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
+  push(chunk: Uint8Array): Uint8Array[] {
+    const decoded: Uint8Array[] = []
+    this.#stream.push(chunk, decoded)
+    return decoded
+  }
+
+  /**
+   * The fields, parsed, where the audio reads as `""`, and the MIME type of a data URL. Throws `invalid_request` when they are
+   * not JSON, or when an object of them has a member twice.
+   */
+  end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
+    const { rest } = this.#stream
+    let fields: unknown
+    try {
+      fields = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rest))
+    } catch (cause) {
+      throw notJson(this.#stream.describeFault(), cause)
+    }
+    requireUniqueNames(rest)
+    return { fields, hasAudio: this.#audio !== null, mimeType: this.#audio?.mimeType ?? null }
+  }
+
+  #beginAudio(): Base64Stream {
+    if (this.#audio !== null) {
+      throw new GatewayError('invalid_request', '`input_audio.data` appears more than once. Send it once.', {
+        param: 'input_audio.data',
+      })
+    }
+    this.#audio = new Base64Stream('input_audio.data')
+    return this.#audio
+  }
+}
+
+function tooManyFields(): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The fields besides \`input_audio.data\` are larger than ${audioFieldsBytesMax} bytes. Shorten them.`,
+  )
+}
+
+function tooDeep(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is nested deeper than ${audioFieldsDepthMax} levels. Flatten it.`,
+  )
 }
 
 function memberOf(fields: unknown, name: string): unknown {

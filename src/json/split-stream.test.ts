@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { KeptBytes } from './kept-bytes.ts'
+import { KeptBytes } from './split-stream.ts'
 
 test('bytes are kept up to the bound, and the next one is refused', () => {
   const kept = new KeptBytes(3_000, () => new Error('too many'))
