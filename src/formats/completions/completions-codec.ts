@@ -28,7 +28,7 @@ import {
   textOrNull,
   tokenCountOrNull,
 } from '../../json/values.ts'
-import { isNestedWithin } from '../../json/depth.ts'
+import { isNestedWithin } from '../../json/scan.ts'
 import { createFrameSplitter, fromUtf8, readFrameData, toBytes, toPiece, toUtf8 } from '../sse.ts'
 import type { AskedInterface, TextInterface, TextPath } from '../text/text-interface.ts'
 import type { OwnQuirks, TextCodec } from '../text/codec.ts'
