@@ -91,7 +91,7 @@ function brokenEdge(file: string, edge: SourceImport): Broken | null {
       remedy: 'Write the path as it is on disk, with .ts: Bun and the type checker then agree on the file.',
     }
   }
-  const apart = brokenProgramBorder(file, target)
+  const apart = brokenProgramBorder(file, target) ?? brokenVendor(file, target)
   if (apart !== null || !file.startsWith('src/') || isTest(file)) return apart
   return brokenLayer(file, target)
 }
@@ -115,6 +115,22 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
     }
   }
   return null
+}
+
+/** Providers whose API others speak as well, or whose models others host: their neighbours build on them, and tests of every part. */
+const shared: ReadonlySet<string> = new Set(['openai', 'anthropic'])
+
+/** A provider's folder is known to its line in the index alone, so that deleting both is all that a deletion takes. */
+function brokenVendor(file: string, target: string): Broken | null {
+  const slug = /^src\/providers\/([\w-]+)\//.exec(target)?.[1]
+  if (slug === undefined || file === 'src/providers/index.ts' || file.startsWith(`src/providers/${slug}/`))
+    return null
+  if (shared.has(slug) && (file.startsWith('src/providers/') || isTest(file))) return null
+  return {
+    rule: 'vendor',
+    problem: `imports ${target}`,
+    remedy: 'Ask the registry, or move what is only about this provider, tests too, into its folder.',
+  }
 }
 
 function brokenLayer(file: string, target: string): Broken | null {

@@ -11,8 +11,7 @@ import { decode as readMessagePack } from '@msgpack/msgpack'
 import { testContext, testEndpoint } from '../text/testing.ts'
 import { bodyWithClips, clipMark } from './clip-body.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
-import { fishSpeech } from '../../providers/fish-audio/speech.ts'
-import { mistralSpeech } from '../../providers/mistral/speech.ts'
+import { fishAudio, mistral } from '../../providers/index.ts'
 import { openAiSpeech } from './openai-speech.ts'
 import { contractReferences } from './reference-members.ts'
 
@@ -172,6 +171,11 @@ async function writtenBy({ body }: Pick<UpstreamRequest, 'body'>): Promise<Uint8
 const parsed = (pieces: Uint8Array[]) =>
   JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>
 
+function speechOf({ adapters: { speech } }: typeof mistral): SpeechAdapter {
+  if (speech === undefined) throw new Error('it speaks nothing')
+  return speech
+}
+
 describe('large clips go to a provider', () => {
   const one = decode({ input_references: [clip(base64)] })
   const three = decode({
@@ -180,7 +184,7 @@ describe('large clips go to a provider', () => {
 
   test('as base64 that is written as it is read', async () => {
     let request: UpstreamRequest | null = null
-    expect(longestJson(() => (request = requestOf(mistralSpeech, one)))).toBeLessThan(1_000)
+    expect(longestJson(() => (request = requestOf(speechOf(mistral), one)))).toBeLessThan(1_000)
     const body = parsed(await writtenBy(request ?? { body: null }))
     expect(body).toMatchObject({ model: 'up', input: 'Hello', stream: true })
     expect(body['ref_audio'] === base64).toBe(true)
@@ -196,7 +200,7 @@ describe('large clips go to a provider', () => {
   })
 
   test('in MessagePack as the bytes that they are', () => {
-    const { body } = requestOf(fishSpeech, three)
+    const { body } = requestOf(speechOf(fishAudio), three)
     if (body === null || 'open' in body) throw new Error('expected a body in pieces')
     const sounds = three.references.flatMap(({ data }) => data ?? [])
     expect(sounds.every((piece) => body.includes(piece))).toBe(true)

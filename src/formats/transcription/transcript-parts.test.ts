@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { TranscriptWord } from '../../canonical/audio.ts'
 import { toLanguageCode } from './language-names.ts'
-import { confidencesOf } from '../../providers/elevenlabs/transcript.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 import { createSpeakers } from './speakers.ts'
 import { durationIn, millisecondsUnit, timesIn } from './transcript-wire.ts'
@@ -40,12 +39,6 @@ test.each([
   ['multi lingual', 'multi lingual'],
 ])('the language %s is %s', (told, code) => {
   expect(toLanguageCode(told)).toBe(code)
-})
-
-test('confidences come from logarithms, and not where all are 0', () => {
-  expect(confidencesOf([0, -Math.LN2, null])).toEqual([1, 0.5, null])
-  expect(confidencesOf([0, 0, 0])).toEqual([null, null, null])
-  expect(confidencesOf([-1, 0.5, 'x']).slice(1)).toEqual([null, null])
 })
 
 test('times are seconds, from milliseconds too, and wrong ones are none', () => {

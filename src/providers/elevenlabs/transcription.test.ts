@@ -5,7 +5,7 @@ import type { StreamedBody } from '../../canonical/upstream.ts'
 import { testContext, testEndpoint } from '../../formats/text/testing.ts'
 import { readUpstreamFailure } from '../../formats/upstream-errors.ts'
 import { elevenLabsTranscription } from './transcription.ts'
-import { readElevenLabsTranscript } from './transcript.ts'
+import { confidencesOf, readElevenLabsTranscript } from './transcript.ts'
 import { testSound, testTranscription } from '../../formats/transcription/transcription-testing.ts'
 import { remoteAudio } from '../../formats/transcription/transcription-request.ts'
 
@@ -200,4 +200,10 @@ describe('a refusal of ElevenLabs', () => {
     if (status === 401 && JSON.stringify(body).includes('quota'))
       expect(failure.error.message).toContain('no quota left')
   })
+})
+
+test('confidences come from logarithms, and not where all are 0', () => {
+  expect(confidencesOf([0, -Math.LN2, null])).toEqual([1, 0.5, null])
+  expect(confidencesOf([0, 0, 0])).toEqual([null, null, null])
+  expect(confidencesOf([-1, 0.5, 'x']).slice(1)).toEqual([null, null])
 })
