@@ -34,13 +34,13 @@ export async function startAudioVendor(
   const admin = (command: string, body: object) => gateway.admin(command, { mount: preset, ...body })
   const counters = () => gateway.admin(`counters?mount=${preset}`)
 
-  /** The vendor has nothing, hears what is written above and speaks a tone; `fault` befalls its next answer. */
+  /** The vendor has nothing, hears what is written above, where it hears, and speaks a tone; `fault` befalls its next answer. */
   async function prepare(fault?: string): Promise<void> {
     await admin('reset', {})
     await admin('settings', { job_looks: 0, speech: 'tone' })
     const text = { match: {}, fault: `text=${encodeURIComponent(heard)}` }
     const once = fault === undefined ? [] : [{ match: {}, fault, times: 1 }]
-    await admin('faults', { rules: [...once, text] })
+    await admin('faults', { rules: hears.length > 0 ? [...once, text] : once })
   }
   await prepare()
 
