@@ -65,11 +65,29 @@ function pointsOfJob(job: RegExp, between: readonly Point[] = []): Point[] {
     ...requestPoint({ name: 'first look', method: 'GET', path: job }, 1),
     ...requestPoint({ name: 'last look', method: 'GET', path: job }, 2),
     ...between,
+    ...pointsOfEnd(job),
+  ]
+}
+
+/** The charge, and the removal of what was left. */
+function pointsOfEnd(left: RegExp): Point[] {
+  return [
     ...commitPoint('ledger.capture', 0, 'the charge'),
     ...commitPoint('resource.leave', 0, 'leaving the job'),
     ...commitPoint('resource.claim', 0, 'claiming the job'),
-    ...requestPoint({ name: 'removal', method: 'DELETE', path: job }),
+    ...requestPoint({ name: 'removal', method: 'DELETE', path: left }),
     ...commitPoint('resource.removed', 0, 'noting that it is gone'),
+  ]
+}
+
+/**
+ * Of a provider that lists nothing: what it has made is lost where its name never became durable, and it may be made by a request
+ * whose sender is dead. So a process dies before the request, and once the name is durable.
+ */
+function unlistedPoints(what: string, skip: number): Point[] {
+  return [
+    ...commitPoint('resource.intend', skip, `noting the ${what}`),
+    ...commitPoint('resource.name', skip, `naming the ${what}`).slice(1),
   ]
 }
 
@@ -108,6 +126,44 @@ const subjects: readonly Subject[] = [
         requestPoint({ name: 'reading', method: 'GET', path: /\/v1\/jobs\/[^/]+\/transcript$/ }),
       ),
     ],
+  },
+  {
+    preset: 'gladia',
+    path: '/gladia',
+    model: 'gladia/solaria-1',
+    prices: { audio_per_hour: '0.6' },
+    unremovable: 'gladia.upload',
+    points: [
+      ...commitPoint('resource.intend', 0, 'noting the upload'),
+      ...requestPoint({ name: 'upload', method: 'POST', path: /\/v2\/upload$/, match: uploadPath }),
+      ...commitPoint('resource.name', 0, 'naming the upload'),
+      ...unlistedPoints('job', 1),
+      ...pointsOfJob(/\/v2\/pre-recorded\/[^/]+$/),
+    ],
+  },
+  {
+    preset: 'speechmatics',
+    path: '/speechmatics/v2',
+    model: 'speechmatics/enhanced',
+    prices: { audio_per_hour: '0.24' },
+    unremovable: null,
+    points: [
+      ...commitPoint('resource.intend', 0, 'noting the job'),
+      ...requestPoint({ name: 'job', method: 'POST', path: /\/v2\/jobs\/$/, match: '/v2/jobs/' }),
+      ...commitPoint('resource.name', 0, 'naming the job'),
+      ...pointsOfJob(
+        /\/v2\/jobs\/[^/]+$/,
+        requestPoint({ name: 'reading', method: 'GET', path: /\/v2\/jobs\/[^/]+\/transcript$/ }),
+      ),
+    ],
+  },
+  {
+    preset: 'elevenlabs',
+    path: '/elevenlabs/v1',
+    model: 'elevenlabs/scribe_v2',
+    prices: { audio_per_hour: '0.4' },
+    unremovable: null,
+    points: [...unlistedPoints('transcript', 0), ...pointsOfEnd(/\/v1\/speech-to-text\/transcripts\/[^/]+$/)],
   },
 ]
 
