@@ -21,7 +21,20 @@ const msMax = 1_200_000
 const index = 'src/providers/index.ts'
 
 /** What looks at providers one by one, or has a row for each. */
-const suites = ['src/providers', 'src/formats/transcription', 'src/formats/speech', 'simulator/audio', 'test/vendor-sdks', 'test/recordings/transcripts', 'test/contract/transcription-providers', 'test/contract/transcription-addresses', 'test/contract/speech-providers', 'test/contract/speech-of-mp3', 'test/contract/openai-dialect', 'test/tidy']
+const suites = [
+  'src/providers',
+  'src/formats/transcription',
+  'src/formats/speech',
+  'simulator/audio',
+  'test/vendor-sdks',
+  'test/recordings/transcripts',
+  'test/contract/transcription-providers',
+  'test/contract/transcription-addresses',
+  'test/contract/speech-providers',
+  'test/contract/speech-of-mp3',
+  'test/contract/openai-dialect',
+  'test/tidy',
+]
 
 export const proof: Proof = {
   title:
