@@ -1,10 +1,5 @@
 import type { TextCall } from '../../canonical/call.ts'
-import {
-  hasMember,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-} from '../../json/document.ts'
+import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../json/document.ts'
 import { skipSpace, skipValue } from '../../json/scan.ts'
 import { comma, isDigit, openBrace, openBracket, quote, toBuffer } from '../../json/bytes.ts'
 import { lookInto } from '../../json/set-aside-texts.ts'
