@@ -1,21 +1,20 @@
 import { type BodyPiece, type BodyPieces, joinPieces } from '../core/body.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonMembersMax } from '../core/limits/text.ts'
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  letterN,
-  openBrace,
-  quote,
-  toBuffer,
-} from './bytes.ts'
+import { toBuffer } from './bytes.ts'
 import { describePlace, findSyntaxFault, malformed, placeOf, type SyntaxFault } from './faults.ts'
 import { MemberNames } from './names.ts'
 import { skipElement, skipSpace, skipString, skipValue } from './scan.ts'
 import { parsePlainly } from './values.ts'
+
+const backslash = 0x5c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const letterN = 0x6e
+const openBrace = 0x7b
+const quote = 0x22
 
 /**
  * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with

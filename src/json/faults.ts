@@ -1,23 +1,17 @@
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, placeColumnBytesMax } from '../core/limits/text.ts'
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  isHexDigit,
-  isSimpleEscape,
-  isSpace,
-  isTokenByte,
-  letterU,
-  markLength,
-  newline,
-  openBrace,
-  openBracket,
-  quote,
-  toBuffer,
-} from './bytes.ts'
+import { isHexDigit, isSimpleEscape, isSpace, isTokenByte, markLength, toBuffer } from './bytes.ts'
+
+const backslash = 0x5c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const letterU = 0x75
+const newline = 0x0a
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /** Where a text stops being JSON, and what is wrong there, such as `a colon was expected`. */
 export interface SyntaxFault {

@@ -1,5 +1,6 @@
 import { memberNamesComparedMax } from '../core/limits/text.ts'
-import { backslash } from './bytes.ts'
+
+const backslash = 0x5c
 
 /**
  * The names of all objects that are open while a JSON text is scanned, to find one that an object has twice: a reader

@@ -1,22 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { jsonDepthMax } from '../core/limits/text.ts'
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  isDigit,
-  isHexDigit,
-  isSimpleEscape,
-  isSpace,
-  letterU,
-  newline,
-  openBrace,
-  openBracket,
-  quote,
-} from './bytes.ts'
+import { isDigit, isHexDigit, isSimpleEscape, isSpace } from './bytes.ts'
 import { hasEscape } from './scan.ts'
+
+const backslash = 0x5c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const letterU = 0x75
+const newline = 0x0a
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /** Of a word of four bytes, the highest bit of each. */
 const highBits = 0x80808080 | 0

@@ -1,20 +1,16 @@
 import { jsonDepthMax } from '../core/limits/text.ts'
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  isSpace,
-  isTokenByte,
-  markLength,
-  openBrace,
-  openBracket,
-  quote,
-  toBuffer,
-} from './bytes.ts'
+import { isSpace, isTokenByte, markLength, toBuffer } from './bytes.ts'
 import { appearsTwice, isLiteral, malformed } from './faults.ts'
 import { MemberNames } from './names.ts'
+
+const backslash = 0x5c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 // What this folder promises of every JSON text that comes from outside, and which file keeps the promise:
 //
@@ -27,7 +23,7 @@ import { MemberNames } from './names.ts'
 // - Linear time. Every reader looks at each byte a fixed number of times, wherever the chunks of a stream are cut
 //   (`split-stream.ts`).
 // - No long turns. What may be megabytes is read in steps between which other calls have their turn, or without a
-//   value being built (`set-aside-texts.ts`, `request-body.ts`).
+//   value being built (`set-aside-texts.ts`, `json-body.ts`).
 
 /** Strings up to about this length are cheaper to walk byte by byte than to search. */
 const walkedStringBytes = 24
@@ -45,19 +41,19 @@ export function skipSpace(buffer: Buffer, start: number): number {
  */
 export function stringEnd(buffer: Buffer, from: number, end: number): number {
   let position = from
-  const near = Math.min(end, from + walkedStringBytes)
-  while (position < near) {
-    const byte = buffer[position]
-    if (byte === quote) return position + 1
-    position += byte === backslash ? 2 : 1
-  }
-  while (position < end) {
+  for (;;) {
+    const near = Math.min(end, position + walkedStringBytes)
+    for (; position < near; position += 1) {
+      const byte = buffer[position]
+      if (byte === quote) return position + 1
+      if (byte === backslash) position += 1
+    }
+    if (position >= end) return -1
     const found = buffer.indexOf(quote, position)
     if (found < 0 || found >= end) return -1
     if (!isEscaped(buffer, found, position)) return found + 1
     position = found + 1
   }
-  return -1
 }
 
 /** Position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */

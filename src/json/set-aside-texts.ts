@@ -16,12 +16,16 @@ import {
   wholeBodyBytesMax,
 } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
-import { backslash, colon, quote, toBuffer } from './bytes.ts'
+import { toBuffer } from './bytes.ts'
 import { type JsonDocument, type LeanJson, leanMemberValue, type LeftOutText } from './document.ts'
 import { JsonTextScanner } from './proof.ts'
-import { requireFewElements } from './request-body.ts'
+import { requireFewElements } from './json-body.ts'
 import { isEscaped } from './scan.ts'
 import { parseExactly } from './values.ts'
+
+const backslash = 0x5c
+const colon = 0x3a
+const quote = 0x22
 
 // Random, so that neither a caller nor a model can write it; with a control character, so that it shows when JSON was
 // written into JSON.

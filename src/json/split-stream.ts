@@ -1,5 +1,13 @@
-import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from './bytes.ts'
 import { describeFault, describePlace, findSyntaxFault, placeOf } from './faults.ts'
+
+const backslash = 0x5c
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /** Takes the inside of one string, its escapes read, in pieces cut anywhere, and gives the bytes that it stands for. */
 export interface StringDecoder {

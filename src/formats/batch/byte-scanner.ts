@@ -7,21 +7,20 @@ import {
   leanTextBytesMin,
   memberParseBytesMax,
 } from '../../core/limits/text.ts'
-import { hasFewValues } from '../../json/request-body.ts'
+import { hasFewValues } from '../../json/json-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../json/faults.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
-import {
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  isSpace,
-  openBrace,
-  openBracket,
-  quote,
-} from '../../json/bytes.ts'
+import { isSpace } from '../../json/bytes.ts'
 import { isEscaped, stringEnd } from '../../json/scan.ts'
+
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+const colon = 0x3a
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /** Of one item; its longer texts are only copied. */
 const itemBounds = { textBytesMin: leanTextBytesMin, bytesMax: batchItemValuesBytesMax }

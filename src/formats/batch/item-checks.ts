@@ -3,11 +3,13 @@ import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits/batches.ts'
 import { CustomIds } from './custom-ids.ts'
 import type { WalkedItem } from './item-walk.ts'
-import { openBrace, openBracket } from '../../json/bytes.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import type { ValuePlace } from '../../json/proof.ts'
 import { findMember } from '../../json/scan.ts'
 import { isRecord } from '../../json/values.ts'
+
+const openBrace = 0x7b
+const openBracket = 0x5b
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 // oxlint-disable-next-line no-control-regex -- exactly these are refused

@@ -1,8 +1,9 @@
-import { newline } from '../../json/bytes.ts'
 import { findMember } from '../../json/scan.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { resultIdOf } from '../../canonical/batch.ts'
+
+const newline = 0x0a
 
 /** Why an item failed, as the contract's result item shows it. */
 export interface ItemError {

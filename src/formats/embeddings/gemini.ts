@@ -12,9 +12,12 @@ import { countInputs, inputKindOf } from './read-request.ts'
 import { fieldError } from '../../core/errors.ts'
 import { hasMember, memberBytes, memberValue } from '../../json/document.ts'
 import { skipSpace, skipValue } from '../../json/scan.ts'
-import { openBracket, quote, toBuffer } from '../../json/bytes.ts'
+import { toBuffer } from '../../json/bytes.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
+
+const openBracket = 0x5b
+const quote = 0x22
 
 /** What vectors are for, by the words that other providers have for it. */
 const tasks: ReadonlyMap<unknown, string> = new Map([

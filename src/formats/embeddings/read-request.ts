@@ -1,7 +1,7 @@
 import type { TextCall } from '../../canonical/call.ts'
 import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../json/document.ts'
 import { skipSpace, skipValue } from '../../json/scan.ts'
-import { comma, isDigit, openBrace, openBracket, quote, toBuffer } from '../../json/bytes.ts'
+import { isDigit, toBuffer } from '../../json/bytes.ts'
 import { lookInto } from '../../json/set-aside-texts.ts'
 import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../../json/values.ts'
@@ -11,6 +11,11 @@ import { fieldError } from '../../core/errors.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text/text-estimate.ts'
 import { embeddingsRequestShape } from './request-schema.ts'
+
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /** What an `input` holds; `content` is several modalities. */
 export type InputKind = 'text' | 'tokens' | 'content'

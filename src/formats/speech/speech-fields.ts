@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type JsonDocument, leanMemberValue, parseJsonDocument } from '../../json/document.ts'
 import { toBuffer } from '../../json/bytes.ts'
-import { hasFewValues, parseJsonBody, tooManyValues } from '../../json/request-body.ts'
+import { hasFewValues, parseJsonBody, tooManyValues } from '../../json/json-body.ts'
 import { notUtf8 } from '../../json/faults.ts'
 import { leaveOutTexts, LookedInto, mark, slicesOfText, wholeText } from '../../json/set-aside-texts.ts'
 import { GatewayError } from '../../core/errors.ts'

@@ -10,7 +10,8 @@ import { type ClientConvention, contractConvention } from '../client-convention.
 import { decodeEmbeddingsRequest } from '../embeddings/read-request.ts'
 import { arePlainTurns, decodeMessagesRequest } from './messages/read-request.ts'
 import { decodeResponsesRequest } from './responses/read-request.ts'
-import { quote } from '../../json/bytes.ts'
+
+const quote = 0x22
 
 /** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
 export interface Bulk {

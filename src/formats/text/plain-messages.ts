@@ -1,5 +1,10 @@
 import { hasEscape, isBytes, skipSpace, skipString, skipValue } from '../../json/scan.ts'
-import { comma, letterN, openBrace, openBracket, quote } from '../../json/bytes.ts'
+
+const comma = 0x2c
+const letterN = 0x6e
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 const roleName = Buffer.from('"role"')
 const contentName = Buffer.from('"content"')

@@ -1,19 +1,14 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import {
-  attributionLengthMax,
-  liveBodyBytesMax,
-  sessionIdLengthMax,
-  textBodyCopies,
-} from '../../core/limits/http.ts'
+import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax, textBodyCopies } from '../../core/limits/http.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
-import { requireUtf8 } from '../../json/request-body.ts'
 import { leanOf } from '../../json/set-aside-texts.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { type Authenticated, commonHeaders, type HttpRoute, withPrincipal } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
+import { requireUtf8 } from '../../json/json-body.ts'
 
 /** The operations whose bodies are text. */
 const textOperations = Object.values(operations).flatMap((operation) =>

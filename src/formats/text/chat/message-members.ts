@@ -1,6 +1,10 @@
-import { closeBracket, comma, openBracket, quote } from '../../../json/bytes.ts'
 import { isBracketed, skipElement, skipSpace, skipString, skipValue } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
+
+const closeBracket = 0x5d
+const comma = 0x2c
+const openBracket = 0x5b
+const quote = 0x22
 
 /** Members of one kind of object that hosts know, and the objects inside that are looked into. */
 export interface KnownMembers {

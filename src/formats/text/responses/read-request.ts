@@ -16,7 +16,9 @@ import { estimateTokens } from '../text-estimate.ts'
 import { readUnserved, type UnservedFields } from '../../unserved-members.ts'
 import { mayCarryInputs, weighInputs } from './media.ts'
 import { gatewayResponsesShape, responsesRequestShape } from './request-schema.ts'
-import { openBracket, quote } from '../../../json/bytes.ts'
+
+const openBracket = 0x5b
+const quote = 0x22
 
 const rules: FieldRules = {
   shape: responsesRequestShape,

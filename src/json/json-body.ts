@@ -9,9 +9,14 @@ import {
   setAsideTextBytesMin,
 } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
-import { comma, openBrace, openBracket, quote, toBuffer } from './bytes.ts'
+import { toBuffer } from './bytes.ts'
 import { describeFault, notJson, notUtf8, tooDeep } from './faults.ts'
 import { isNestedWithin, requireUniqueNames, skipSpace, skipString, skipValue } from './scan.ts'
+
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
 
 /**
  * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, no JSON in UTF-8, nested

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import { bodyValuesBytesMax, jsonDepthMax } from '../core/limits/text.ts'
-import { parseJsonBody } from './request-body.ts'
+import { parseJsonBody } from './json-body.ts'
 
 function outcomeOf(json: string): unknown {
   try {
