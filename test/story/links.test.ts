@@ -13,7 +13,7 @@ const pages = [
 ]
 
 /** Stands for a provider that is still to be written. */
-const placeholder = /\bacme\b/
+const placeholder = /\bmurmur\b/
 
 /** Links to files of ours, and paths that the prose names in backticks. */
 function pathsIn(page: string): string[] {
