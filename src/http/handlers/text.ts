@@ -1,5 +1,10 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax, textBodyCopies } from '../../core/limits/http.ts'
+import {
+  attributionLengthMax,
+  liveBodyBytesMax,
+  sessionIdLengthMax,
+  textBodyCopies,
+} from '../../core/limits/http.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
