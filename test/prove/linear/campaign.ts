@@ -10,7 +10,7 @@ import type { TextInterface } from '../../../src/formats/text/text-interface.ts'
 import type { TextCodec } from '../../../src/formats/text/codec.ts'
 import { chatCompletions, messages, responses } from '../../../src/formats/text/operations.ts'
 import { presets } from '../../../src/providers/registry.ts'
-import { streams, type UpstreamFormat, wholeAnswers } from './answers.ts'
+import { streams, type Told, type UpstreamFormat, wholeAnswers } from './answers.ts'
 import { type CallerFormat, type Shape, shapes } from './requests.ts'
 import { threadMs } from './thread-time.ts'
 
@@ -31,7 +31,8 @@ export interface Case {
 /** How many each case has of what it has many of. */
 export const sizes = { few: 10_000, many: 40_000 }
 
-interface Work {
+/** It can be run again and again. */
+export interface Work {
   /** Runs it; the milliseconds of each turn of the event loop. */
   run(): number[]
   /** One parse and one stringify of the same bytes, in milliseconds. */
@@ -110,14 +111,16 @@ export function requestCases(hosts: readonly Host[]): Case[] {
   )
 }
 
-let keptRequests: readonly [name: string, request: Request][] = []
+/** The newest of what was made by name. */
+const newest: { name: string; made: unknown }[] = []
 
-/** The requests of one shape at a time: all of them would fill the memory, and to collect its garbage costs time. */
-function kept(name: string, make: () => Request): Request {
-  const known = keptRequests.find(([each]) => each === name)
-  if (known !== undefined) return known[1]
+/** What is compared and no more: all of it would fill the memory, and to collect its garbage costs time. */
+function kept<Made>(name: string, make: () => Made): Made {
+  const known = newest.find((each) => each.name === name)
+  if (known !== undefined) return known.made as Made
   const made = make()
-  keptRequests = [...keptRequests.slice(-1), [name, made]]
+  newest.splice(0, newest.length - 1)
+  newest.push({ name, made })
   return made
 }
 
@@ -189,23 +192,37 @@ const callOf = (caller: CallerFormat) =>
 
 /** Whole answers of every host, to callers of every format. */
 export function answerCases(hosts: readonly Host[]): Case[] {
-  return hosts.flatMap((host) =>
-    callers.flatMap((caller) =>
-      Object.entries(wholeAnswers[host.format]).map(([what, told]) => ({
-        name: `${what} of an answer of ${host.name} to a ${caller} caller`,
-        workOf(count: number): Work {
-          const json = JSON.stringify(told(count)[0])
-          const bytes = encode(json)
-          const codec = selectCodec(caller, host.format)
-          const run = () => {
-            const turns: number[] = []
-            const answer = timed(turns, () => decodedAnswer(codec, { bytes, host, caller }))
-            timed(turns, () => answer?.encode(testCharge))
-            return turns
-          }
-          return { run, floorMs: () => floorOf(json) }
-        },
-      })),
+  return toldCases(hosts, wholeAnswers, (what, { told, host, caller }) => ({
+    name: `${what} of an answer of ${host.name} to a ${caller} caller`,
+    workOf(count) {
+      const json = kept(`${what} of an answer of ${host.format} ${count}`, () =>
+        JSON.stringify(told(count)[0]),
+      )
+      const bytes = encode(json)
+      const codec = selectCodec(caller, host.format)
+      const run = () => {
+        const turns: number[] = []
+        const answer = timed(turns, () => decodedAnswer(codec, { bytes, host, caller }))
+        timed(turns, () => answer?.encode(testCharge))
+        return turns
+      }
+      return { run, floorMs: () => floorOf(json) }
+    },
+  }))
+}
+
+/** A case for each kind of answer, each host of its format and each caller, those of one kind together. */
+function toldCases(
+  hosts: readonly Host[],
+  kinds: Readonly<Record<UpstreamFormat, Readonly<Record<string, Told>>>>,
+  caseOf: (what: string, asked: { told: Told; host: Host; caller: CallerFormat }) => Case,
+): Case[] {
+  const formats = [...new Set(hosts.map(({ format }) => format))]
+  return formats.flatMap((format) =>
+    Object.entries(kinds[format]).flatMap(([what, told]) =>
+      hosts
+        .filter((host) => host.format === format)
+        .flatMap((host) => callers.map((caller) => caseOf(what, { told, host, caller }))),
     ),
   )
 }
@@ -225,22 +242,20 @@ function decodedAnswer(
 
 /** Streams of every host, to callers of every format. */
 export function streamCases(hosts: readonly Host[]): Case[] {
-  return hosts.flatMap((host) =>
-    callers.flatMap((caller) =>
-      Object.entries(streams[host.format]).map(([what, told]) => ({
-        name: `${what} of a stream of ${host.name} to a ${caller} caller`,
-        workOf(count: number): Work {
-          const frames = told(count).map((each) => JSON.stringify(each))
-          const end = host.format === 'chat' ? 'data: [DONE]\n\n' : ''
-          const bytes = encode(`${frames.map((frame) => `data: ${frame}\n\n`).join('')}${end}`)
-          return {
-            run: () => streamTurns(bytes, caller, host),
-            floorMs: () => floorOf(`[${frames.join()}]`),
-          }
-        },
-      })),
-    ),
-  )
+  return toldCases(hosts, streams, (what, { told, host, caller }) => ({
+    name: `${what} of a stream of ${host.name} to a ${caller} caller`,
+    workOf(count) {
+      const { bytes, floorMs } = kept(`${what} of a stream of ${host.format} ${count}`, () => {
+        const frames = told(count).map((each) => JSON.stringify(each))
+        const end = host.format === 'chat' ? 'data: [DONE]\n\n' : ''
+        return {
+          bytes: encode(`${frames.map((frame) => `data: ${frame}\n\n`).join('')}${end}`),
+          floorMs: () => floorOf(`[${frames.join()}]`),
+        }
+      })
+      return { run: () => streamTurns(bytes, caller, host), floorMs }
+    },
+  }))
 }
 
 function streamTurns(bytes: Uint8Array, caller: CallerFormat, host: Host): number[] {

@@ -1,5 +1,5 @@
 import type { ProofResult } from '../proof.ts'
-import { type Case, sizes } from './campaign.ts'
+import { type Case, sizes, type Work } from './campaign.ts'
 
 const times = sizes.many / sizes.few
 /** Four times as many cost at most so many times as much. */
@@ -15,7 +15,7 @@ const runsMax = 8
 export interface Judgement {
   /** What four times as many cost, in costs of the fewer; 0 when they cost too little to tell. */
   ratio: number
-  /** The longest turn beyond one parse and one stringify. */
+  /** The longest turn, beyond one parse and one stringify where it is longer than a turn may be. */
   turnMs: number
   problem: string
 }
@@ -28,23 +28,28 @@ const sum = (turns: readonly number[]): number => turns.reduce((all, each) => al
  * then much the same for both. Of several such pairs the least ratio counts: a square is one in each of them.
  */
 export function judgeCase({ workOf }: Pick<Case, 'workOf'>): Judgement {
-  const [small, large] = [workOf(sizes.few), workOf(sizes.many)]
-  const floorMs = large.floorMs()
-  let [ratio, leastMs, turnMs] = [Infinity, Infinity, Infinity]
+  const large = workOf(sizes.many)
+  let small: Work | null = null
+  let floorMs: number | null = null
+  let [ratio, leastMs, longestMs] = [Infinity, Infinity, Infinity]
   for (let run = 1; ; run += 1) {
     if (run > 1) Bun.gc(true)
     const turns = large.run()
     const largeMs = sum(turns)
     leastMs = Math.min(leastMs, largeMs)
-    turnMs = Math.min(turnMs, Math.max(0, ...turns) - floorMs)
+    longestMs = Math.min(longestMs, Math.max(0, ...turns))
+    // A turn that is short by itself needs no excuse.
+    if (longestMs > turnMsMax) floorMs ??= large.floorMs()
+    const turnMs = longestMs - (floorMs ?? 0)
     if (run > 1) Bun.gc(true)
-    ratio = leastMs < noticedMs ? 0 : Math.min(ratio, largeMs / meanOf(times, small))
+    if (leastMs < noticedMs) ratio = 0
+    else ratio = Math.min(ratio, largeMs / meanOf(times, (small ??= workOf(sizes.few))))
     const problem = problemOf({ ratio, turnMs, leastMs })
     if (problem === '' || run === runsMax) return { ratio, turnMs, problem }
   }
 }
 
-function meanOf(runs: number, work: { run(): readonly number[] }): number {
+function meanOf(runs: number, work: Work): number {
   return sum(Array.from({ length: runs }, () => sum(work.run()))) / runs
 }
 
@@ -61,7 +66,7 @@ export function judge(what: string, cases: readonly Case[]): ProofResult {
     if (ratio > worst.ratio) worst = { name, ratio }
     if (turnMs > longest.turnMs) longest = { name, turnMs }
   }
-  const figure = `${what}: ${cases.length} cases; 4 times as many cost at most ${worst.ratio.toFixed(1)} times as much (${worst.name}); the longest turn is ${longest.turnMs.toFixed(0)} ms beyond a parse and a stringify (${longest.name})`
+  const figure = `${what}: ${cases.length} cases; 4 times as many cost at most ${worst.ratio.toFixed(1)} times as much (${worst.name}); the longest turn is at most ${longest.turnMs.toFixed(0)} ms beyond a parse and a stringify (${longest.name})`
   return { status: failures.length === 0 ? 'PASS' : 'FAIL', figures: [figure, ...failures] }
 }
 
