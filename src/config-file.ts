@@ -4,11 +4,14 @@ import { z } from 'zod'
 import { modalityNames } from './canonical/operation.ts'
 import { usageTokensMax } from './core/limits/billing.ts'
 import { bodyMemoryMegabytesMin } from './core/limits/http.ts'
-import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
 import { describeFault } from './json/faults.ts'
 import { namesShape } from './config-names.ts'
 import { pricesSchema } from './config-prices.ts'
 import { describeIssue } from './formats/schema-issue.ts'
+
+/** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
+const transcriptionSecondsMin = 5
+const transcriptionSecondsMax = 86_400
 
 const slug = z
   .string()

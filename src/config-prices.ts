@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { writtenPrices, type WrittenPrice } from './canonical/usage.ts'
-import { surchargePercentMax, timeRuleSecondsMax } from './core/limits/billing.ts'
 import { serviceTierLengthMax } from './core/limits/http.ts'
 import { parseCredits } from './core/money.ts'
+
+/** A surcharge above ten times what the audio costs is a typing error. */
+const surchargePercentMax = 1_000
+/** Longest minimum and step, in seconds, by which a price may count the time of audio. */
+const timeRuleSecondsMax = 3_600
 
 const amount = z
   .union([z.string(), z.number()])

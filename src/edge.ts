@@ -2,7 +2,6 @@ import type { Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
-import { connectionRestSeconds, stopWaitMs } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
@@ -12,6 +11,11 @@ import type { HttpDependencies, HttpLog } from './http/http-dependencies.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+
+/** How long a stop waits for running calls before it ends them. */
+const stopWaitMs = 30_000
+/** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
+const connectionRestSeconds = 120
 
 /** What the surface is built from. */
 export interface EdgeDependencies {

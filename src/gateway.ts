@@ -16,13 +16,9 @@ import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax, speechTurnMs } from './core/limits/audio.ts'
-import { batchesStopMs } from './core/limits/batches.ts'
-import { discoveryMissWaitMs } from './core/limits/catalog.ts'
-import { learningSaveEveryMs, uncountedInputTokens } from './core/limits/billing.ts'
-import { countedBodyBytesMin, keepAliveMs, textBodyCopies } from './core/limits/http.ts'
-import { resourcesStopMs } from './core/limits/resources.ts'
-import { storageStopMs } from './core/limits/storage.ts'
+import { audioBodyBytesMax } from './core/limits/audio.ts'
+import { uncountedInputTokens } from './core/limits/billing.ts'
+import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
@@ -70,6 +66,21 @@ import { createTransport, type Transport } from './transport/http-client.ts'
 import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
 import { createAccess, createMoney } from './stores.ts'
+
+/** The share of one turn of the event loop that the pieces of all speech streams may use together. */
+const speechTurnMs = 4
+/** How long it waits for batches to leave off, their results included: longer than `workerStopMs`. */
+const batchesStopMs = 30_000
+/** How often the learned figures of models are saved. */
+const learningSaveEveryMs = 30_000
+/** How long a call for an unknown model waits while listings are read because of it. */
+const discoveryMissWaitMs = 1_000
+/** After so much silence a stream sends its caller a comment, so that proxies keep the connection open. */
+const keepAliveMs = 10_000
+/** How long a stop goes on removing what the last calls left. */
+const resourcesStopMs = 5_000
+/** How long a stopping process waits for storage in the end; longer than `billingStopMs`. */
+const storageStopMs = 15_000
 
 /** Settings for tests; an ordinary start passes none of them. */
 export interface GatewayHooks {

@@ -18,10 +18,12 @@ import { createPriceListsRepository } from './catalog/prices/price-lists-reposit
 import type { CliStorage } from './cli/context.ts'
 import type { Config } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { migrationCommandWaitMs } from './core/limits/storage.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { checkBlobStore, openBlobs } from './storage/open-storage.ts'
+
+/** And how long where a person waits at a command. */
+const migrationCommandWaitMs = 15_000
 
 /** Who may call. */
 export function createAccess(database: Database, clock: Clock) {

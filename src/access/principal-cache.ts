@@ -1,12 +1,11 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  principalCacheMax,
-  principalFreshMs,
-  principalStaleMs,
-  unknownKeyCacheMax,
-} from '../core/limits/access.ts'
+import { principalFreshMs, principalStaleMs } from '../core/limits/access.ts'
+
+/** Keys kept loaded, and hashes remembered as unknown. */
+const principalCacheMax = 10_000
+const unknownKeyCacheMax = 10_000
 
 /** A principal and its key's expiry, in epoch milliseconds. */
 export interface CachedPrincipal {

@@ -1,6 +1,8 @@
 import type { Rates } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { batchesPerMinuteDefault } from '../core/limits/access.ts'
+
+/** Batch creations per minute of an organization that has no limit of its own. */
+const batchesPerMinuteDefault = 60
 import { parseObject } from './stored-json.ts'
 
 /** Rates without any limit. */

@@ -1,9 +1,12 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { databaseRateMax, rateLimitsMax } from '../core/limits/access.ts'
+import { rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
 import { createSharedRates } from './shared-rates.ts'
+
+/** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
+const databaseRateMax = 120
 
 /** Decides whether a caller is within its rates. */
 export interface RateGate {

@@ -1,6 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import { rateDebtMs, rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits/access.ts'
+import { rateDebtMs, rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
+
+/** How often the shares of large rates are divided again, how long a silent process still counts, and limits tracked at once. */
+const rateShareEveryMs = 1_000
+const rateShareSilentMs = 3_000
 
 /**
  * Large limits, divided among processes. Each process grants its share from memory; every second the shares are divided

@@ -1,8 +1,10 @@
 import type { Policy, Rates } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { ruleChangeAttemptsMax } from '../core/limits/access.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseRates, renderRates } from './rate-rules.ts'
+
+/** How often a change of stored rules is tried again after a concurrent change; operators are few. */
+const ruleChangeAttemptsMax = 5
 
 /** The columns with rules, which organizations and keys have alike. */
 export interface RuleColumns {

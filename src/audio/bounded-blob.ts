@@ -1,5 +1,10 @@
 import { assert } from '../core/assert.ts'
-import { durationQuestionsAtOnce, durationQuestionsMax, durationReadBytes } from '../core/limits/audio.ts'
+
+/** One read of a file that is measured. */
+export const durationReadBytes = 32_768
+/** Lookups in read data, and how many before other work gets a turn: a file of tiny boxes would need one each, for minutes. */
+const durationQuestionsMax = 1_000_000
+const durationQuestionsAtOnce = 1_024
 import { nextTurn } from '../core/turns.ts'
 
 /** Thrown when a parser has read more than it may; the caller then goes without its answer. */

@@ -1,6 +1,8 @@
-import { mp3SliceSamples } from '../core/limits/audio.ts'
 import { mp3KilobitRate } from './mp3-info-frame.ts'
 import { pcmOutputRate } from '../canonical/audio.ts'
+
+/** Samples encoded at once: a quarter of a second, so that a stream needs little memory. */
+const mp3SliceSamples = 5_760
 
 /** What `mp3.wasm` of `wasm-media-encoders` 0.7.0 exports: pointers and counts, negative for an error. */
 interface LameExports {

@@ -1,5 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
-import { mp3ConversionsMax } from '../core/limits/audio.ts'
+
+/** Streams that are converted from or to mp3 at once; each holds half a megabyte while it lasts. */
+export const mp3ConversionsMax = 512
 import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
 /** One stream to convert. The caller that opens it closes it. */

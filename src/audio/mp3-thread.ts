@@ -1,7 +1,9 @@
-import { mp3CollectBytes } from '../core/limits/audio.ts'
 import { Lame } from './lame.ts'
 import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 import { Mp3ToSamples } from './mp3-to-samples.ts'
+
+/** Bytes that the converting thread takes and gives before it collects its garbage: half a second of work. */
+const mp3CollectBytes = 4_000_000
 
 declare const self: Worker
 

@@ -1,10 +1,12 @@
 import { pcmOutputRate } from '../canonical/audio.ts'
-import { mp3SliceBytes } from '../core/limits/audio.ts'
 import { GaplessTrim } from './gapless-trim.ts'
 import { Mp3InfoReader } from './mp3-info-reader.ts'
 import { Mpg123 } from './mpg123.ts'
 import { isResamplable, Resampler } from './resampler.ts'
 import { toS16 } from './samples.ts'
+
+/** Bytes of mp3 that are decoded at one go: two frames of usual speech, within which its rate does not change. */
+const mp3SliceBytes = 1_024
 
 /**
  * Converts one stream of MPEG audio to the contract's samples: decodes it, mixes it to one channel, removes the samples

@@ -1,11 +1,14 @@
 import { toFormat, type SoundFinding, type StoredAudio } from '../canonical/audio.ts'
-import { audioHeadBytes, mpegSearchBytesMax, recognizeReadsMax } from '../core/limits/audio.ts'
+import { audioHeadBytes, mpegSearchBytesMax } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { BoundedBlob } from './bounded-blob.ts'
 import { readMpegFrame, type SoundFrame } from './mpeg-frames.ts'
 import { isText, nameOfOther } from './no-sound.ts'
 import { sniffFormat } from './sniff.ts'
 import { leadingTagBytes } from './tag-bytes.ts'
+
+/** Reads that tell a format: the beginning, and what follows a leading tag. */
+const recognizeReadsMax = 16
 
 /**
  * Recognises received bytes, and checks whether they can be of the format that the sender stated (null when none was

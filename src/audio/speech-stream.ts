@@ -2,7 +2,7 @@ import { pcmOutputRate, type SpeechReader, type SpeechStream, type SpeechOutput 
 import type { SpeechCall } from '../canonical/call.ts'
 import type { PassedFormat } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
-import { mp3PieceBytes, mpegSearchBytesMax, speechPieceBytes, speechTailBytes } from '../core/limits/audio.ts'
+import { mpegSearchBytesMax } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { KeepBackStream } from './keep-back.ts'
 import type { Mp3Codec, Mp3Conversion } from './mp3-codec.ts'
@@ -12,6 +12,13 @@ import { isResamplable, Resampler } from './resampler.ts'
 import { SampleReader, toS16, type SampleLayout } from './samples.ts'
 import { sniffFormat } from './sniff.ts'
 import { WavReader } from './wav-reader.ts'
+
+/** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
+export const speechTailBytes = 1_024
+/** One piece of a speech body that is unwrapped and converted at one go, within a few milliseconds. */
+const speechPieceBytes = 65_536
+/** One piece of a body of mp3 that is decoded: at the lowest rate there is, eight seconds of sound. */
+const mp3PieceBytes = 8_192
 
 /** A step that converts bytes; `end` returns the bytes that the step still had. */
 interface Step {

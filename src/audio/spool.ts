@@ -4,7 +4,10 @@ import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
-import { audioHeadBytes, audioReadBytes, audioWriteBytes, spoolMemoryBytesMax } from '../core/limits/audio.ts'
+import { audioHeadBytes, audioReadBytes, audioWriteBytes } from '../core/limits/audio.ts'
+
+/** Audio held in memory per upload; most voice messages fit, longer audio goes to a temporary file. */
+const spoolMemoryBytesMax = 1_000_000
 
 /** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {

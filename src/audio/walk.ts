@@ -1,7 +1,12 @@
-import { durationPiecesAtOnce, durationPiecesMax, durationWalkBytes } from '../core/limits/audio.ts'
 import { nextTurn } from '../core/turns.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { opusMilliseconds } from './opus-packets.ts'
+
+/** Of frames that are added up one by one: so many at one go, within a few milliseconds. */
+const durationWalkBytes = 262_144
+/** And so many pieces of any kind: twelve hours of frames. Bytes that only look like pieces cost half a second then. */
+const durationPiecesMax = 2_000_000
+const durationPiecesAtOnce = 8_192
 
 /** The sound that was found on a walk through the bytes of a file. */
 export interface Walk {

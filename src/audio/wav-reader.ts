@@ -1,5 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
-import { wavHeaderBytesMax } from '../core/limits/audio.ts'
+
+/** Chunks of a WAV header before its samples. */
+const wavHeaderBytesMax = 65_536
 import type { SampleLayout } from './samples.ts'
 
 /**

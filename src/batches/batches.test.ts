@@ -1,3 +1,6 @@
+import { segmentLeaseMs, segmentsAtOnce } from './running/worker.ts'
+import { segmentItemsMax } from './ingest/segment-writer.ts'
+import { itemFailuresMax, itemRefusalsMax, itemTimeoutsMax } from './running/item-retries.ts'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { principalOf } from '../../test/simulation/billing-fixtures.ts'
 import {
@@ -25,15 +28,7 @@ import { createLedger } from '../billing/ledger/ledger-repository.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { principalFreshMs } from '../core/limits/access.ts'
-import {
-  itemFailuresMax,
-  itemRefusalsMax,
-  itemTimeoutsMax,
-  retentionPageMax,
-  segmentItemsMax,
-  segmentLeaseMs,
-  segmentsAtOnce,
-} from '../core/limits/batches.ts'
+import { retentionPageMax } from '../core/limits/batches.ts'
 import { parseCredits, toCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome, ItemRequest } from './item-contract.ts'

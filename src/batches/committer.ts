@@ -1,9 +1,12 @@
-import { uncertainCommitsMax, uncertainWaitMs } from '../core/limits/batches.ts'
 import { answerOf, askUntilAnswered, commitOnce } from '../storage/commit-once.ts'
 import type { CommitOptions, CommitOutcome, Patience, Proof } from '../storage/commit-once.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
 import type { BatchCommitPoint, CrashHook } from './batch-commit-points.ts'
 import type { Pause } from './running/pause.ts'
+
+/** Times a unit with an unknown outcome is committed again before it is left as it is, and the wait between. */
+export const uncertainCommitsMax = 5
+const uncertainWaitMs = 200
 
 export { CommitUnknown } from '../storage/commit-once.ts'
 export type { Committed, Patience, Proof } from '../storage/commit-once.ts'

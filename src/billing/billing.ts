@@ -1,10 +1,4 @@
-import {
-  billingStopMs,
-  captureWatchMs,
-  leaseReapEveryMs,
-  leaseRenewEveryMs,
-  recallWatchMs,
-} from '../core/limits/billing.ts'
+import { recallWatchMs } from '../core/limits/billing.ts'
 import type { CaptureRow } from './ledger/capture-row.ts'
 import { Granter } from './budgets/granter.ts'
 import type { HoldRequest } from './budgets/granter.ts'
@@ -20,6 +14,15 @@ import type { PreparedCaptures } from './ledger/prepared-captures.ts'
 import type { WhenRefused } from './ledger/queued-capture.ts'
 import { systemTiming } from './timing.ts'
 import type { Timing } from './timing.ts'
+
+/** How often leases in use are renewed and captures folded into their budgets. */
+const leaseRenewEveryMs = 900
+/** How often expired leases and those of dead owners are looked for. */
+const leaseReapEveryMs = 2_000
+/** How often waiting captures are checked for having waited too long. */
+const captureWatchMs = 500
+/** How long stopping waits for captures to become durable and for leases to be given back. */
+const billingStopMs = 10_000
 
 export type { BudgetRef } from './budgets/budget-ids.ts'
 export type { CaptureRow } from './ledger/capture-row.ts'

@@ -1,5 +1,8 @@
-import { discoveryConcurrencyMax, inspectedModelsMax } from '../core/limits/catalog.ts'
+import { discoveryConcurrencyMax } from '../core/limits/catalog.ts'
 import type { ListedModel } from './listing.ts'
+
+/** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
+const inspectedModelsMax = 500
 
 /** How to ask a kind of server what a model is, when its listing does not tell. */
 export interface Inspection {

@@ -1,5 +1,13 @@
 import { modalityNames, modalityRow, type Modality } from '../canonical/operation.ts'
-import { listedInterfacesMax, listedModelsMax } from '../core/limits/catalog.ts'
+
+/**
+ * Models and the facts about them. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Models one deployment's listing may name; the largest public listings have a few hundred. */
+const listedModelsMax = 5_000
+/** Names of interfaces that are kept of one listed model. */
+const listedInterfacesMax = 20
 import { modelIdLengthMax } from '../core/limits/http.ts'
 
 /** One model of a provider's own listing; a member is null when the listing does not tell it. */

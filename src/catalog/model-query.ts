@@ -1,5 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
-import { modelPageMax } from '../core/limits/catalog.ts'
+
+/** Models one page of the catalog may hold, by the contract. */
+const modelPageMax = 1_000
 
 const outputModalities = [
   'text',

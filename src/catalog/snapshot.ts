@@ -1,6 +1,5 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import { modalityNames, type Modality } from '../canonical/operation.ts'
-import { offersPerTurnMax } from '../core/limits/catalog.ts'
 import { slugOf, withoutDate, type ModelIndex, type ResolvedModel } from './model-ids.ts'
 import {
   ofModality,
@@ -12,6 +11,9 @@ import {
   type ServedName,
 } from './operator-names.ts'
 import type { KindSource, Offer } from './offers.ts'
+
+/** Offers that are put into their models at a time, for the same reason. */
+const offersPerTurnMax = 1_000
 
 /** The catalog at one moment; never changed once built. The operator's own names are among the models. */
 export interface Snapshot {

@@ -1,10 +1,12 @@
 import type { KeyRecord } from '../access/key-record.ts'
 import { systemClock } from '../core/clock.ts'
-import { temporaryKeyMs } from '../core/limits/cli.ts'
 import { createClient, type GatewayClient } from './client.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { findOrganization, openLocalStorage } from './local-storage.ts'
+
+/** Life of a key that a command makes for itself: longer than any batch it sends can run. */
+const temporaryKeyMs = 25 * 3_600_000
 
 /** Keys for one command, made in the local data folder: whoever may write there needs none of their own. */
 export interface TemporaryKeys {

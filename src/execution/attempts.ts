@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, shownType } from '../core/errors.ts'
-import { attemptsMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
+import { attemptsMax } from '../core/limits/calls.ts'
 import type { CallState } from './call-state.ts'
 import { exchange } from './exchanges.ts'
 import { asOwn, capacityOf, failureOf, isOwnFault, isOwnMatter } from './failures.ts'
@@ -8,6 +8,11 @@ import type { Attempt } from './metadata.ts'
 import { askingAt, type Answered, type Kind, type Run } from './call-hooks.ts'
 import type { Candidate } from './prepared.ts'
 import { sleepUnless } from './wait.ts'
+
+/** Wait before the same endpoint is tried again when the provider named none. */
+const retryDelayMs = 250
+/** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */
+const retryWaitMsMax = 2_500
 
 /**
  * The route in order until one answers, then once more those whose failure may pass, each not before the wait that its

@@ -8,7 +8,6 @@ import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { batchRetryMs } from '../core/limits/batches.ts'
 import type { BatchUsage } from '../formats/batch/batch-usage.ts'
 import { itemUsage } from '../formats/batch/item-usage.ts'
 import { type ItemError, itemErrorOf, type ItemResponse } from '../formats/batch/result-line.ts'
@@ -18,6 +17,9 @@ import type { Executor } from './executor.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { type BatchScope, type DeferredCapture, noFacts, type Outcome } from './scope.ts'
+
+/** The wait before an item that could not be started is tried again, when no provider named a time. */
+const batchRetryMs = 2_000
 
 /** One item of a batch, as the batch engine hands it over. */
 export interface BatchItem {

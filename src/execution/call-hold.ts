@@ -4,7 +4,9 @@ import type { BudgetRef } from '../billing/budgets/budget-ids.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
 import { atMost } from '../core/at-most.ts'
 import { enlargeTriesMax } from '../core/limits/batches.ts'
-import { coverWaitMs } from '../core/limits/billing.ts'
+
+/** How long a call that cost more than its hold waits for a larger one; after that the amount held is charged. */
+const coverWaitMs = 2_000
 import type { RequestScope } from './scope.ts'
 
 /**

@@ -3,9 +3,11 @@ import { assert } from '../core/assert.ts'
 import type { BodyPieces } from '../core/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { AnswerContext, ShownDebug, StageMark } from '../canonical/upstream.ts'
-import { debugBodyBytesMax } from '../core/limits/calls.ts'
 import { echoName } from '../formats/debug-options.ts'
 import type { Attempt } from './metadata.ts'
+
+/** The largest request body that a caller may ask to see: parsing a larger one would stall all other calls. */
+const debugBodyBytesMax = 524_288
 
 /** The call that is looked into; its `elapsedMs` counts from `createdAtMs`. */
 interface DebuggedCall {

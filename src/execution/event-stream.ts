@@ -3,7 +3,6 @@ import type { Call } from '../canonical/call.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { rewrittenBytesMax } from '../core/limits/calls.ts'
 import { gatheredResponseBytes } from '../core/limits/http.ts'
 import type { StreamFrames } from '../formats/text/halves.ts'
 import type { CallState } from './call-state.ts'
@@ -15,6 +14,9 @@ import { operations } from './operations.ts'
 import type { Answered, Kind, Run } from './call-hooks.ts'
 import { endingOfBreak, settle, settleEarly } from './settle.ts'
 import { within } from './wait.ts'
+
+/** Bytes that a stream rewrites at a time; the rest waits while the caller does not read. */
+const rewrittenBytesMax = 65_536
 
 type StreamRun = Run<Kind & { heard: OpenedStream }>
 type Streamed = Answered<OpenedStream>

@@ -4,13 +4,7 @@ import type { UpstreamErrorResponse, UpstreamRequest } from '../canonical/upstre
 import { modelNamesOf } from '../catalog/model-ids.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  answerBytesMax,
-  errorBodyBytesMax,
-  exchangesMax,
-  pollFailuresMax,
-  pollRetryWaitMs,
-} from '../core/limits/calls.ts'
+import { answerBytesMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
@@ -20,6 +14,14 @@ import type { Attempt } from './metadata.ts'
 import type { Asking, Kind, Reached, Run, StepOf } from './call-hooks.ts'
 import type { ResourceTrail } from './resources/upstream-resources.ts'
 import { sleepUnless } from './wait.ts'
+
+/** Bytes that are read of an upstream's error body; the important part is at its beginning. */
+const errorBodyBytesMax = 65_536
+/** Requests of one attempt: a job that is asked for every second until a call's own time is over, at its longest. */
+export const exchangesMax = 90_000
+/** Looks at a job that may fail one after the other before it is given up, and the wait after the first, which doubles. */
+export const pollFailuresMax = 5
+export const pollRetryWaitMs = 1_000
 
 /**
  * Does what an adapter asks for until it has its answer: sends, waits, reads, each within the call's own time. Throws

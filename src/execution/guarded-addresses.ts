@@ -1,12 +1,15 @@
 import type { TextCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { guardedHostsMax, mediaAddressLengthMax } from '../core/limits/media.ts'
+import { mediaAddressLengthMax } from '../core/limits/media.ts'
 import {
   listNamedAddresses,
   mayNameAddress,
   type NamedAddress,
 } from '../formats/text/media/named-addresses.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+
+/** Different hosts of one call that are resolved before a server of the operator's own network is sent their addresses. */
+const guardedHostsMax = 20
 
 /** Whether the call must be looked into for addresses: some deployment is guarded, and it may name one. */
 export function mayNeedGuard(call: TextCall, { serving }: ExecutionDependencies): boolean {

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Demand } from '../canonical/usage.ts'
-import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
 import { memberParseBytesMax } from '../core/limits/text.ts'
 import { decodeItem } from './batch-item.ts'
-import { ItemDemands } from './item-demand.ts'
+import { ItemDemands, demandFrameBytesMax, demandFramesMax } from './item-demand.ts'
 
 /** The item as ingest finds it: its bytes among others, and where its body and the member lie. */
 function placed(body: Buffer, member: { name: string; value: unknown }): Parameters<ItemDemands['of']> {

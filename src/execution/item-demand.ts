@@ -1,11 +1,14 @@
 import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
-import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
 import { memberParseBytesMax } from '../core/limits/text.ts'
 import { estimateTokens } from '../formats/text/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
 import type { Bulk } from '../formats/text/operations.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
+
+/** Frames of items' bodies, everything but the messages, whose demand is remembered, and the bytes of one. */
+export const demandFramesMax = 32
+export const demandFrameBytesMax = 8_192
 
 /** A stretch of bytes: offsets of the first and behind the last. */
 interface Stretch {

@@ -1,8 +1,10 @@
 import type { SpeechStream } from '../canonical/audio.ts'
-import { corkedPieceBytes } from '../core/limits/http.ts'
 import type { SharedTurns } from '../core/shared-turns.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallerRest } from './caller-rest.ts'
+
+/** First piece of a larger body; leaves room for any headers in the same system call. */
+const corkedPieceBytes = 4_096
 
 const nothing = new Uint8Array(0)
 

@@ -1,9 +1,13 @@
 import { joinPieces, type BodyPiece } from '../core/body.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { StreamReads } from './stream-reads.ts'
+
+/** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
+const readsAtOnceMax = 8
+/** The same in bytes; one read more may go beyond. */
+const bytesAtOnceMax = 262_144
 
 /** A stream that has shown that it works: its rewriter, and the first bytes for the caller. */
 export interface OpenedStream {

@@ -2,14 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { FetchedMedia, MediaAddress, TextCall } from '../canonical/call.ts'
 import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import {
-  mediaAddressesMax,
-  mediaBytesMax,
-  mediaFetchesMax,
-  mediaFetchesPerCall,
-  mediaFetchMs,
-  mediaTotalBytesMax,
-} from '../core/limits/media.ts'
 import { inTurns } from '../core/turns.ts'
 import { type AddressSupport, takesAddress } from '../formats/text/media/address-support.ts'
 import { leanOf } from '../json/set-aside-texts.ts'
@@ -26,6 +18,23 @@ import { Places } from './places.ts'
 import { endpointsOf, routedCallOf } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
 import type { Serving } from './serving.ts'
+
+/**
+ * Images and documents that a caller names by address and the gateway fetches. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Different addresses fetched for one call; Anthropic takes 20 images of full size. */
+const mediaAddressesMax = 20
+/** Largest image or document; providers refuse images from 5 to 20 MB on. */
+const mediaBytesMax = 20_000_000
+/** All of one call together: as base64 they fit into the largest body that providers take, 50 MB. */
+const mediaTotalBytesMax = 32_000_000
+/** The whole time for one address, including redirects: the caller has no answer yet. */
+const mediaFetchMs = 30_000
+/** Addresses of one call that are fetched at once. */
+const mediaFetchesPerCall = 4
+/** Addresses of all calls of this process that are fetched at once; further ones wait. */
+const mediaFetchesMax = 32
 
 /** Of all calls of this process. */
 const places = new Places(mediaFetchesMax)

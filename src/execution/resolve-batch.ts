@@ -3,10 +3,12 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
-import { expectedOutputTokens } from '../core/limits/batches.ts'
 import { operationOfBatchEndpoint, operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { routeModel } from './route-model.ts'
+
+/** Output tokens expected of an item until the organization's answers of its model have been learned. */
+const expectedOutputTokens = 1_000
 
 /** What a batch asks for, before any of its items is looked at. */
 export interface BatchQuestion {

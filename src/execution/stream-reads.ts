@@ -1,8 +1,11 @@
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { Alarms } from '../core/alarms.ts'
-import { streamEndWaitMs, streamUsageWaitMs } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
 import type { BodyRead, UpstreamBody } from '../transport/upstream-body.ts'
+
+/** How long a stream whose answers have all finished waits for its terminator, and how long for its usage. */
+const streamEndWaitMs = 1_000
+const streamUsageWaitMs = 5_000
 
 /** What is read. */
 export interface StreamSource {

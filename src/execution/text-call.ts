@@ -2,7 +2,6 @@ import type { TextCall } from '../canonical/call.ts'
 import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { steppedBodyBytesMin } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { isTierMissing } from '../formats/service-tier.ts'
 import { lostParameters, textAdapter, type TextAdapter, type TextStep } from '../formats/text/adapter.ts'
@@ -15,6 +14,9 @@ import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream
 import type { Candidate } from './prepared.ts'
 import { callFor } from './remote-media.ts'
 import type { Outcome } from './scope.ts'
+
+/** A request of so many bytes, its longer texts not counted, is translated in several turns. */
+const steppedBodyBytesMin = 262_144
 
 /** Text, of which only what is heard differs between an answer that is whole and one that is streamed. */
 interface TextKind {

@@ -2,7 +2,6 @@ import { measureChannels } from '../audio/channels.ts'
 import { estimateDurationMs, measureDuration } from '../audio/duration.ts'
 import { isLocalAudio, isRemoteAudio, type RemoteAudio } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
-import { audioFetchesMax } from '../core/limits/audio.ts'
 import { publicFetchMs } from '../core/limits/calls.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
@@ -10,6 +9,9 @@ import { Places } from './places.ts'
 import { fetchRemoteAudio } from './remote-audio.ts'
 import { endpointsOf, routedCallOf } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
+
+/** Audio of all calls of this process that is fetched from addresses at once; further calls wait. */
+const audioFetchesMax = 32
 
 /** A call whose audio is known as far as it has to be, and how to free what was made for it. */
 export interface KnownAudio {

@@ -8,11 +8,7 @@ import { priceWith, surchargeMembers } from '../canonical/surcharges.ts'
 import { noUsage, surchargedFeatures } from '../canonical/usage.ts'
 import type { Price } from '../canonical/usage.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import {
-  audioChannelsMax,
-  reportedDurationFactorMax,
-  reportedDurationSlackMs,
-} from '../core/limits/billing.ts'
+import { audioChannelsMax } from '../core/limits/billing.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import type { CallState } from './call-state.ts'
 import type { Attempt } from './metadata.ts'
@@ -20,6 +16,10 @@ import type { CallHooks, Run } from './call-hooks.ts'
 import type { Candidate } from './prepared.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { ShownCharge } from '../canonical/upstream.ts'
+
+/** How far a provider's own figure may exceed the measured one and still be shown: it may count channels, or a minimum. */
+const reportedDurationFactorMax = 2
+const reportedDurationSlackMs = 60_000
 
 /** A transcript with its charge; the edge renders it in the medium the caller asked for. */
 export interface TranscriptionOutcome {

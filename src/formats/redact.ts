@@ -1,4 +1,5 @@
-import { upstreamMessageLengthMax } from '../core/limits/text.ts'
+/** Code points of an upstream's own error text that a caller may see. */
+const upstreamMessageLengthMax = 400
 
 const secrets: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s"')>]+/gi,

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bodiesWaitingMax } from '../core/limits/http.ts'
-import { BodyMemory, usualBodyMemory } from './body-memory.ts'
+import { BodyMemory, usualBodyMemory, bodiesWaitingMax } from './body-memory.ts'
 
 const { signal } = new AbortController()
 

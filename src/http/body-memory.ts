@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { Alarms, type Alarm } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bodiesWaitingMax, bodyMemoryPart, bodyMemoryWaitMs } from '../core/limits/http.ts'
+import { bodyMemoryPart } from '../core/limits/http.ts'
+
+/** How long a body waits for memory, and how many do; further ones are refused at once. */
+const bodyMemoryWaitMs = 10_000
+export const bodiesWaitingMax = 256
 
 /** The part of the shared memory that one body uses. */
 export interface HeldBody {

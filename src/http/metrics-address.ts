@@ -1,10 +1,12 @@
 import { GatewayError } from '../core/errors.ts'
-import { metricsPortsMax } from '../core/limits/telemetry.ts'
 import { errorResponse } from './error-response.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
 import { createExchange, runRoute } from './pipeline.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { metricsRoute } from './site.ts'
+
+/** Ports that a process tries for its metrics, from the configured one on, where several share a port for their callers. */
+const metricsPortsMax = 100
 
 /** Where one process gives its metrics and nothing else. */
 export interface MetricsAddress {

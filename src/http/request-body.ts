@@ -1,8 +1,14 @@
 import { Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bodyIdleMs, bodyMemoryStepBytes, bodyReadMs, countedBodyBytesMin } from '../core/limits/http.ts'
+import { countedBodyBytesMin } from '../core/limits/http.ts'
 import { wholeBodyBytesMax } from '../core/limits/text.ts'
 import type { BodyMemory, HeldBody } from './body-memory.ts'
+
+/** How long a caller may pause inside a body, and how long it may take for a body that is read whole: for slow lines. */
+const bodyIdleMs = 60_000
+const bodyReadMs = 600_000
+/** Memory that a body of unstated length takes at a time. */
+const bodyMemoryStepBytes = 1_000_000
 
 /**
  * A request's body in memory, at most `bytesMax` bytes. The runtime reads a small one of stated length in one native step.

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { joinPieces } from '../core/body.ts'
-import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
-import { toResponseBody } from './response-body.ts'
+import { gatheredResponseBytes } from '../core/limits/http.ts'
+import { toResponseBody, corkedResponseBytesMax } from './response-body.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 

@@ -1,5 +1,8 @@
 import { joinPieces, lengthOfPieces, type BodyPieces } from '../core/body.ts'
-import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
+import { gatheredResponseBytes } from '../core/limits/http.ts'
+
+/** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
+export const corkedResponseBytesMax = 12_000
 
 /**
  * A body in the form that the server sends most cheaply. Bun 1.4 writes head and body of an awaited answer in one system

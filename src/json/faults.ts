@@ -1,6 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax, placeColumnBytesMax } from '../core/limits/text.ts'
+import { jsonDepthMax } from '../core/limits/text.ts'
 import { isHexDigit, isSimpleEscape, isSpace, isTokenByte, markLength, toBuffer } from './bytes.ts'
+
+/** The longest line in which the characters are counted to say where JSON is broken; in a longer one the bytes are counted. */
+const placeColumnBytesMax = 1_048_576
 
 const backslash = 0x5c
 const closeBrace = 0x7d

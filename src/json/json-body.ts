@@ -4,14 +4,17 @@ import {
   bodyValuesBytesMax,
   elementStepBytes,
   jsonDepthMax,
-  requestElementsMax,
-  requestObjectsMax,
   setAsideTextBytesMin,
 } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { toBuffer } from './bytes.ts'
 import { describeFault, notJson, notUtf8, tooDeep } from './faults.ts'
 import { isNestedWithin, requireUniqueNames, skipSpace, skipString, skipValue } from './scan.ts'
+
+/** Messages, parts, calls and tools of one request together: four times as many as the longest conversation of an agent. */
+const requestElementsMax = 100_000
+/** All objects and lists of a request of many elements, those inside of them included. */
+const requestObjectsMax = 1_000_000
 
 const comma = 0x2c
 const openBrace = 0x7b

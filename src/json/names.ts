@@ -1,4 +1,5 @@
-import { memberNamesComparedMax } from '../core/limits/text.ts'
+/** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
+export const memberNamesComparedMax = 24
 
 const backslash = 0x5c
 

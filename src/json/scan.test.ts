@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ArgumentsScan, findMember, isNestedWithin, requireUniqueNames } from './scan.ts'
-import { memberNamesComparedMax } from '../core/limits/text.ts'
+import { memberNamesComparedMax } from './names.ts'
 import { parseJsonDocument } from './document.ts'
 
 const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

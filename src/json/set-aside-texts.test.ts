@@ -3,11 +3,9 @@ import fc from 'fast-check'
 import { joinPieces } from '../core/body.ts'
 import {
   leanBodyBytesMin,
-  leanProbeTextBytesMin,
   leanStepQuotes,
   leanTextBytesMin,
   setAsideTextBytesMin,
-  setAsideTextsSearchedMax,
   wholeBodyBytesMax,
 } from '../core/limits/text.ts'
 import {
@@ -19,6 +17,8 @@ import {
   type SetAsideTexts,
   setTextsAside,
   wholeBytesOf,
+  leanProbeTextBytesMin,
+  setAsideTextsSearchedMax,
 } from './set-aside-texts.ts'
 import { type LeanJson, memberBytes, parseJsonDocument } from './document.ts'
 import { GatewayError } from '../core/errors.ts'

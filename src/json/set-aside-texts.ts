@@ -6,13 +6,9 @@ import {
   elementsBytesMin,
   leanBodyBytesMin,
   leanHeadBytesMax,
-  leanProbeBytes,
-  leanProbeTextBytesMin,
-  leanSliceBytes,
   leanStepQuotes,
   leanTextBytesMin,
   setAsideTextBytesMin,
-  setAsideTextsSearchedMax,
   wholeBodyBytesMax,
 } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
@@ -22,6 +18,14 @@ import { JsonTextScanner } from './proof.ts'
 import { requireFewElements } from './json-body.ts'
 import { isEscaped } from './scan.ts'
 import { parseExactly } from './values.ts'
+
+/** The part of a body that decides this, and the length of a long text: parsing a shorter one costs less than leaving it out. */
+const leanProbeBytes = 32_768
+export const leanProbeTextBytesMin = 2_048
+/** A large body that must be read all the same is read in slices of so many bytes. */
+const leanSliceBytes = 262_144
+/** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
+export const setAsideTextsSearchedMax = 1_000
 
 const backslash = 0x5c
 const colon = 0x3a

@@ -1,4 +1,7 @@
-import { exactJsonLengthMax, tokenCountMax } from '../core/limits/text.ts'
+/** Characters of a JSON text in which numbers that JavaScript cannot hold are looked for: its values cost a fifth of a microsecond each then. */
+export const exactJsonLengthMax = 524_288
+/** Counts of tokens beyond this are absurd and treated as not reported. */
+const tokenCountMax = 1_000_000_000
 
 // Every reader takes a parsed value of which nothing is known. Its name says what it gives for a value of another kind:
 // `…OrNull` gives null, `…OrEmpty` an empty value, `…OrZero` the number 0. None of them throws.

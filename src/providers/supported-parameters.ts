@@ -2,12 +2,14 @@ import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { modalityRow, type TextFormat } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
-import { parameterSetsMax } from '../core/limits/catalog.ts'
 import { selectCodec } from '../formats/text/formats.ts'
 import { chatCompletions, embeddings } from '../formats/text/operations.ts'
 import { lostParameters } from '../formats/text/adapter.ts'
 import { chooseInterface, type TextInterface } from '../formats/text/text-interface.ts'
 import { textInterfacesOf, type Adapters } from './define-provider.ts'
+
+/** Sets of parameters that are kept for each provider, one for all its models that are asked in the same way: a few are usual. */
+const parameterSetsMax = 1_000
 
 /** Members of a request that set a parameter, with those that it cannot be set without. */
 type Sample = Readonly<Record<string, unknown>>

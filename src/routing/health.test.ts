@@ -1,18 +1,15 @@
+import { performanceSamplesMax } from './latency-samples.ts'
 import { expect, test } from 'bun:test'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   coolDownDefaultMs,
   coolDownMaxMs,
-  credentialRetryMs,
   failureMemoryMs,
-  performanceSamplesMax,
   performanceWindowMs,
-  stickyIdleMs,
-  stickyPerOrganizationMax,
 } from '../core/limits/routing.ts'
-import { createHealth } from './health.ts'
-import { createStickyRoutes } from './sticky.ts'
+import { createHealth, credentialRetryMs } from './health.ts'
+import { createStickyRoutes, stickyIdleMs, stickyPerOrganizationMax } from './sticky.ts'
 
 const endpoint = { id: 'a/x', deployment: { id: 'a' } } as Endpoint
 

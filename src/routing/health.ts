@@ -1,16 +1,15 @@
 import { unknownFigures, type Endpoint, type EndpointFigures } from '../canonical/endpoint.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import type { Clock } from '../core/clock.ts'
-import {
-  coolDownDefaultMs,
-  coolDownMaxMs,
-  credentialRetryMs,
-  failureMemoryMs,
-  healthEntriesMax,
-} from '../core/limits/routing.ts'
+import { coolDownDefaultMs, coolDownMaxMs, failureMemoryMs } from '../core/limits/routing.ts'
 import { Samples, type Performance, type Success } from './latency-samples.ts'
 import { TrackRecord } from './track-record.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
+
+/** How often a deployment whose credential was refused is tried again. */
+export const credentialRetryMs = 60_000
+/** Endpoints and deployments whose health is remembered. */
+const healthEntriesMax = 20_000
 
 /**
  * The state of an endpoint. `failing`: it failed in the last 30 s. `cooling_down`: its provider asked for no calls for a

@@ -1,5 +1,10 @@
 import type { Percentiles } from '../canonical/endpoint.ts'
-import { figuresWindowMs, performanceSamplesMax, performanceWindowMs } from '../core/limits/routing.ts'
+import { performanceWindowMs } from '../core/limits/routing.ts'
+
+/** The window of the latency and throughput that the catalog shows, by the contract. */
+const figuresWindowMs = 1_800_000
+/** Latency and throughput samples kept per endpoint; the newest, in fixed memory. */
+export const performanceSamplesMax = 64
 
 /** Figures of the last five minutes; null when there was no call. */
 export interface Performance {

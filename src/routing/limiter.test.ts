@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Deployment } from '../canonical/endpoint.ts'
-import { concurrencyQueueMax, concurrencyStart } from '../core/limits/routing.ts'
-import { createLimiter } from './limiter.ts'
+import { concurrencyStart } from '../core/limits/routing.ts'
+import { createLimiter, concurrencyQueueMax } from './limiter.ts'
 import type { Permit } from './limiter.ts'
 
 const answered = { type: 'answered', latencyMs: 100 } as const

@@ -1,13 +1,10 @@
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  concurrencyMax,
-  concurrencyMin,
-  concurrencyQueueMax,
-  concurrencyStart,
-  coolDownMaxMs,
-} from '../core/limits/routing.ts'
+import { concurrencyMax, concurrencyMin, concurrencyStart, coolDownMaxMs } from '../core/limits/routing.ts'
+
+/** Callers that may wait for a free place at one deployment. */
+export const concurrencyQueueMax = 10_000
 
 /** Live calls wait only for the operator's own limit; batch items get the places that are left. */
 export type Priority = 'live' | 'batch'

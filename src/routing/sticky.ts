@@ -1,5 +1,13 @@
 import type { Clock } from '../core/clock.ts'
-import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits/routing.ts'
+
+/**
+ * Health, concurrency and conversations that stick to an endpoint. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Conversations that stick to an endpoint: per organization, organizations at all, and how long without use. */
+export const stickyPerOrganizationMax = 1_000
+const stickyOrganizationsMax = 1_000
+export const stickyIdleMs = 600_000
 
 /** What identifies a conversation. */
 export interface StickyConversation {

@@ -1,8 +1,13 @@
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { blobStorePauseMs, blobStoreWaitMs, blobsLookedForMax } from '../core/limits/storage.ts'
 import type { BlobStoresRepository, KnownStore } from './blob-stores-repository.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+
+/** How long a blob store may be without the id that another process has just written into the database, and between two looks. */
+const blobStoreWaitMs = 2_000
+const blobStorePauseMs = 100
+/** Payloads of batches that are looked for in a store; finding one is enough. */
+const blobsLookedForMax = 5
 
 /** The blob that contains a store's id. Its name has no leading dot, so that `cp blobs/*` copies it too. */
 const identityKey = 'store-id'

@@ -1,6 +1,10 @@
-import { migrationPauseMs, migrationWaitMs } from '../core/limits/storage.ts'
 import { SchemaOccupied } from './database.ts'
 import type { DatabaseOptions } from './database.ts'
+
+/** How long a migration that must have the database for itself waits for others to end: longer than a gateway's stop takes. */
+const migrationWaitMs = 60_000
+/** The pause between two checks for other processes on the database. */
+const migrationPauseMs = 250
 
 /**
  * Tries to open a database until no other process keeps a migration from running. Throws the `SchemaOccupied` of the

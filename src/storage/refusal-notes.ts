@@ -1,7 +1,9 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { refusedCallsShownMs } from '../core/limits/billing.ts'
-import { refusalNotesMax } from '../core/limits/storage.ts'
+
+/** Refused calls of one process that are noted beside the database while it is gone, and looked for there. */
+const refusalNotesMax = 1_000
 
 /**
  * A file, named by this process's owner id, of refused calls whose charge may have been written. The database is out of

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spoolLookAgainMs } from '../core/limits/audio.ts'
+
+/** How long after a start the audio of dead processes is looked for again: well beyond `postgresOwnerGraceMs`. */
+const spoolLookAgainMs = 30_000
 import type { Database } from './database.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { writerBusyRows, writerQueueMax } from '../core/limits/storage.ts'
 import type { Unit } from './database.ts'
-import { UnitQueue } from './unit-queue.ts'
+import { UnitQueue, writerBusyRows, writerQueueMax } from './unit-queue.ts'
 import type { PendingUnit } from './unit-queue.ts'
 
 const unit: Unit = { name: 'one', statements: [{ sql: 'select 1' }] }

@@ -1,8 +1,13 @@
 import { atMost } from '../core/at-most.ts'
 import { Bag, type Placed } from '../core/bag.ts'
-import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits/storage.ts'
+import { commitWaitMs } from '../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from './database.ts'
 import type { Row, Unit } from './database.ts'
+
+/** Writes that may wait for the writer before new ones are refused with a storage error. */
+export const writerQueueMax = 20_000
+/** Rows of a group from which on the next one waits that long: below it there is little to gather, and a caller waits for it. */
+export const writerBusyRows = 20
 
 /** A unit that waits for its commit. The runner calls exactly one of `resolve` and `reject`. */
 export interface PendingUnit {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { batchLineEveryMs } from '../core/limits/telemetry.ts'
-import { createBatchLines } from './batch-lines.ts'
+import { createBatchLines, batchLineEveryMs } from './batch-lines.ts'
 import type { AttemptLine } from './call-line.ts'
 
 function setUp() {

@@ -1,7 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import { batchLineEveryMs, batchLinesMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
 import type { Logger } from './logger.ts'
+
+/** How often one batch, deployment and type of error has a line of the items that it fails, and how many are remembered. */
+export const batchLineEveryMs = 300_000
+const batchLinesMax = 10_000
 
 /**
  * Tells the operator that a provider fails items of a batch, with the provider's own words: items have no request lines.

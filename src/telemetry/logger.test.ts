@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { logTextMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
-import { createLogger, type LogLevel, redact } from './logger.ts'
+import { createLogger, type LogLevel, redact, logTextMax } from './logger.ts'
 
 function setUp(level: LogLevel = 'info') {
   const written: string[] = []

@@ -1,15 +1,16 @@
 import pino from 'pino'
 import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
-import {
-  logBacklogBytesMax,
-  logGatherBytes,
-  logGatherMs,
-  logTextMax,
-  outputWaitMs,
-} from '../core/limits/telemetry.ts'
+import { outputWaitMs } from '../core/limits/telemetry.ts'
 import { toCredits } from '../core/money.ts'
 import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
+
+/** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
+const logGatherBytes = 8_192
+const logGatherMs = 200
+const logBacklogBytesMax = 4_000_000
+/** Characters of one text in a log line; the rest is cut. */
+export const logTextMax = 2_000
 
 /** How much is logged: each level includes those before it. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'

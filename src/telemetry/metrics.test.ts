@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../core/clock.ts'
-import { metricSeriesMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { createCounters, createHistograms } from './series.ts'
+import { createCounters, createHistograms, metricSeriesMax } from './series.ts'
 
 const asker = { organizationId: null, keyId: null, clientAddress: '' }
 const facts: CallLine = {

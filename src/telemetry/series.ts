@@ -1,4 +1,9 @@
-import { metricSeriesMax } from '../core/limits/telemetry.ts'
+/**
+ * Logs and metrics. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Series one metric may have; further ones are counted together, so that names from outside cannot fill the memory. */
+export const metricSeriesMax = 2_000
 
 /** One sample as the text format writes it. */
 export interface Sample {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { descriptorLookMs } from '../core/limits/http.ts'
-import { createDescriptors } from './descriptors.ts'
+import { createDescriptors, descriptorLookMs } from './descriptors.ts'
 
 function world(limit: number | null) {
   const state = { used: 20, nowMs: 0, looks: 0 }

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { GatewayError } from '../core/errors.ts'
-import {
-  descriptorLookMs,
-  descriptorsBeside,
-  descriptorsKept,
-  descriptorsKeptPart,
-  descriptorsLeftMin,
-  descriptorsOfCall,
-  descriptorsUsual,
-} from '../core/limits/http.ts'
+import { descriptorsOfCall, descriptorsUsual } from '../core/limits/http.ts'
+
+/** Descriptors that calls may not use: so many, or this part of the limit but no more than `descriptorsUsual`. */
+const descriptorsKept = 32
+const descriptorsKeptPart = 8
+/** With fewer left a connection that fails has failed for that. */
+const descriptorsLeftMin = 8
+/** How long a count of the descriptors is used. */
+export const descriptorLookMs = 50
+/** Descriptors of a process beside its calls: storage, threads, what listens. */
+const descriptorsBeside = 40
 
 /**
  * Counts the file descriptors of this process, including connections. Calls are refused before the last one is used. A

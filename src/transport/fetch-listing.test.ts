@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listingPagesMax } from '../core/limits/catalog.ts'
-import { fetchListing } from './fetch-listing.ts'
+import { fetchListing, listingPagesMax } from './fetch-listing.ts'
 import type { Transport } from './http-client.ts'
 
 function askOf(pages: (path: string) => unknown) {

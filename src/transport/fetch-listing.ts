@@ -1,7 +1,10 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
-import { discoveryWaitMs, listingBytesMax, listingPagesMax } from '../core/limits/catalog.ts'
+import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import { recordOrEmpty } from '../json/values.ts'
 import type { Transport } from './http-client.ts'
+
+/** Pages of one provider's model listing that are read; the largest public one has two. */
+export const listingPagesMax = 20
 
 /** A request for one deployment's model listing. */
 export interface ListingRequest {

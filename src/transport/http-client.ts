@@ -5,11 +5,15 @@ import { Alarms, type Alarm } from '../core/alarms.ts'
 import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits/calls.ts'
 import { addressOf, authHeaders, withoutSecrets } from './credentials.ts'
 import { isOutOfDescriptors, noDescriptors, type Descriptors } from './descriptors.ts'
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
+
+/** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
+const upstreamIdleMs = 300_000
+/** The largest answer of known length that is read at once, when a stall is not noticed: 13 kB a second within `upstreamIdleMs`. */
+const readAtOnceBytesMax = 4_000_000
 
 /** The time limits of one exchange, and the signal that ends it. */
 export interface SendOptions {

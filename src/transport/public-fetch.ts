@@ -3,9 +3,13 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
-import { publicHeadMs, publicRedirectsMax } from '../core/limits/calls.ts'
 import { isOutOfDescriptors, noDescriptors } from './descriptors.ts'
 import { isPublicAddress } from './public-address.ts'
+
+/** Longest wait for the head of one answer on the way to a public address; servers that drip it are not waited for. */
+const publicHeadMs = 20_000
+/** Redirects followed when fetching from a public address. */
+const publicRedirectsMax = 5
 
 /** What may be fetched besides public addresses, and how names are resolved. */
 export interface PublicFetchOptions {

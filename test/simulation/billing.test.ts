@@ -1,3 +1,6 @@
+import { leaseHeldMs } from '../../src/billing/budgets/leases.ts'
+import { captureWaitMs } from '../../src/billing/ledger/capture-queue.ts'
+import { budgetSettleMs } from '../../src/billing/budgets/renewals.ts'
 import { expect, test } from 'bun:test'
 import { acceptBatchStatements, closeBatchStatements } from '../../src/billing/budgets/budget-repository.ts'
 import {
@@ -6,7 +9,7 @@ import {
   budgetsOf,
   creditsBudget,
 } from '../../src/billing/budgets/budget-ids.ts'
-import { budgetSettleMs, captureWaitMs, leaseHeldMs, leaseMs } from '../../src/core/limits/billing.ts'
+import { leaseMs } from '../../src/core/limits/billing.ts'
 import { isThorough } from '../support/thorough.ts'
 import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'

@@ -5,7 +5,6 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
-import { acceptRetryMs, completionWindowMs } from '../../core/limits/batches.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import { unavailable } from '../batch-availability.ts'
@@ -17,6 +16,11 @@ import type { Ingested } from './ingest.ts'
 import type { BatchMoney } from '../running/batch-money.ts'
 import type { Pause } from '../running/pause.ts'
 import { insertSegments } from '../running/segment-repository.ts'
+
+/** Time between two looks at a budget that others were asked to give back to. */
+const acceptRetryMs = 50
+/** What becomes of a batch within its completion window. */
+const completionWindowMs = 86_400_000
 
 /** What `checkAffordable` needs. */
 export interface AffordDependencies {

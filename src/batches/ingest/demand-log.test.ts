@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Demand } from '../../canonical/usage.ts'
-import { demandPricesMax } from '../../core/limits/batches.ts'
-import { DemandLog } from './demand-log.ts'
+import { DemandLog, demandPricesMax } from './demand-log.ts'
 
 const demandOf = (inputTokens: number, outputTokensMax: number | null, choices: number): Demand => ({
   inputTokens,

@@ -1,8 +1,12 @@
 import type { Demand } from '../../canonical/usage.ts'
-import { demandBlockBytes, demandPricesMax } from '../../core/limits/batches.ts'
 import { boundedAmount } from '../../core/money.ts'
 import { nextTurn } from '../../core/turns.ts'
 import type { ItemEstimate } from '../item-contract.ts'
+
+/** Bytes of items' demands that are priced before other work gets a turn; a demand has about six. */
+const demandBlockBytes = 16_384
+/** Prices remembered while the items of a batch are priced: more lengths of input than most batches have. */
+export const demandPricesMax = 10_000
 
 /** Four numbers of at most eight bytes with seven bits each: repetitions, input, output, and choices with a flag. */
 const entryBytesMax = 32

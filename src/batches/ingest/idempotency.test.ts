@@ -12,7 +12,7 @@ import {
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { idempotencyMs } from '../../core/limits/batches.ts'
+import { idempotencyMs } from './idempotency.ts'
 import type { BatchCommitPoint } from '../batch-commit-points.ts'
 import type { Created, CreateBatch } from './create.ts'
 

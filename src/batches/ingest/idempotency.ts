@@ -1,15 +1,18 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { randomText } from '../../core/ids.ts'
-import {
-  idempotencyKeyLengthMax,
-  idempotencyMs,
-  idempotencyReleasesMax,
-  idempotencyRetrySeconds,
-} from '../../core/limits/batches.ts'
 import type { Committer } from '../committer.ts'
 import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
+
+/** How long a key of an idempotent request is remembered: as long as the batch it made. */
+export const idempotencyMs = 30 * 86_400_000
+/** Characters of an `Idempotency-Key`. */
+const idempotencyKeyLengthMax = 256
+/** Seconds after which a request may ask again while the first request with its key is still running. */
+const idempotencyRetrySeconds = 5
+/** Keys whose release failed and is tried again; further ones stay claimed until this process ends. */
+const idempotencyReleasesMax = 1_000
 
 /** The first request with its key. It ends with exactly one of `completion` (in a unit that succeeds) and `release`. */
 export interface Claimed {

@@ -1,3 +1,4 @@
+import { ingestWritesMax, segmentBytesMax, segmentItemsMax } from './segment-writer.ts'
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { model, resolveBatch, streamOf } from '../../../test/simulation/batches-world.ts'
@@ -5,12 +6,7 @@ import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  batchBodyBytesMax,
-  ingestWritesMax,
-  segmentBytesMax,
-  segmentItemsMax,
-} from '../../core/limits/batches.ts'
+import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import type { ResolveBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'

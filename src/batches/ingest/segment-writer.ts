@@ -1,14 +1,17 @@
 import type { BatchId } from '../../core/ids.ts'
-import {
-  ingestBlockBytes,
-  ingestBlocksMax,
-  ingestWritesMax,
-  segmentBytesMax,
-  segmentItemsMax,
-} from '../../core/limits/batches.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
 import { BlockQueue } from './block-queue.ts'
+
+/** Items of one input segment: large enough to amortise a row, small enough to lease and redo. */
+export const segmentItemsMax = 1_000
+/** Uncompressed bytes of one input segment: a worker holds that much of it. */
+export const segmentBytesMax = 4_000_000
+/** Segments of one upload on their way to the disk at once: hides the time of an fsync. */
+export const ingestWritesMax = 4
+/** Uncompressed bytes of a segment that are compressed in one go, and how many such blocks of one upload may be on their way: with the item in hand these bound what ingest holds in memory. */
+const ingestBlockBytes = 524_288
+const ingestBlocksMax = 8
 
 const newline = 0x0a
 

@@ -1,3 +1,6 @@
+import { segmentLeaseMs } from '../running/worker.ts'
+import { segmentItemsMax } from './segment-writer.ts'
+import { partInlineBytesMax } from '../results/part-writer.ts'
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
   answerOrWait,
@@ -14,12 +17,7 @@ import type { Process } from '../../../test/simulation/batches-world.ts'
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { newId } from '../../core/ids.ts'
-import {
-  partInlineBytesMax,
-  resultsHoldMs,
-  segmentItemsMax,
-  segmentLeaseMs,
-} from '../../core/limits/batches.ts'
+import { resultsHoldMs } from '../../core/limits/batches.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import { StorageFailure, storageUnavailable } from '../../storage/database.ts'

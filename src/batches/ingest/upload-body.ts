@@ -7,8 +7,16 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
-import { batchBodyBytesMax, ingestSliceBytes, uploadWindowLog } from '../../core/limits/batches.ts'
-import { uploadBytesMin, uploadIdleMs } from '../../core/limits/http.ts'
+import { batchBodyBytesMax } from '../../core/limits/batches.ts'
+
+/** Bytes of a batch body that are scanned in one go before others get their turn on the event loop. */
+export const ingestSliceBytes = 262_144
+/** Decompression window of an upload, as a power of two: what RFC 9659 lets a sender of zstd expect. */
+const uploadWindowLog = 23
+/** Silence after which the upload of a batch is given up; it occupies one of `ingestsMax` places. */
+const uploadIdleMs = 60_000
+/** Bytes that come at least in so long a time of waiting for them: the pace of a modem. */
+const uploadBytesMin = 500_000
 import { giveBack } from '../../core/memory.ts'
 
 /** A body as it arrives. */

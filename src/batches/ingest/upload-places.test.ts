@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { uploadPlaceRetrySeconds, uploadPlaceWaitMs } from '../../core/limits/batches.ts'
-import { createUploadPlaces } from './upload-places.ts'
+import { createUploadPlaces, uploadPlaceRetrySeconds, uploadPlaceWaitMs } from './upload-places.ts'
 
 /** Places whose waits end when the test says so. */
 function setUp(max: number) {

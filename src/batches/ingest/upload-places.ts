@@ -1,7 +1,11 @@
 import { GatewayError } from '../../core/errors.ts'
-import { uploadPlaceRetrySeconds, uploadPlaceWaitMs } from '../../core/limits/batches.ts'
 import { unavailable } from '../batch-availability.ts'
 import type { Pause } from '../running/pause.ts'
+
+/** How long an upload waits for its place, unread: shorter than load balancers keep a silent connection. */
+export const uploadPlaceWaitMs = 30_000
+/** Seconds after which an upload that got no place may be sent again. */
+export const uploadPlaceRetrySeconds = 10
 
 /** The bound on uploads of batches that this process reads at once, shared fairly among organizations. */
 export interface UploadPlaces {

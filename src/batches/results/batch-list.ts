@@ -1,11 +1,14 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { batchListDefault, batchListMax } from '../../core/limits/batches.ts'
 import type { StoredStatus } from '../../canonical/batch.ts'
 import type { BatchObject } from '../../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import type { WaitingRepository } from '../running/waiting-repository.ts'
+
+/** Batches per page of a list. */
+const batchListDefault = 20
+const batchListMax = 100
 
 /** A page of batches, newest first, without results. */
 export interface BatchList {

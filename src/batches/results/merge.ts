@@ -1,5 +1,4 @@
 import { assert } from '../../core/assert.ts'
-import { mergedBlockBytes, mergePassBytes } from '../../core/limits/batches.ts'
 import { giveBack } from '../../core/memory.ts'
 import type { UsageSum } from '../../formats/batch/batch-usage.ts'
 import { addUsage, emptyUsageSum } from '../../formats/batch/batch-usage.ts'
@@ -8,6 +7,11 @@ import { decodePart } from './parts.ts'
 import type { Payloads } from './payloads.ts'
 import type { ResultPart } from './part-repository.ts'
 import type { MergedBlock, SegmentLease } from '../running/segment-repository.ts'
+
+/** Uncompressed bytes of one block of a merged segment: a reader of results holds that much at a time. */
+export const mergedBlockBytes = 1_000_000
+/** Results held at once while a segment is merged; beyond it the parts are read in several passes. Eight segments may be merged at once. */
+export const mergePassBytes = 4_000_000
 
 /** The index of a merged segment. */
 export interface MergedIndex {

@@ -1,19 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { PreparedCaptures } from '../../billing/billing.ts'
-import {
-  itemsAtRiskStart,
-  partDoubtsMax,
-  partGatherMinMs,
-  partInlineBytesMax,
-  uncertainCommitsMax,
-} from '../../core/limits/batches.ts'
 import type { Database } from '../../storage/database.ts'
 import { GuardFailed, StorageFailure, storageUnavailable } from '../../storage/database.ts'
-import { createCommitter } from '../committer.ts'
+import { createCommitter, uncertainCommitsMax } from '../committer.ts'
 import { leaseGuard } from '../running/segment-repository.ts'
 import type { FinishedItem, PartWriterDependencies } from './part-writer.ts'
-import { PartWriter } from './part-writer.ts'
-import { Ramp } from '../running/ramp.ts'
+import { PartWriter, partDoubtsMax, partInlineBytesMax } from './part-writer.ts'
+import { Ramp, itemsAtRiskStart, partGatherMinMs } from '../running/ramp.ts'
 
 const lost = storageUnavailable(new StorageFailure('lost', { uncertain: true }))
 

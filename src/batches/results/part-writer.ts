@@ -1,16 +1,7 @@
 import type { PreparedCaptures } from '../../billing/billing.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import {
-  gatheredBytesMax,
-  partBytesMax,
-  partCommitRetryMaxMs,
-  partCommitRetryMs,
-  partDoubtsMax,
-  partInlineBytesMax,
-  partQuestionsMax,
-  resultsHoldMs,
-} from '../../core/limits/batches.ts'
+import { partBytesMax, resultsHoldMs } from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
 import { withBits } from './bitmap.ts'
 import type { Committer, Patience } from '../committer.ts'
@@ -24,6 +15,20 @@ import type { ResultPart, PartRepository } from './part-repository.ts'
 import type { Ramp } from '../running/ramp.ts'
 import type { SegmentLease } from '../running/segment-repository.ts'
 import { commitPart, leaseGuard } from '../running/segment-repository.ts'
+
+/** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
+export const partInlineBytesMax = 65_536
+/** Gathered results beyond which no new item of the segment starts until a part is durable. */
+const gatheredBytesMax = 4_000_000
+/** The first wait before a part is tried again, and the longest. */
+const partCommitRetryMs = 200
+const partCommitRetryMaxMs = 5_000
+/**
+ * Questions whether a part became real, one every `partCommitRetryMaxMs`: until its segment goes on without it, and then
+ * more than fit into a batch's window.
+ */
+export const partDoubtsMax = 30
+const partQuestionsMax = 20_000
 
 /** An item's result on its way into a part. */
 export interface FinishedItem extends ResultLine {

@@ -2,7 +2,9 @@ import { type BatchId, newId } from '../../core/ids.ts'
 import { giveBack } from '../../core/memory.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { BatchCommitPoint, CrashHook } from '../batch-commit-points.ts'
-import { zstdCompressionLevel } from '../../core/limits/storage.ts'
+
+/** Effort of zstd: higher levels cost several times the CPU for a few percent of JSON. */
+const zstdCompressionLevel = 3
 
 /**
  * The immutable bytes of batches. A key has the batch's id and ends with a time-ordered id, so the key tells when the

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
-import { partsPageMax, resultsPieceBytes } from '../../core/limits/batches.ts'
+import { partsPageMax } from '../../core/limits/batches.ts'
 import { emptyUsageSum } from '../../formats/batch/batch-usage.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { ResultPart } from './part-repository.ts'
 import { encodePart } from './parts.ts'
 import type { ResultDependencies } from './results.ts'
-import { streamResults } from './results.ts'
+import { streamResults, resultsPieceBytes } from './results.ts'
 
 const start = { sequence: 0, index: Number.MAX_SAFE_INTEGER }
 const toStop: { stop(isAbrupt: boolean): unknown }[] = []

@@ -1,12 +1,7 @@
 import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  mergedPageMax,
-  partsPageMax,
-  resultsPieceBytes,
-  resultsReadMsMax,
-} from '../../core/limits/batches.ts'
+import { mergedPageMax, partsPageMax } from '../../core/limits/batches.ts'
 import { giveBack } from '../../core/memory.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { toBatchObject } from '../../formats/batch/batch-object.ts'
@@ -16,6 +11,11 @@ import type { PartRepository } from './part-repository.ts'
 import type { ResultPart } from './part-repository.ts'
 import type { Payloads } from './payloads.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
+
+/** Bytes of results written to a reader at a time. */
+export const resultsPieceBytes = 256 * 1024
+/** How long one response may read results; blobs of deleted batches outlive it. */
+const resultsReadMsMax = 12 * 3_600_000
 
 /** What reading results needs. */
 export interface ResultDependencies {

@@ -1,11 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import {
-  batchRetentionMs,
-  blobDeletionDelayMs,
-  retentionPageMax,
-  retentionPagesMax,
-} from '../../core/limits/batches.ts'
-import { orphanAgeMs, orphanSecondLookMs } from '../../core/limits/storage.ts'
+import { retentionPageMax, retentionPagesMax } from '../../core/limits/batches.ts'
 import type { BatchId } from '../../core/ids.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { markDeleted, purgeBatch } from '../batch-repository.ts'
@@ -21,6 +15,13 @@ import type { Payloads } from './payloads.ts'
 import { payloadKinds, writtenAtMs } from './payloads.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
 import { purgeSegments } from '../running/segment-repository.ts'
+
+/** A batch's inputs and results are kept this long, and its blobs this long after its deletion. */
+const batchRetentionMs = 30 * 86_400_000
+const blobDeletionDelayMs = 86_400_000
+/** A blob without a row is removed when it is this old and has been seen without one this long ago. */
+const orphanAgeMs = 2 * 86_400_000
+const orphanSecondLookMs = 3_600_000
 
 /** What cleaning up needs. */
 export interface RetentionDependencies {

@@ -16,12 +16,15 @@ import { batchBudget, budgetsOf, creditsBudget } from '../../billing/budgets/bud
 import type { Ledger } from '../../billing/ledger/ledger-repository.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { enlargeItems, enlargeTriesMax } from '../../core/limits/batches.ts'
+import { enlargeTriesMax } from '../../core/limits/batches.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { amountMax } from '../../core/money.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { Committer } from '../committer.ts'
 import type { Pause } from './pause.ts'
+
+/** By how many average items' worst cases a short batch's budget grows: few, so that other calls' money is not tied up. */
+const enlargeItems = 8
 
 /** What a batch needs of billing from acceptance to its end. */
 export interface BatchMoney {

@@ -1,6 +1,11 @@
-import { rememberedSegmentsMax, segmentRetryMaxMs, workerIdleMs } from '../../core/limits/batches.ts'
+import { workerIdleMs } from '../../core/limits/batches.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import type { WaitingReason } from '../../canonical/waiting.ts'
+
+/** Longest wait before a segment that could not be read or merged is tried again; it doubles from `workerIdleMs`. */
+const segmentRetryMaxMs = 60_000
+/** Segments given back unfinished whose items' tries a worker remembers. */
+const rememberedSegmentsMax = 1_000
 
 /** Since when a segment cannot be read or merged (monotonic), and how long it rests before the next try. */
 export interface SegmentFailure {

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { provenMs } from '../../core/limits/batches.ts'
 import { createItemLimiter } from './item-limiter.ts'
-import { Ramp } from './ramp.ts'
+import { Ramp, provenMs } from './ramp.ts'
 
 /** Of a process that has lived long enough. */
 function proven(): Ramp {

@@ -1,11 +1,19 @@
-import {
-  itemFailuresMax,
-  itemRefusalsMax,
-  itemRestMaxMs,
-  itemRestMinMs,
-  itemRetryMs,
-  itemTimeoutsMax,
-} from '../../core/limits/batches.ts'
+/**
+ * Tries of an item whose provider exceeded the time limit, beyond those of a live call: each may take long and be charged.
+ * And the first wait between any two tries; it doubles.
+ */
+export const itemTimeoutsMax = 4
+const itemRetryMs = 5_000
+/** Tries of an item whose provider failed, over ten minutes: the provider may restart, or the item itself may be the cause. */
+export const itemFailuresMax = 8
+/**
+ * Tries of an item that was refused by a rate limit or for its credential, over fifty minutes. That is not the item's
+ * fault: its batch's other items may fill the rate limit's window, and an operator can replace a refused credential.
+ */
+export const itemRefusalsMax = 16
+/** Bounds on how long an item is put back for. */
+const itemRestMinMs = 50
+const itemRestMaxMs = 300_000
 import type { ItemOutcome } from '../item-contract.ts'
 
 /** Numbers of tries after failures that are not the item's fault and may be over a while later. */

@@ -1,13 +1,7 @@
 import { expect, test } from 'bun:test'
-import {
-  durablePerItemAtRisk,
-  itemsAtRiskStart,
-  partGatherMinMs,
-  partGatherMs,
-  provenMs,
-} from '../../core/limits/batches.ts'
+import { partGatherMs } from '../../core/limits/batches.ts'
 import { createItemLimiter } from './item-limiter.ts'
-import { Ramp } from './ramp.ts'
+import { Ramp, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, provenMs } from './ramp.ts'
 
 function manualClock() {
   let monotonicMs = 5_000

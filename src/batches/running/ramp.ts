@@ -1,12 +1,18 @@
 import type { Clock } from '../../core/clock.ts'
-import {
-  batchItemsAtOnce,
-  durablePerItemAtRisk,
-  itemsAtRiskStart,
-  partGatherMinMs,
-  partGatherMs,
-  provenMs,
-} from '../../core/limits/batches.ts'
+import { batchItemsAtOnce, partGatherMs } from '../../core/limits/batches.ts'
+
+/**
+ * How long a process, or a segment that it took over, has to live before all that counts as proven. Until then results
+ * gather for a share of `partGatherMs` as large as the proven share of this time, but not less than `partGatherMinMs`.
+ */
+export const provenMs = 30_000
+export const partGatherMinMs = 25
+/**
+ * Items of batches that a process which is not proven may lose by its death: so many, and one more for every
+ * `durablePerItemAtRisk` that it made durable. Ten lives of a hundred durable items repeat 28 each at most.
+ */
+export const itemsAtRiskStart = 16
+export const durablePerItemAtRisk = 8
 
 /**
  * Bounds how much is lost when this process dies: the running items and the results that are not durable, whose calls the

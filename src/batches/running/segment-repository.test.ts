@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { batchOf, create, upload, World } from '../../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import { segmentLeaseMs } from '../../core/limits/batches.ts'
+import { segmentLeaseMs } from './worker.ts'
 import { GuardFailed } from '../../storage/database.ts'
 import type { Database, Statement } from '../../storage/database.ts'
 import { countItems, moveBatch } from '../batch-repository.ts'

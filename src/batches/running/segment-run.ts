@@ -3,7 +3,7 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { cancelGraceMs, segmentRestMs } from '../../core/limits/batches.ts'
+import { cancelGraceMs } from '../../core/limits/batches.ts'
 import { batchErrorType } from '../../formats/batch/batch-object.ts'
 import { usageSumOf } from '../../formats/batch/batch-usage.ts'
 import { readItemLine, resultLine, type ItemInput } from '../../formats/batch/result-line.ts'
@@ -23,6 +23,9 @@ import { PutBack } from './put-back.ts'
 import type { OpenItem } from './segment-items.ts'
 import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
+
+/** A segment whose items cannot run for longer than this is given back, so that a different segment gets its place. */
+const segmentRestMs = 5_000
 
 /** How a run ended: every item has its result, or some are left and the segment is to be leased again after `restMs`. */
 export type RunEnd =

@@ -1,12 +1,4 @@
-import {
-  activeBatchesMax,
-  organizationShareOf,
-  segmentLeaseMs,
-  segmentRenewEveryMs,
-  segmentsAtOnce,
-  workerIdleMs,
-  workerStopMs,
-} from '../../core/limits/batches.ts'
+import { organizationShareOf, workerIdleMs, workerStopMs } from '../../core/limits/batches.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { isTerminal } from '../../canonical/batch.ts'
 import { isWaiting } from '../../formats/batch/batch-object.ts'
@@ -27,6 +19,14 @@ import type { SegmentLease } from './segment-repository.ts'
 import { WaitingNote } from './waiting-note.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
+
+/** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
+export const segmentsAtOnce = 8
+/** How long a segment stays leased without a renewal, and how often leases are renewed. */
+export const segmentLeaseMs = 30_000
+const segmentRenewEveryMs = 8_000
+/** Batches a worker looks at in one round. */
+const activeBatchesMax = 200
 
 /** What a worker needs. */
 export interface WorkerDependencies extends PhaseDependencies {

@@ -1,11 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import {
-  holdQueueMax,
-  recallExactMs,
-  recallWaitMs,
-  shortageRetryMs,
-  takeRoundsMax,
-} from '../../core/limits/billing.ts'
+import { recallWaitMs, shortageRetryMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { createHold } from './hold.ts'
@@ -14,6 +8,13 @@ import type { BudgetState, Ledger, Returning } from '../ledger/ledger-repository
 import type { Leases, TakePlan } from './leases.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
+
+/** After a recall, a slice takes exactly what a hold needs for this long, so that returned money is not hoarded again. */
+const recallExactMs = 1_000
+/** How often a take is tried against other processes before the caller is asked to try again. */
+const takeRoundsMax = 50
+/** Calls of one account that may wait for a slice. */
+const holdQueueMax = 10_000
 
 /** A call's request for a hold. */
 export interface HoldRequest {

@@ -1,11 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import {
-  leaseGrantMs,
-  leaseHeldMs,
-  leaseMs,
-  leasesPerRoundMax,
-  leaseUnansweredMs,
-} from '../../core/limits/billing.ts'
+import { leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
 import { BudgetLocks } from './budget-locks.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
@@ -16,6 +10,13 @@ import { foldIntoBudget, takeFromBudget } from './budget-repository.ts'
 import { leaseGuard, type LedgerStatement } from '../ledger/ledger-statement.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
+
+/** How long after sending its last renewal a process still grants, by its own clock: two thirds of the lease. */
+const leaseGrantMs = 6_000
+/** The held part of a lost lease stays set aside this long: for the longest call that may still be running. */
+export const leaseHeldMs = 1_800_000
+/** A new lease without an answer is looked for this long: longer than a commit may take. */
+const leaseUnansweredMs = 60_000
 
 /** One budget's part in a take: how much, and the slice to add it to unless a new lease is needed. */
 export interface TakePlan {

@@ -1,8 +1,11 @@
-import { leasesPerRoundMax, reapPagesMax } from '../../core/limits/billing.ts'
+import { leasesPerRoundMax } from '../../core/limits/billing.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
 import { answerOf, type Ledger } from '../ledger/ledger-repository.ts'
 import { closeLease, drainLease, type LeaseRow } from './lease-repository.ts'
 import type { LedgerStatement } from '../ledger/ledger-statement.ts'
+
+/** Pages of a dead process's leases freed in one round: a hundred thousand leases. */
+const reapPagesMax = 1_000
 
 /** Figures since the start. */
 export interface ReaperStats {

@@ -1,17 +1,19 @@
-import {
-  budgetSettleMs,
-  leaseIdleMs,
-  leaseRestMs,
-  leasesPerRoundMax,
-  recallBudgetsMax,
-  recallWatchMs,
-} from '../../core/limits/billing.ts'
+import { leasesPerRoundMax, recallWatchMs } from '../../core/limits/billing.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
 import type { BudgetState, Ledger } from '../ledger/ledger-repository.ts'
 import { closeLease } from './lease-repository.ts'
 import type { Leases } from './leases.ts'
 import type { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
+
+/** A lease without any change is renewed only this often, well inside `leaseGrantMs`. */
+const leaseRestMs = 2_500
+/** A lease that was not used for this long is given back, so that an idle process writes nothing. */
+const leaseIdleMs = 3_000
+/** Budgets named in one query of the recall watch. */
+const recallBudgetsMax = 200
+/** How long settling a batch's budget waits for other owners to close their leases. */
+export const budgetSettleMs = 2_000
 
 /**
  * Keeps this process's leases in order: renewed while used, given back when idle, recalled or overdrawn. Every round is

@@ -1,10 +1,11 @@
 import { assert } from '../../core/assert.ts'
-import {
-  sliceGrowthMax,
-  sliceGrowthStart,
-  sliceGrowWithinMs,
-  sliceShareMin,
-} from '../../core/limits/billing.ts'
+
+/** Slices shrink to one hold when fewer typical holds than this are left, and never take a larger share than one in it. */
+const sliceShareMin = 8
+/** Typical holds a slice is grown by: from, to, doubled when the last one lasted less than `sliceGrowWithinMs`. */
+const sliceGrowthStart = 16
+const sliceGrowthMax = 4_096
+const sliceGrowWithinMs = 500
 import type { BudgetRef } from './budget-ids.ts'
 
 /** `open`: grants. `lost`: another process ended the lease; captures may still be taken from it. `closed`: given back. */

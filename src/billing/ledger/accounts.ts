@@ -2,7 +2,7 @@ import type { Principal } from '../../canonical/principal.ts'
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { dayOfTransaction } from '../../core/ids.ts'
-import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../../core/limits/billing.ts'
+import { modelStatsMax, refundsMax } from '../../core/limits/billing.ts'
 import { amountMax, formatCredits } from '../../core/money.ts'
 import type { AccountsRepository, UsageRecord, UsageTotals } from './accounts-repository.ts'
 import { budgetsOf, creditsBudget, windowStartOf } from '../budgets/budget-ids.ts'
@@ -13,6 +13,9 @@ import { insertGrantPostings, type Refund, refundGuard, refundTransactionId } fr
 import { correctCredits, creditGrant, ensureBudget, overflowGuard } from '../budgets/budget-repository.ts'
 import { organizationAccount } from './ledger-statement.ts'
 import { refundStatements } from './refunds.ts'
+
+/** How often a balance is read and corrected until it did not change meanwhile; only a grant or a returned lease makes a try fail. */
+const reconcileAttemptsMax = 10
 
 export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
 

@@ -1,6 +1,8 @@
-import { captureStallMs } from '../../core/limits/billing.ts'
 import type { Report } from '../billing-events.ts'
 import type { Timing } from '../timing.ts'
+
+/** After this long without a durable capture, while captures fail, new calls are refused before anything is spent. */
+const captureStallMs = 1_000
 
 /** Whether captures become durable; reports when that changes. */
 export class CaptureHealth {

@@ -1,14 +1,6 @@
 import { assert } from '../../core/assert.ts'
 import { Bag } from '../../core/bag.ts'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  captureGroupMax,
-  captureGroupsMax,
-  captureQueueMax,
-  captureRedirectsMax,
-  captureWaitMs,
-} from '../../core/limits/billing.ts'
-import { refusalNoteMs } from '../../core/limits/storage.ts'
 import { type CaptureRow, lossOf } from './capture-row.ts'
 import { CaptureHealth } from './capture-health.ts'
 import { type Capture, conclude, redirect, reserve, restore } from './captures.ts'
@@ -22,6 +14,21 @@ import { type QueuedCapture, statementsOf, type WhenRefused } from './queued-cap
 import { type LossStats, RefusedCaptures } from './refused-captures.ts'
 import type { Slice } from '../budgets/slices.ts'
 import type { Timing } from '../timing.ts'
+
+/**
+ * Money: leases, slices, captures, and which usage is believed. Durations end in Ms, sizes in Bytes.
+ */
+
+/** How long a finished call waits for its capture to be durable before the response is cut. */
+export const captureWaitMs = 10_000
+/** Captures in one unit (three rows each), units under way at once, and captures that may wait to become durable. */
+export const captureGroupMax = 50
+const captureGroupsMax = 1
+export const captureQueueMax = 20_000
+/** Tries of one group after its leases or budgets turned out closed, before it is split. */
+const captureRedirectsMax = 4
+/** How long a refused caller waits until its refusal is noted: a full or stalled disk must not keep the caller waiting. */
+const refusalNoteMs = 500
 
 /**
  * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails because of one row is split

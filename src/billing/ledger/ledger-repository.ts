@@ -1,4 +1,4 @@
-import { captureRetryMaxMs, captureRetryMs, leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
+import { leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
 import {
   answerOf,
   commitOnce,
@@ -13,6 +13,10 @@ import { type LedgerCommitPoint, commitPoints } from '../ledger-commit-points.ts
 import type { LeaseRow, SliceRowState } from '../budgets/lease-repository.ts'
 import { ensureBudget, recallBudget } from '../budgets/budget-repository.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
+
+/** Wait between tries of a capture that storage refused: first, and most. */
+const captureRetryMs = 50
+const captureRetryMaxMs = 1_000
 
 export type { CommitOutcome } from '../../storage/commit-once.ts'
 export { answerOf } from '../../storage/commit-once.ts'

@@ -5,7 +5,7 @@ import { BillingWorld, type SimulatedProcess } from '../../../test/simulation/bi
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newGenerationId } from '../../core/ids.ts'
-import { captureGroupMax, captureQueueMax, captureWaitMs } from '../../core/limits/billing.ts'
+import { captureGroupMax, captureQueueMax, captureWaitMs } from './capture-queue.ts'
 import { createAccountsRepository } from './accounts-repository.ts'
 import { createAccounts } from './accounts.ts'
 import { acceptBatchStatements, closeBatchStatements } from '../budgets/budget-repository.ts'

@@ -1,4 +1,3 @@
-import { lossesListedMax, lossesUnlistedMax } from '../../core/limits/billing.ts'
 import { type CaptureRow, lossOf } from './capture-row.ts'
 import { type Capture, redirect } from './captures.ts'
 import type { Report } from '../billing-events.ts'
@@ -10,6 +9,10 @@ import type { LedgerStatement } from './ledger-statement.ts'
 import type { QueuedCapture } from './queued-capture.ts'
 import { refundStatements } from './refunds.ts'
 import type { Timing } from '../timing.ts'
+
+/** Refused calls kept until storage takes the list of them where no capture does, and written at once. */
+const lossesUnlistedMax = 10_000
+const lossesListedMax = 100
 
 /** Refused calls since the start, and their cost: the operator pays the provider for these answers, and no caller pays. */
 export interface LossStats {

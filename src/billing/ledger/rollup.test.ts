@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { captureRowOf, insertOrganization } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import { rollupEveryMs, rollupPagesMax, rollupRowsMax } from '../../core/limits/billing.ts'
 import type { Database, Statement } from '../../storage/database.ts'
 import { openDatabase } from '../../storage/open-database.ts'
 import { createAccountsRepository } from './accounts-repository.ts'
@@ -13,7 +12,7 @@ import { checkInvariants } from './invariants.ts'
 import { createLedger } from './ledger-repository.ts'
 import { insertCapturePostings, insertUsages } from './capture-repository.ts'
 import { createRollupRepository, insertUsageTail, type RollupRepository } from './rollup-repository.ts'
-import { createRollup } from './rollup.ts'
+import { createRollup, rollupEveryMs, rollupPagesMax, rollupRowsMax } from './rollup.ts'
 
 const dayMs = 86_400_000
 const startMs = Date.UTC(2026, 5, 17, 12)

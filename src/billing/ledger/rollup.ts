@@ -1,7 +1,12 @@
-import { rollupEveryMs, rollupPagesMax, rollupRowsMax } from '../../core/limits/billing.ts'
 import type { RollupRepository } from './rollup-repository.ts'
 import { systemTiming } from '../timing.ts'
 import type { Timing } from '../timing.ts'
+
+/** How often usage is rolled up; until then it is read from the tail, which the roll-up keeps small. */
+export const rollupEveryMs = 10_000
+/** Rows of the tail in one unit, so that captures never wait long for the writer, and units in one round. */
+export const rollupRowsMax = 200
+export const rollupPagesMax = 500
 
 /** Rolls usage up in the background, in any number of processes. Sums are right without it too, because they include the tail. */
 export interface Rollup {

@@ -1,12 +1,11 @@
 import type { Usage, UsageSource } from '../../canonical/usage.ts'
-import {
-  modelSamplesMax,
-  modelSamplesMin,
-  modelStatsMax,
-  modelStatsSaveMax,
-  ratioPpmMax,
-  ratioPpmMin,
-} from '../../core/limits/billing.ts'
+import { modelSamplesMax, modelSamplesMin, modelStatsMax } from '../../core/limits/billing.ts'
+
+/** The learned ratio of actual to estimated prompt tokens is trusted within these bounds, in millionths. */
+const ratioPpmMin = 250_000
+const ratioPpmMax = 4_000_000
+/** Changed statistics saved at once, in rows. */
+const modelStatsSaveMax = 200
 
 /** One finished call, to learn from. */
 export interface LearningSample {

@@ -5,16 +5,25 @@ import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
 import {
   audioChannelsMax,
-  imageTokensMax,
-  inputTokensOfProviderMax,
-  inputTokensPerByteMax,
-  outputBeyondLimitFactor,
   outputTokensUnknown,
-  providerRoundsMax,
   usageAudioMillisecondsMax,
   usageTokensMax,
 } from '../../core/limits/billing.ts'
 import { audioOfPrompt, meteredModalities, promptOf, type MeterContext } from './modalities.ts'
+
+/** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */
+const outputBeyondLimitFactor = 1.05
+/**
+ * The most input tokens that are believed of a request of known length. A text token has at least one byte. Providers add
+ * instructions of their own: up to 1,900 tokens were seen for a greeting of a dozen bytes, and 2,200 for all tools of a
+ * computer.
+ */
+const inputTokensPerByteMax = 1
+const inputTokensOfProviderMax = 4_096
+/** The most that a picture was ever counted as: one in the finest tiles by a small model. */
+const imageTokensMax = 50_000
+/** Times that a provider asks the model again within one call, with what its tools found; more are not believed. */
+const providerRoundsMax = 20
 
 /** What a call consumed, and where the figures are from. */
 export interface Metered {

@@ -3,23 +3,26 @@ import type { Modality } from '../../canonical/operation.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Price, PriceUnit, Usage } from '../../canonical/usage.ts'
-import {
-  audioChannelsUnknownHold,
-  audioMillisecondsUnknownCharge,
-  audioMillisecondsUnknownHold,
-  audioTokensPerSecondMax,
-  charactersBilledBeyond,
-  charactersBilledFactor,
-  outputTokensUnknown,
-  speechTokensOfSilenceMax,
-  speechTokensPerCharacterMax,
-  transcriptTokensPerSecondMax,
-  usageAudioMillisecondsMax,
-  usageTokensMax,
-} from '../../core/limits/billing.ts'
+import { outputTokensUnknown, usageAudioMillisecondsMax, usageTokensMax } from '../../core/limits/billing.ts'
 import type { PricedQuantity } from '../../core/money.ts'
 import { billedMilliseconds, pricesCounts, pricesTokens } from './price.ts'
 import { timeTerm } from './surcharge-cost.ts'
+
+/** Channels assumed for the hold of audio that does not tell them, where each is billed; a file has hardly more. */
+const audioChannelsUnknownHold = 2
+/** The length assumed for audio of unknown length: for the hold and, when no report came either, for the charge. */
+const audioMillisecondsUnknownHold = 3_600_000
+const audioMillisecondsUnknownCharge = 60_000
+/** Most tokens per second of audio that any known tokenizer makes, heard or spoken. */
+const audioTokensPerSecondMax = 32
+/** Most transcript tokens per second of audio, and most spoken audio tokens per character: fast speech, doubled. */
+const transcriptTokensPerSecondMax = 10
+const speechTokensPerCharacterMax = 4
+/** Most spoken audio tokens besides: a word alone is surrounded by silence. */
+const speechTokensOfSilenceMax = 256
+/** Characters that a provider may say it billed for one of the input, and beside them: UTF-8 has at most four bytes for one. */
+const charactersBilledFactor = 4
+const charactersBilledBeyond = 100
 
 /** What the meter needs beside the reading. */
 export interface MeterContext {

@@ -1,7 +1,9 @@
 import { priceUnitRows, type PriceUnit } from '../../canonical/usage.ts'
-import { priceJumpMax } from '../../core/limits/catalog.ts'
 import { modelNamed } from '../package-prices.ts'
 import type { NameRule, PackageModel, PricePackage } from '../price-package.ts'
+
+/** A price that grows or shrinks by this factor counts as a mistake. */
+const priceJumpMax = 1_000n
 
 /** One price of a model that is another one from now on; null where there is none. Nanocredits for a million units. */
 export interface PriceChange {

@@ -1,8 +1,13 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
 import { listOrEmpty, recordOrEmpty } from '../../json/values.ts'
-import { priceUsdMax, ruleDepthMax, ruleTextMax } from '../../core/limits/catalog.ts'
 import { parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
+
+/** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
+const priceUsdMax = 100_000
+const ruleTextMax = 200
+/** How deep its rules about names may lie within each other. */
+const ruleDepthMax = 64
 
 /** Data that is no list of prices; the message names the provider, the model and the member. */
 export class BadPriceData extends Error {}

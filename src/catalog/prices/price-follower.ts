@@ -1,9 +1,12 @@
-import { pricesLookEveryMs, pricesRenewEveryMs } from '../../core/limits/catalog.ts'
 import { atOnce, inTurns } from '../../core/turns.ts'
 import type { Catalog } from '../catalog.ts'
 import type { PricePackage } from '../price-package.ts'
 import { readPriceList, type PriceList } from './price-list.ts'
 import type { PriceListsRepository } from './price-lists-repository.ts'
+
+/** How often a process looks for newly taken prices, and how often it computes all prices again, because some begin on a day. */
+const pricesLookEveryMs = 5_000
+const pricesRenewEveryMs = 3_600_000
 
 /** Takes prices that the operator takes while this process runs. */
 export interface PriceFollower {

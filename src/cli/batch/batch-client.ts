@@ -1,6 +1,5 @@
 import {
   batchPollEveryMs,
-  batchWatchMs,
   cliAnswerBytesMax,
   cliListMax,
   cliPauseMs,
@@ -10,6 +9,9 @@ import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
+
+/** Longest watch over one batch: its window of a day, and an hour to finish. */
+const batchWatchMs = 25 * 3_600_000
 
 /** A batch as commands show it. */
 export interface BatchLine {

@@ -1,6 +1,5 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { refusedCallsShownMax } from '../../core/limits/billing.ts'
-import { clockDifferenceMsMax, diskFreeBytesMin } from '../../core/limits/cli.ts'
 import { descriptorsOfCall, descriptorsUsual } from '../../core/limits/http.ts'
 import { formatCredits } from '../../core/money.ts'
 import { size } from '../amounts.ts'
@@ -20,6 +19,11 @@ import {
 } from './health-repository.ts'
 import { checkExpirations, checkNames } from './model-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
+
+/** Free disk space below which `headrace doctor` warns: two of the largest uploads with their results. */
+const diskFreeBytesMin = 1_000_000_000
+/** Difference between the database's clock and this machine's that `headrace doctor` still takes for delay. */
+const clockDifferenceMsMax = 2_000
 
 const ok = (subject: string, message: string): Finding => ({ level: 'ok', subject, message, next: null })
 

@@ -1,9 +1,13 @@
-import { doctorNamesMax, expirationWarningMs } from '../../core/limits/cli.ts'
 import { counted } from '../amounts.ts'
 import { createClient, readJson } from '../client.ts'
 import type { CliConfig } from '../context.ts'
 import type { Finding } from './finding.ts'
 import { member } from '../../catalog/listing.ts'
+
+/** The doctor warns so long before a provider shuts a model down: 60 days. */
+const expirationWarningMs = 60 * 24 * 3_600_000
+/** Names and aliases that the doctor asks the gateway for, one by one. */
+const doctorNamesMax = 50
 
 /** Asks the running gateway about the operator's own names and aliases: each should stand for a served model. */
 export async function* checkNames(

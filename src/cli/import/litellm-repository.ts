@@ -1,5 +1,7 @@
 import { SQL } from 'bun'
-import { importPageRows } from '../../core/limits/cli.ts'
+
+/** Rows that an import reads and writes at once. */
+const importPageRows = 200
 import { CommandFailure } from '../failure.ts'
 
 /** A row with the names of its columns, as JSON has it; the times that count are Unix milliseconds in `…_ms`. */

@@ -1,4 +1,5 @@
-import { importNamesShown } from '../../core/limits/cli.ts'
+/** Names that an import tells of a list before it counts the rest. */
+const importNamesShown = 3
 import type { YamlValue } from './yaml-tree.ts'
 
 /** Something that was not carried, or not as it was; never with a secret. */

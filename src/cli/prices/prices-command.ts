@@ -10,7 +10,7 @@ import {
 } from '../../catalog/prices/price-changes.ts'
 import { BadPriceData, readPriceData } from '../../catalog/prices/price-data.ts'
 import { checksumOf, readPriceList, renderPriceList } from '../../catalog/prices/price-list.ts'
-import { priceLinesShownMax, priceListBytesMax } from '../../core/limits/catalog.ts'
+import { priceListBytesMax } from '../../core/limits/catalog.ts'
 import { atOnce } from '../../core/turns.ts'
 import { presets } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
@@ -20,6 +20,9 @@ import { withStorage } from '../local-storage.ts'
 import { createPaint, printable } from '../paint.ts'
 import { renderTable } from '../table.ts'
 import { findPrices } from './price-source.ts'
+
+/** Lines of a comparison that are shown of models that came or went. */
+const priceLinesShownMax = 40
 
 /** `headrace prices`: which default prices count, and other ones in their place without a release. */
 export function runPrices(args: readonly string[], context: CommandContext): Promise<number> {

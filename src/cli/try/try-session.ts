@@ -1,9 +1,12 @@
-import { receiptEveryMs, receiptWaitMs } from '../../core/limits/cli.ts'
 import type { GatewayClient } from '../client.ts'
 import type { Paint } from '../paint.ts'
 import type { Receipt, Receipts } from './receipt-repository.ts'
 import { numberOrZero, recordOrEmpty } from '../../json/values.ts'
 import type { ListedByGateway, TryModels } from './try-models.ts'
+
+/** How long a command waits for the ledger to show a call: captures are durable before an answer ends, so this is generous. */
+const receiptWaitMs = 3_000
+const receiptEveryMs = 50
 
 /** What the steps of `headrace try` share. */
 export interface TrySession {

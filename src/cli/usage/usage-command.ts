@@ -1,4 +1,4 @@
-import { usageGroupsMax, cliKeysMax } from '../../core/limits/cli.ts'
+import { cliKeysMax } from '../../core/limits/cli.ts'
 import { formatCredits } from '../../core/money.ts'
 import { counted, dollars, durationOf, timestamp } from '../amounts.ts'
 import { parseArguments } from '../arguments.ts'
@@ -14,6 +14,9 @@ import {
   type UsageGroup,
   type UsageGroupSum,
 } from './usage-repository.ts'
+
+/** Groups that `headrace usage` shows at the most. */
+const usageGroupsMax = 10_000
 
 const text = { type: 'string' } as const
 const options = { by: text, since: text, csv: { type: 'boolean' }, org: text } as const

@@ -5,9 +5,6 @@
 /** How long a loaded key is used before it is read again, and how long it serves while storage is out of order. */
 export const principalFreshMs = 2_000
 export const principalStaleMs = 300_000
-/** Keys kept loaded, and hashes remembered as unknown. */
-export const principalCacheMax = 10_000
-export const unknownKeyCacheMax = 10_000
 /**
  * For unknown keys. How many refusals one client address gets at once, and how often one more: 30 within any minute. How
  * many lookups without a result, for one address and for all: 50 and 500 a second. So a good key is found soon among bad
@@ -23,19 +20,10 @@ export const unknownKeyLookupInTotalEveryMs = 2
 export const unknownKeysWaitingMax = 1_000
 export const unknownKeyWaitMsMax = 30_000
 export const authenticationAddressesMax = 10_000
-/** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
-export const databaseRateMax = 120
-/** How often the shares of large rates are divided again, how long a silent process still counts, and limits tracked at once. */
-export const rateShareEveryMs = 1_000
-export const rateShareSilentMs = 3_000
 /** How far ahead the tokens of one call may use up a limit: an hour of it. */
 export const rateDebtMs = 3_600_000
 export const rateLimitsMax = 20_000
-/** Batch creations per minute of an organization that has no limit of its own. */
-export const batchesPerMinuteDefault = 60
 /** The length of an imported secret, and the entries of one list in a policy. */
 export const importedKeyLengthMin = 16
 export const importedKeyLengthMax = 512
 export const policyListMax = 1_000
-/** How often a change of stored rules is tried again after a concurrent change; operators are few. */
-export const ruleChangeAttemptsMax = 5

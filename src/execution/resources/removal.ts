@@ -8,18 +8,26 @@ import type {
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'
-import {
-  lostLookWaitsMs,
-  providerClockSlackMs,
-  removalRequestMs,
-  removalRequestsMax,
-  removalTriesMax,
-  removalWaitMs,
-  removalWaitMsMax,
-} from '../../core/limits/resources.ts'
 import { readRetryAfter } from '../../formats/retry-after.ts'
 import type { Transport } from '../../transport/http-client.ts'
 import type { ClaimedResource, KnownOfMarker } from './upstream-resource-repository.ts'
+
+/** Longest time for one request of a removal, answer included. */
+const removalRequestMs = 30_000
+/** Requests of one removal: pages of a listing and what is found on them. */
+const removalRequestsMax = 30
+/** Tries of one removal, about two days with the waits between: an outage of the provider passes, a lost key does not. */
+export const removalTriesMax = 30
+/** Wait before a failed removal is tried again; it doubles up to the longest. */
+export const removalWaitMs = 5_000
+const removalWaitMsMax = 7_200_000
+/**
+ * How often a thing whose id never came is looked for, and the waits between. A request that was running when its process
+ * died may arrive later, and a listing may lag behind.
+ */
+export const lostLookWaitsMs: readonly number[] = [30_000, 600_000]
+/** How much the clocks of a provider and of the database may differ. */
+const providerClockSlackMs = 300_000
 
 /** A deployment as it is configured now, and what can be done about what is left there. */
 export interface RemovalPlace {

@@ -1,14 +1,23 @@
-import {
-  keptResourceMs,
-  keptResourcesRoundMax,
-  removalLeaseMs,
-  removalRoundsMax,
-  removalsAtOnce,
-  resourcesLookEveryMs,
-} from '../../core/limits/resources.ts'
 import { remove, type RemovalDependencies } from './removal.ts'
 import type { ClaimedResource, UpstreamResourceRepository } from './upstream-resource-repository.ts'
 import type { UpstreamResources } from './upstream-resources.ts'
+
+/**
+ * What calls leave at providers, and its removal. Durations end in Ms.
+ */
+
+/** How often a process looks for things to remove, and for processes that have died. */
+const resourcesLookEveryMs = 10_000
+/** Removals of one process at once: they are never in a hurry, and share the provider's rate with calls. */
+const removalsAtOnce = 4
+/** Rounds of removals that one look makes, so that a stop need not wait for a long list. */
+const removalRoundsMax = 50
+/** How long no other process tries a removal that a process has begun: longer than its requests can take together. */
+const removalLeaseMs = 1_200_000
+/** How long a row stays that says why something was not removed. */
+const keptResourceMs = 30 * 86_400_000
+/** Such rows that one look deletes. */
+const keptResourcesRoundMax = 1_000
 
 /**
  * Removes what is left at providers, in any number of processes: after calls that ended in whatever way, and after

@@ -1,5 +1,9 @@
 import type { Database, Row, Statement, Unit } from '../../storage/database.ts'
-import { knownResourcesMax, resourceOwnersMax } from '../../core/limits/resources.ts'
+
+/** Notes of one kind that are compared with a provider's listing; a listed thing without one of these is unknown. */
+const knownResourcesMax = 100_000
+/** Processes that are checked for being dead in one look. */
+const resourceOwnersMax = 1_000
 import { commitPoints } from './resource-commit-points.ts'
 
 /** A row before the request that makes the thing is sent. */

@@ -3,7 +3,9 @@ import type { UpstreamReply } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import { resourceChangesMax } from '../../core/limits/resources.ts'
+
+/** Changes of rows that wait for storage to take them; beyond, the row is left to the end of this process. */
+const resourceChangesMax = 10_000
 import type { UpstreamResourceRepository } from './upstream-resource-repository.ts'
 
 /** Where an attempt makes things, and for whom. */

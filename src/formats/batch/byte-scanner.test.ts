@@ -1,7 +1,8 @@
+import { ingestSliceBytes } from '../../batches/ingest/upload-body.ts'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
-import { batchItemBytesMax, batchItemValuesBytesMax, ingestSliceBytes } from '../../core/limits/batches.ts'
+import { batchItemBytesMax, batchItemValuesBytesMax } from '../../core/limits/batches.ts'
 import { jsonDepthMax } from '../../core/limits/text.ts'
 import { ByteScanner } from './byte-scanner.ts'
 

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { assert } from '../../core/assert.ts'
-import { customIdBlockBytes, customIdLengthMax } from '../../core/limits/batches.ts'
+import { customIdLengthMax } from '../../core/limits/batches.ts'
+
+/** Bytes of one block of caller ids in memory. */
+const customIdBlockBytes = 1_048_576
 
 const initialSlots = 1024
 /** A table fuller than this is doubled; linear probing stays short below it. */

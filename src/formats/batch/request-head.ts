@@ -1,5 +1,4 @@
 import { GatewayError } from '../../core/errors.ts'
-import { droppedMembersMax, providersOnlyMax } from '../../core/limits/batches.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
 import { parseCredits } from '../../core/money.ts'
 import { requireUniqueNames } from '../../json/scan.ts'
@@ -7,6 +6,11 @@ import type { BatchEndpoint } from '../../canonical/batch.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import { isRecord } from '../../json/values.ts'
+
+/** Names of ignored members that an answer lists. */
+const droppedMembersMax = 50
+/** Entries of a batch's `provider.only`; there are fewer providers. */
+const providersOnlyMax = 500
 
 /** The members of a batch besides its requests; null where the caller sent none. */
 export interface RequestHead {

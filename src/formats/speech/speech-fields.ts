@@ -5,9 +5,11 @@ import { hasFewValues, parseJsonBody, tooManyValues } from '../../json/json-body
 import { notUtf8 } from '../../json/faults.ts'
 import { leaveOutTexts, LookedInto, mark, slicesOfText, wholeText } from '../../json/set-aside-texts.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { bodyValuesBytesMax, leanBodyBytesMin, setAsideTextBytesMin } from '../../core/limits/text.ts'
 import { isRecord } from '../../json/values.ts'
+
+/** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
+const speechFieldBytesMax = 1_000_000
 
 /** What a speech request says. */
 export interface SpeechFields {

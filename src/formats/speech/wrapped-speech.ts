@@ -1,14 +1,15 @@
 import type { SpeechBilled, SpeechOutput, SpeechReader } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  audioFieldsDepthMax,
-  speechFieldsBytesMax,
-  speechUndescribedBytesMax,
-} from '../../core/limits/audio.ts'
+import { audioFieldsDepthMax } from '../../core/limits/audio.ts'
 import { parseAnswerText, unreadable } from '../upstream-json.ts'
 import { createDocumentSplitter, type DocumentFraming } from './document-lines.ts'
 import { SplitStream, type StringsToTake } from '../../json/split-stream.ts'
 import { SoundDecoder, type SoundEncoding } from './sound-decoder.ts'
+
+/** Everything of one JSON document of a speech answer but its sound: the times of each letter of a long text fit. */
+const speechFieldsBytesMax = 4_000_000
+/** Sound that came before its own description. After so much, it counts as the format that the provider documents. */
+const speechUndescribedBytesMax = 262_144
 
 /** What one JSON document of a speech answer says besides its sound. */
 export interface SoundFacts {

@@ -1,8 +1,11 @@
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
-import { streamHeldBytesMax, streamHeldFramesMax, streamTextsCitedMax } from '../../core/limits/text.ts'
+import { streamHeldBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
 import { ArgumentsScan } from '../../json/scan.ts'
 import { unreadable } from '../upstream-json.ts'
+
+/** Texts of one choice that a citation may still be of after they have ended, and citations that wait for the first text. */
+const streamTextsCitedMax = 1_000
 
 /** The part under way; `key` tells whether the next piece belongs to it. */
 interface OpenPart {

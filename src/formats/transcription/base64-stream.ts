@@ -1,5 +1,7 @@
 import { GatewayError } from '../../core/errors.ts'
-import { dataUrlPrefixBytesMax } from '../../core/limits/audio.ts'
+
+/** A data URL's prefix: a MIME type with parameters. */
+const dataUrlPrefixBytesMax = 256
 
 const whitespace = /[\t\n\f\r ]+/g
 const wrongCharacter = /[^A-Za-z0-9+/=\t\n\f\r ]/

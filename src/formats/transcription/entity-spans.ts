@@ -1,7 +1,9 @@
 import type { TranscriptEntity, TranscriptWord } from '../../canonical/audio.ts'
-import { entitiesMissedMax } from '../../core/limits/audio.ts'
 import { countText, type CountedText, type TextSpan } from './text-offsets.ts'
 import { wordSpans } from './word-spans.ts'
+
+/** Entities of a transcript that do not occur in its text; after so many, no further one is searched for. */
+const entitiesMissedMax = 200
 
 /** An entity as a provider tells it: its own words, and where it is by the provider's own measure. */
 export interface ToldEntity {

@@ -1,4 +1,5 @@
-import { providerIdLengthMax } from '../../core/limits/resources.ts'
+/** Longest name of a job at a provider, in characters: those that are known have 36 at most. */
+const providerIdLengthMax = 256
 
 /**
  * The name that a provider gives a job, as it becomes a part of the path of looks and of its removal; null for what is none.

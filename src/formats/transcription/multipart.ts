@@ -1,9 +1,11 @@
 import { GatewayError } from '../../core/errors.ts'
-import {
-  multipartBoundaryLengthMax,
-  multipartHeaderBytesMax,
-  multipartPartsMax,
-} from '../../core/limits/audio.ts'
+
+/** Parts of a multipart form: a hundred key terms, granularities and every other field, with room. */
+const multipartPartsMax = 256
+/** Headers of one multipart part; a long file name fits. */
+const multipartHeaderBytesMax = 16_384
+/** RFC 2046's bound for a multipart boundary. */
+const multipartBoundaryLengthMax = 70
 
 /** A part's headers, of which only these matter. */
 export interface MultipartHead {

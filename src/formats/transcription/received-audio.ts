@@ -7,7 +7,9 @@ import {
   toFormat,
 } from '../../canonical/audio.ts'
 import { fieldError, GatewayError, toGatewayError } from '../../core/errors.ts'
-import { audioRequestBytesMax } from '../../core/limits/audio.ts'
+
+/** A whole transcription request: the largest audio as base64, and a bounded amount for its other fields. */
+const audioRequestBytesMax = 1_350_000_000
 
 /** What the sender said of the format, and where. */
 export interface StatedFormat {

@@ -9,12 +9,18 @@ import {
 import type { Preferences, TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioFeature, Demand } from '../../canonical/usage.ts'
 import { fieldError, GatewayError } from '../../core/errors.ts'
-import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
+import { audioListMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, type AudioHeaders, boundedText, chooseSession } from './audio-fields.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { formatOfFileName } from './received-audio.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
+
+/** The contract's bounds for key terms: how many, and code points of each. */
+const keytermsMax = 100
+const keytermLengthMax = 100
+/** The contract's bound for an audio address. */
+const audioUrlLengthMax = 8_000
 
 const granularities = z
   .array(z.enum(['word', 'segment'], { error: 'must be "word" or "segment"' }), {

@@ -1,4 +1,5 @@
-import { transcriptSearchLength } from '../../core/limits/audio.ts'
+/** How many letters ahead a word of a transcript is looked for in its text. */
+const transcriptSearchLength = 256
 import type { CountedText, TextSpan } from './text-offsets.ts'
 
 /** Letters and digits of a text alone, in small letters, and where each of them stands. */

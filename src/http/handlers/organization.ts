@@ -1,12 +1,14 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { settingsBodyBytesMax } from '../../core/limits/http.ts'
 import { parseField } from '../../formats/field-error.ts'
 import { parseJsonBody } from '../../json/json-body.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { settingsPatchSchema } from '../schemas/organization.ts'
+
+/** Body of a settings change: one flag. */
+const settingsBodyBytesMax = 65_536
 
 /** `GET` and `PATCH /organization/settings`, for management keys. */
 export function organizationRoutes(dependencies: HttpDependencies): HttpRoute[] {

@@ -1,4 +1,4 @@
-import { liveBodyBytesMax, speechBodyCopies } from '../../core/limits/http.ts'
+import { liveBodyBytesMax } from '../../core/limits/http.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import { decodeSpeechJson } from '../../formats/speech/decode-speech.ts'
@@ -6,6 +6,9 @@ import type { HttpDependencies } from '../http-dependencies.ts'
 import { withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
+
+/** The same for speech, whose clips are decoded and encoded again. */
+const speechBodyCopies = 6
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
 export function speechRoute(

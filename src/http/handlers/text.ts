@@ -1,10 +1,5 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import {
-  attributionLengthMax,
-  liveBodyBytesMax,
-  sessionIdLengthMax,
-  textBodyCopies,
-} from '../../core/limits/http.ts'
+import { liveBodyBytesMax, sessionIdLengthMax, textBodyCopies } from '../../core/limits/http.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
@@ -14,6 +9,9 @@ import { type Authenticated, commonHeaders, type HttpRoute, withPrincipal } from
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 import { requireUtf8 } from '../../json/json-body.ts'
+
+/** The kept length of the headers with an application's name and address; the rest is cut off. */
+const attributionLengthMax = 256
 
 /** The operations whose bodies are text. */
 const textOperations = Object.values(operations).flatMap((operation) =>

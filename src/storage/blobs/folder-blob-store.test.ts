@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { longestBusyMs } from '../../../test/support/busy-thread.ts'
 import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { AssertionError } from '../../core/assert.ts'
-import { blobChunkBytes } from '../../core/limits/storage.ts'
 import type { BlobStore } from './blob-store.ts'
 import { compress, decompress } from '../../batches/results/payloads.ts'
 import { type FileLayer, systemFiles } from './file-layer.ts'
-import { FolderBlobStore } from './folder-blob-store.ts'
+import { FolderBlobStore, blobChunkBytes } from './folder-blob-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-blobs-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -5,11 +5,14 @@ import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { blobChunkBytes, blobListMax } from '../../core/limits/storage.ts'
+import { blobListMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { BlobRange, BlobStore, BlobWritten } from './blob-store.ts'
 import { codeOf, systemFiles } from './file-layer.ts'
 import type { FileLayer, OpenFile } from './file-layer.ts'
+
+/** Bytes read from a blob at a time, so that a slow reader holds no more. */
+export const blobChunkBytes = 256 * 1024
 
 const keyPattern = /^(?!.*(?:^|\/)\.+(?:\/|$))[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)*$/
 /** Unfinished files are here: outside every key, but on the same file system, so that a rename is one step. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { bulkRowsMax } from '../../core/limits/storage.ts'
 import type { SqlValue } from '../database.ts'
-import { parseInsert, toBulkQueries } from './bulk-insert.ts'
+import { parseInsert, toBulkQueries, bulkRowsMax } from './bulk-insert.ts'
 
 test('parameters become columns of the rows, expressions and the tail stay', () => {
   const { sql, columns } = parseInsert(

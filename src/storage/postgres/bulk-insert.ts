@@ -1,7 +1,9 @@
 import { assert } from '../../core/assert.ts'
-import { bulkRowsMax } from '../../core/limits/storage.ts'
 import type { SqlValue } from '../database.ts'
 import { toStorableText } from '../storable-text.ts'
+
+/** Rows of a bulk insert that travel in one statement on PostgreSQL, so that its text stays within a few megabytes. */
+export const bulkRowsMax = 1_000
 
 /** A query to be sent to the server. */
 export interface Query {

@@ -1,5 +1,4 @@
 import type { ReservedSQL, SQL } from 'bun'
-import { migrationMsMax } from '../../core/limits/storage.ts'
 import {
   createMigrationsTable,
   firstVersionWithKinds,
@@ -13,6 +12,9 @@ import type { SchemaState } from '../migrations.ts'
 import { migrationLock } from './advisory-locks.ts'
 import { createFixedPartitions } from './partitions.ts'
 import { Pool } from './pool.ts'
+
+/** How long a migration may take: it goes through every row once, some hundred thousand in a second. */
+const migrationMsMax = 3_600_000
 
 /** What the migration needs. */
 export interface PostgresMigration {

@@ -1,5 +1,8 @@
-import { postgresConnectMs, postgresOwnerPauseMs } from '../../core/limits/storage.ts'
+import { postgresConnectMs } from '../../core/limits/storage.ts'
 import { Pool } from './pool.ts'
+
+/** Pause before a lost owner's lock is taken again; far below the grace that others give it. */
+export const postgresOwnerPauseMs = 250
 
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
 const unlockOwner = 'select pg_advisory_unlock(hashtextextended($1, 0))'

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres, whyNoPostgres } from '../../../test/support/postgres.ts'
 import type { TestPostgres } from '../../../test/support/postgres.ts'
-import { deadOwnerKeptMs, ownerTraceKeptMs } from '../../core/limits/storage.ts'
+import { deadOwnerKeptMs } from './postgres-database.ts'
 import type { Database } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
-import { OwnerTraces } from './owner-traces.ts'
+import { OwnerTraces, ownerTraceKeptMs } from './owner-traces.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-traces-'))
 afterAll(() => rmSync(folder, { recursive: true }))

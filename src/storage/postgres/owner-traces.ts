@@ -1,7 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { ownerTraceKeptMs, ownerTracesMax } from '../../core/limits/storage.ts'
+
+/** Owner files that one look reads, and how long a file that proves nothing here is kept. */
+const ownerTracesMax = 1_000
+export const ownerTraceKeptMs = 86_400_000
 import { FileLock } from '../sqlite/file-lock.ts'
 
 const tracePattern = /^([\w-]+)\.lock$/

@@ -1,8 +1,11 @@
 import type { ReservedSQL, SQL } from 'bun'
 import { undatedDay } from '../../core/ids.ts'
-import { partitionDaysAhead, partitionLockMs } from '../../core/limits/storage.ts'
+import { partitionDaysAhead } from '../../core/limits/storage.ts'
 import { partitionLock } from './advisory-locks.ts'
 import type { Pool } from './pool.ts'
+
+/** How long creating a partition waits for a lock, while reads of all partitions wait behind it. */
+const partitionLockMs = 2_000
 
 /** Tables with a partition for every day. The names of partitions begin with the table's, see `withoutPartition`. */
 const partitionedTables = ['usages', 'postings']

@@ -1,15 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import {
-  commitWaitMs,
-  deadOwnerKeptMs,
-  partitionEveryMs,
-  postgresConnectionsMax,
-  postgresOwnerGraceMs,
-  readWaitMs,
-  writerRowsMax,
-  writerSpacingMs,
-} from '../../core/limits/storage.ts'
+import { commitWaitMs, partitionEveryMs, writerRowsMax, writerSpacingMs } from '../../core/limits/storage.ts'
 import {
   type Database,
   type DatabaseHealth,
@@ -35,6 +26,15 @@ import { Pool } from './pool.ts'
 import { toCallerError } from './postgres-failures.ts'
 import { SignalConnection } from './signal-connection.ts'
 import { toParams } from './transaction.ts'
+
+/** How long a read may take on a database across the network before its connection is given up. */
+const readWaitMs = 10_000
+/** Connections of one process to PostgreSQL for reads and writes; a server usually allows a hundred in all. */
+const postgresConnectionsMax = 8
+/** How long an owner's lock on PostgreSQL must have been free: a live owner takes a lost lock again well within. */
+const postgresOwnerGraceMs = 5_000
+/** How long PostgreSQL keeps an owner's mark as dead; a process that asks later waits for `postgresOwnerGraceMs`. */
+export const deadOwnerKeptMs = 3_600_000
 
 /** Connects to a PostgreSQL server. */
 export async function openPostgres(options: DatabaseOptions): Promise<Database> {

@@ -1,5 +1,5 @@
 import type { ReservedSQL, SQL } from 'bun'
-import { postgresConnectMs, transactionPauseMs, transactionTriesMax } from '../../core/limits/storage.ts'
+import { postgresConnectMs } from '../../core/limits/storage.ts'
 import { GuardFailed } from '../database.ts'
 import type { Row, SqlValue, Statement, Unit } from '../database.ts'
 import { normaliseRows } from '../rows.ts'
@@ -8,6 +8,10 @@ import { toBulkQueries } from './bulk-insert.ts'
 import type { Query } from './bulk-insert.ts'
 import type { Pool } from './pool.ts'
 import { classify, unavailable } from './postgres-failures.ts'
+
+/** Times a PostgreSQL transaction is tried that deadlocked, could not be serialised or lost its connection; pauses double. */
+const transactionTriesMax = 5
+const transactionPauseMs = 20
 
 /** The result array of the driver, with the number of rows returned or affected. */
 type Result = Row[] & { count: number | null }

@@ -1,6 +1,8 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { sqliteBusyMs } from '../../core/limits/storage.ts'
+
+/** How long a connection may wait for SQLite's own lock; the file lock makes real waits rare. */
+const sqliteBusyMs = 5_000
 
 /**
  * Opens the connection that writes, and creates the file. The caller holds the file lock. Only its owner can read a new

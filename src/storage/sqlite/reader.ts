@@ -1,11 +1,15 @@
 import type { Database as Sqlite, SQLQueryBindings, Statement as Prepared } from 'bun:sqlite'
-import { readPauseMs, readTriesMax, statementCacheMax } from '../../core/limits/storage.ts'
+import { statementCacheMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { normaliseRows } from '../rows.ts'
 import { toStorableText } from '../storable-text.ts'
 import { openReading } from './open-connection.ts'
 import { codeOf, isBusy, isUnavailable } from './sqlite-failures.ts'
+
+/** Times a read is tried again when another process has the database for a moment, and the pause between. */
+const readTriesMax = 20
+const readPauseMs = 5
 
 /** Point reads and pages on the main thread: each takes microseconds and sees every commit that has resolved. */
 export class SqliteReader {

@@ -1,10 +1,13 @@
 import { type BodyPiece, lengthOfPieces } from '../../../core/body.ts'
 import type { MediaAddress, TextCall } from '../../../canonical/call.ts'
-import { mediaAddressLengthMax, mediaStepBytes } from '../../../core/limits/media.ts'
+import { mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { editPieces } from '../../../json/document.ts'
 import { type LookedInto, lookInto } from '../../../json/set-aside-texts.ts'
 import type { MediaType } from './media-type.ts'
+
+/** The most bytes written as base64 in one step: larger steps would stall all other calls. */
+const mediaStepBytes = 262_144
 
 type Wire = Record<string, unknown>
 

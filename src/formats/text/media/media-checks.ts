@@ -1,7 +1,10 @@
-import { base64CheckedLength, mediaAddressLengthMax } from '../../../core/limits/media.ts'
+import { mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { fieldError } from '../../../core/errors.ts'
 import type { LookedInto } from '../../../json/set-aside-texts.ts'
+
+/** Characters of media in base64 that are looked at: what follows is for the provider to find. */
+const base64CheckedLength = 65_536
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,4 @@
 import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
-import { thinkingBudgetMin } from '../../../core/limits/text.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { isRecord, typeNameOf } from '../../../json/values.ts'
@@ -9,6 +8,9 @@ import { type Carried, leaveOwnMembers, Losses, nameOf } from '../member-names.t
 import { tellOutput } from '../output/promised-output.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
 import { writeTurns } from './write-turns.ts'
+
+/** Fewest tokens that Anthropic lets a model think with. */
+const thinkingBudgetMin = 1_024
 
 type Wire = Record<string, unknown>
 

@@ -1,4 +1,5 @@
-import { fenceHeldLengthMax } from '../../../core/limits/text.ts'
+/** Characters that are kept back of a text because they may be of a code fence around it. */
+const fenceHeldLengthMax = 256
 
 const mark = '```'
 

@@ -1,6 +1,8 @@
-import { outputCheckStepsMax } from '../../../core/limits/text.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type JsonSchema, schemasIn } from './json-schema.ts'
+
+/** Steps of checking an answer against its schema, which a caller's references could make endless: some milliseconds. */
+const outputCheckStepsMax = 100_000
 
 /**
  * Keywords of JSON schema (2020-12) that bind an answer and are not checked here: some would let a caller's text run for

@@ -1,4 +1,5 @@
-import { toolNameLengthMax } from '../../../core/limits/text.ts'
+/** Characters of a tool's name, OpenAI's limit and the least known. */
+const toolNameLengthMax = 64
 import { isRecord } from '../../../json/values.ts'
 
 /** Where a tool stands among the caller's tools: its own name, and the namespace around it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { joinPieces } from '../../../core/body.ts'
-import { streamTemplatesUnusedMax } from '../../../core/limits/text.ts'
+import { streamTemplatesUnusedMax } from './stream-passage.ts'
 import { chatQuirks } from '../chat/quirks.ts'
 import { createChatStream } from '../chat/pass-stream.ts'
 import { framesOf, runStream, streamOf, testContext } from '../testing.ts'

@@ -7,8 +7,6 @@ import {
   streamHeldBytesMax,
   streamHeldFramesMax,
   streamPictureFrameBytesMax,
-  streamTemplatesMax,
-  streamTemplatesUnusedMax,
 } from '../../../core/limits/text.ts'
 import { isNestedWithin } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
@@ -16,6 +14,10 @@ import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8 } fr
 import { fitFrame, type FrameCursor, type FrameTemplate } from './frame-template.ts'
 import { StreamMeter } from './stream-meter.ts'
 import { toStreamFailure } from './stream-reader.ts'
+
+/** Templates of a stream's frames kept at once, and learned without use before frames are simply parsed. */
+const streamTemplatesMax = 6
+export const streamTemplatesUnusedMax = 64
 
 /** The JSON of one frame. */
 export type FrameWire = Record<string, unknown>

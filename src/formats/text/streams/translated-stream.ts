@@ -8,12 +8,14 @@ import type {
   StreamStage,
 } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { streamPieceLengthMax } from '../../../core/limits/text.ts'
 import type { Settled, StreamReader, StreamWriter } from '../halves.ts'
 import { fromUtf8, toBytes, toPiece } from '../../sse.ts'
 import { StreamCheck } from './stream-check.ts'
 import { StreamMeter } from './stream-meter.ts'
 import { toStreamFailure } from './stream-reader.ts'
+
+/** Characters of one piece of translated text; some formats repeat it up to five times. */
+const streamPieceLengthMax = 4_000_000
 
 /** What the caller's format tells of a charge, and of what the provider counted; null when it counted nothing. */
 type Settle = (charge: ShownCharge, usage: ReportedUsage | null) => Settled
