@@ -1,9 +1,8 @@
 import type { Endpoint } from './canonical/endpoint.ts'
-import packageJson from '../package.json' with { type: 'json' }
-import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
+import type { Bootstrapped } from './access/bootstrap.ts'
 import { recognizeSound } from './audio/recognize.ts'
 import { createSpool } from './audio/spool.ts'
-import { createBatches, type Batches } from './batches/batches.ts'
+import { type Batches, createBatches } from './batches/batches.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { pricePackage } from './catalog/price-package.gen.ts'
@@ -12,10 +11,9 @@ import { createPriceListsRepository } from './catalog/prices/price-lists-reposit
 import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
 import { describeProvider } from './cli/doctor/provider-checks.ts'
-import { processEnvironment, type Config } from './config.ts'
+import { type Config, processEnvironment } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
-import { systemClock, type Clock } from './core/clock.ts'
 import { audioBodyBytesMax } from './core/limits/audio.ts'
 import { uncountedInputTokens } from './core/limits/billing.ts'
 import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
@@ -36,70 +34,53 @@ import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
 import type { Activity } from './http/activity.ts'
-import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
 import {
+  type ConfiguredDeployment,
   inspectionOf,
   listingPathOf,
   potentialProviders,
   presetOf,
+  type ProviderSettings,
   simulatorSettings,
   targetOf,
   toDeploymentSource,
-  type ConfiguredDeployment,
-  type ProviderSettings,
 } from './providers/deployments.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
 import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
-import type { FileLayer } from './storage/blobs/file-layer.ts'
-import type { StorageFaults } from './storage/database.ts'
-import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
-import { createLogger } from './telemetry/logger.ts'
-import { createMetrics } from './telemetry/metrics.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
-import { createDescriptors, fewDescriptors, startOutgoing } from './transport/descriptors.ts'
 import { createTransport, type Transport } from './transport/http-client.ts'
-import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
+import { createPublicFetch } from './transport/public-fetch.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
-import { createAccess, createMoney } from './stores.ts'
+import {
+  type Closer,
+  type Core,
+  createCore,
+  type GatewayHooks,
+  notReady,
+  saveRegularly,
+  stopSaved,
+  storageStopMs,
+} from './gateway-core.ts'
 
 /** The share of one turn of the event loop that the pieces of all speech streams may use together. */
 const speechTurnMs = 4
+
 /** How long it waits for batches to leave off, their results included: longer than `workerStopMs`. */
 const batchesStopMs = 30_000
-/** How often the learned figures of models are saved. */
-const learningSaveEveryMs = 30_000
+
 /** How long a call for an unknown model waits while listings are read because of it. */
 const discoveryMissWaitMs = 1_000
+
 /** After so much silence a stream sends its caller a comment, so that proxies keep the connection open. */
 const keepAliveMs = 10_000
+
 /** How long a stop goes on removing what the last calls left. */
 const resourcesStopMs = 5_000
-/** How long a stopping process waits for storage in the end; longer than `billingStopMs`. */
-const storageStopMs = 15_000
-
-/** Settings for tests; an ordinary start passes none of them. */
-export interface GatewayHooks {
-  clock?: Clock
-  /** Called before and after every unit and blob that becomes durable, by name; the crash suite ends the process in it. */
-  crash?: (point: string, when: 'before' | 'after') => void
-  faults?: StorageFaults
-  nowExpression?: string
-  files?: FileLayer
-  random?: () => number
-  /** Silence after which a stream shows a comment. */
-  keepAliveMs?: number
-  /** Fetches addresses that callers name; by default public ones, and those on hosts of the configuration. */
-  publicFetch?: PublicFetch
-  /** How long a stop waits for storage once nothing runs any more. */
-  storageStopMs?: number
-  /** Where log lines go; stdout by default. */
-  writeLog?: (line: string) => void
-}
 
 /** A gateway that has been put together: answers requests, with or without a port of its own. */
 export interface Gateway {
@@ -141,9 +122,6 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
     throw error
   }
 }
-
-/** Closes one opened thing. Never rejects, because it runs while another error is being reported. */
-type Closer = () => Promise<unknown>
 
 /** Adds everything that it opens to `opened`. */
 async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[]): Promise<Gateway> {
@@ -213,81 +191,6 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
 function modelsOf(endpoints: readonly Endpoint[]): string[] {
   return [...new Set(endpoints.map(({ model }) => model))]
 }
-
-/** Makes waiting captures and results durable, gives leases back, and closes the database. */
-async function stopSaved({ money, database, refusalNotes }: Core): Promise<void> {
-  await money.accounts.saveLearning(money.learning).catch(() => undefined)
-  await money.billing.stop()
-  await refusalNotes.flush()
-  await money.rollup.stop()
-  await database.close()
-}
-
-/** Storage, logs, access and money: the parts that all others need. */
-async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[]) {
-  const clock = hooks.clock ?? systemClock
-  const { writeLog } = hooks
-  const log = createLogger({
-    level: config.logLevel,
-    ...(writeLog ? { destination: { write: writeLog } } : {}),
-  })
-  opened.push(() => log.flush().catch(() => undefined))
-  const opening = openStorage({
-    ...hooks,
-    dataFolder: config.dataFolder,
-    databaseUrl: config.databaseUrl,
-    onMigrationWait: (message) => log.warn(message),
-  })
-  opened.push(() => opening.then(({ database }) => database.close()).catch(() => undefined))
-  const making = createMetrics({ version: packageJson.version, clock })
-  opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
-  const [storage, metrics] = await Promise.all([opening, making])
-  const access = createAccess(storage.database, clock)
-  const money = createMoney(storage.database, ({ type, generationId, cause }) => {
-    log.warn(`billing: ${type}`, { generation_id: generationId, cause })
-    if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
-    return type === 'call_lost' && generationId ? storage.refusalNotes.add(generationId) : null
-  })
-  const bootstrapped = await bootstrap(config.bootstrap, {
-    organizations: access.organizationRepository,
-    keys: access.keyRepository,
-    clock,
-  })
-  const { creditsNanocredits } = config.bootstrap
-  if (creditsNanocredits !== null && bootstrapped.accountMode === 'tracked') {
-    // An operator who sets a limit expects that spending is limited.
-    log.warn(
-      'HEADRACE_BOOTSTRAP_CREDITS counts at the first start only: the account is tracked and no balance limits it. ' +
-        'npx headrace org set mode prepaid makes it prepaid, npx headrace credits add gives it credits',
-    )
-  }
-  if (creditsNanocredits !== null && creditsNanocredits > 0n && bootstrapped.accountMode === 'prepaid') {
-    // Repeated at every start on purpose: the transaction has one id, and a start that died before it is made good.
-    await money.accounts.grantCredits({
-      organizationId: bootstrapped.organizationId,
-      amountNanocredits: creditsNanocredits,
-      transactionId: 'grant_bootstrap',
-      createdAtMs: clock.nowMs(),
-    })
-  }
-  await startOutgoing()
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes ?? usualBodyMemory())
-  const descriptors = createDescriptors()
-  if (descriptors.isSmall) log.warn(fewDescriptors(descriptors.limit))
-  return {
-    clock,
-    ...storage,
-    log,
-    metrics,
-    access,
-    money,
-    bootstrapped,
-    descriptors,
-    bodyMemory,
-  }
-}
-
-type Core = Awaited<ReturnType<typeof createCore>>
 
 /** The configured providers, or the simulator when there is none. */
 async function createProviders(
@@ -465,22 +368,6 @@ function createBatchEngine(dependencies: {
     crash: dependencies.crash ?? null,
     report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
   })
-}
-
-function notReady({ database, money }: Core): string | null {
-  if (!database.health().ok) return 'storage does not answer'
-  return money.billing.canAccept() ? null : 'captures do not become durable'
-}
-
-/** Saves the learned figures of models periodically; returns a function that stops it. */
-function saveRegularly({ money, log }: Core): () => void {
-  const timer = setInterval(() => {
-    money.accounts
-      .saveLearning(money.learning)
-      .catch((error: unknown) => log.warn('statistics not saved', { cause: error }))
-  }, learningSaveEveryMs)
-  timer.unref()
-  return () => clearInterval(timer)
 }
 
 function offerGauges(

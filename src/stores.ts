@@ -22,7 +22,7 @@ import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { checkBlobStore, openBlobs } from './storage/open-storage.ts'
 
-/** And how long where a person waits at a command. */
+/** How long a command waits for a migration that another process runs: a person waits for the command. */
 const migrationCommandWaitMs = 15_000
 
 /** Who may call. */

@@ -164,7 +164,7 @@ describe('the import rules can fail', () => {
     ['src/providers/xai/x.ts', "import { openAiChat } from '../../formats/text/chat/quirks.ts'"],
     ['src/main.ts', "import { a } from './http/a.ts'"],
     ['src/main.ts', "const { startSimulator } = await import('../simulator/server.ts')"],
-    ['src/gateway.ts', "import about from '../package.json' with { type: 'json' }"],
+    ['src/gateway-core.ts', "import about from '../package.json' with { type: 'json' }"],
     ['simulator/testing.ts', "import { test } from 'bun:test'"],
     ['src/config-file.ts', "import { z } from 'zod'"],
     ['src/config.ts', "import { a } from './config-file.ts'"],
@@ -223,8 +223,19 @@ describe('the rules about common names can fail', () => {
       ],
     ],
     [
+      ['bound'],
+      [
+        ['src/core/limits/a.ts', '/** One. */\nexport const aMax = 1\n/** Two. */\nexport const bMax = 2\n'],
+        ['src/http/b.ts', 'aMax + bMax'],
+        ['src/http/c.ts', 'bMax'],
+      ],
+    ],
+    [
       [],
       [
+        ['src/core/limits/a.ts', '/** Two. */\nexport const aMax = 1\nexport const bMax = 2\n'],
+        ['src/http/b.ts', 'aMax'],
+        ['src/http/c.ts', 'bMax'],
         ['src/providers/one/prices.ts', 'const a = "update your key"'],
         ['src/providers/two/prices.ts', ''],
         ['src/catalog/prices.ts', 'interface A {}'],

@@ -2,9 +2,9 @@ import { nextTurn } from '../core/turns.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { opusMilliseconds } from './opus-packets.ts'
 
-/** Of frames that are added up one by one: so many at one go, within a few milliseconds. */
+/** Bytes of frames that are added up in one turn of the event loop, which takes a few milliseconds. */
 const durationWalkBytes = 262_144
-/** And so many pieces of any kind: twelve hours of frames. Bytes that only look like pieces cost half a second then. */
+/** Frames and other pieces of one file that are walked: twelve hours of frames. Bytes that only look like so many pieces cost half a second. */
 const durationPiecesMax = 2_000_000
 const durationPiecesAtOnce = 8_192
 

@@ -6,7 +6,7 @@ import { StreamReads } from './stream-reads.ts'
 
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 const readsAtOnceMax = 8
-/** The same in bytes; one read more may go beyond. */
+/** Bytes of the reads that are taken in before a stream begins; the last read may go beyond. */
 const bytesAtOnceMax = 262_144
 
 /** A stream that has shown that it works: its rewriter, and the first bytes for the caller. */

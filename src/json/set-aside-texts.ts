@@ -19,7 +19,7 @@ import { requireFewElements } from './json-body.ts'
 import { isEscaped } from './scan.ts'
 import { parseExactly } from './values.ts'
 
-/** The part of a body that decides this, and the length of a long text: parsing a shorter one costs less than leaving it out. */
+/** Bytes at the beginning of a body that show whether its texts are long, and the length of a long text: parsing a shorter text costs less than leaving it out. */
 const leanProbeBytes = 32_768
 export const leanProbeTextBytesMin = 2_048
 /** A large body that must be read all the same is read in slices of so many bytes. */

@@ -10,7 +10,42 @@ export function checkCommonNames(sources: readonly Source[]): Finding[] {
     ...checkTypeNames(own),
     ...own.flatMap(checkRepository),
     ...checkWriters(own),
+    ...checkBounds(own),
   ]
+}
+
+const boundsFolder = 'src/core/limits/'
+
+/** Bounds that one comment explains belong together: one of them may have a single reader if another one is shared. */
+function checkBounds(sources: readonly Source[]): Finding[] {
+  return sources
+    .filter(({ file }) => file.startsWith(boundsFolder))
+    .flatMap(({ file, text }) => {
+      const groups = text.split(/^(?=\/\*\*)/m).map((group) => [...group.matchAll(/^export const (\w+)/gm)])
+      return groups.flatMap((declared) => {
+        const names = declared.map(([, name = '']) => name)
+        const [first] = names
+        if (first === undefined) return []
+        const word = new RegExp(String.raw`\b(?:${names.join('|')})\b`)
+        const readers = sources.filter((source) => source.file !== file && word.test(source.text))
+        if (readers.length > 1 || isReadBeside(text, names)) return []
+        return {
+          rule: 'bound',
+          file,
+          line: text.slice(0, text.indexOf(first)).split('\n').length,
+          problem: `${first} is read in ${readers[0]?.file ?? 'no file'} alone`,
+          remedy:
+            'A bound that one file reads stands in that file; core/limits has those that several files share.',
+        }
+      })
+    })
+}
+
+/** Whether another bound of the file is worked out from one of these. */
+function isReadBeside(text: string, names: readonly string[]): boolean {
+  return names.some(
+    (name) => (text.match(new RegExp(String.raw`(?<!const )\b${name}\b`, 'g')) ?? []).length > 0,
+  )
 }
 
 /**

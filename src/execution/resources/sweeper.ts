@@ -16,7 +16,7 @@ const removalRoundsMax = 50
 const removalLeaseMs = 1_200_000
 /** How long a row stays that says why something was not removed. */
 const keptResourceMs = 30 * 86_400_000
-/** Such rows that one look deletes. */
+/** Rows of that age that one look deletes. */
 const keptResourcesRoundMax = 1_000
 
 /**

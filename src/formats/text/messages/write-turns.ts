@@ -22,7 +22,7 @@ import { typeNameOf } from '../../../json/values.ts'
 type Wire = Record<string, unknown>
 
 /** The conversation's turns as the format has them: system texts apart, roles that alternate. */
-export interface WrittenTurns {
+export interface WrittenConversation {
   system: Wire[]
   messages: Wire[]
 }
@@ -37,7 +37,10 @@ interface Writing {
  * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, results of
  * tools first in the user's next message. Throws `invalid_request` for a part that cannot be carried.
  */
-export function* writeTurns(conversation: Conversation, writing: Writing): Generator<void, WrittenTurns> {
+export function* writeTurns(
+  conversation: Conversation,
+  writing: Writing,
+): Generator<void, WrittenConversation> {
   const system: Wire[] = []
   const messages: { role: string; content: Wire[] }[] = []
   for (const [index, turn] of conversation.turns.entries()) {
