@@ -15,7 +15,7 @@ const schemaPath = 'docs/config.schema.json'
 const configurationPath = 'docs/configuration.md'
 const clientsPath = 'docs/clients.md'
 const readmePath = 'README.md'
-const pricesPath = 'src/catalog/price-package.gen.ts'
+const pricesPath = 'src/catalog/prices/price-package.gen.ts'
 const openApiPath = 'src/http/openapi.gen.json'
 
 /** Every generated file with its content; `read` gives a file that is there, of which only marked parts are replaced. */

@@ -2,9 +2,9 @@ import type { SpeechOutput, SpeechReader } from '../src/canonical/audio.ts'
 import type { AudioCapabilities, Endpoint } from '../src/canonical/endpoint.ts'
 import type { Price, PriceUnit } from '../src/canonical/usage.ts'
 import { leastAudio, traitsOf } from '../src/catalog/capabilities.ts'
-import { packageFacts } from '../src/catalog/package-prices.ts'
-import { createPriceOverlay } from '../src/catalog/price-overlay.ts'
-import { pricePackage } from '../src/catalog/price-package.gen.ts'
+import { tableFacts } from '../src/catalog/prices/price-table.ts'
+import { createProviderPrices } from '../src/catalog/prices/provider-prices.ts'
+import { pricePackage } from '../src/catalog/prices/price-package.gen.ts'
 import { testContext, testEndpoint } from '../src/formats/text/testing.ts'
 import { atOnce } from '../src/core/turns.ts'
 import { decodeSpeechJson } from '../src/formats/speech/decode-speech.ts'
@@ -115,8 +115,8 @@ function referencesOf(audio: AudioCapabilities): string {
 /** The latest that is known, so that the page does not change with the day. */
 function priceOf({ pricesProviderId, prices, documentedModels }: Preset, model: string): Price {
   const latestMs = Number.MAX_SAFE_INTEGER
-  const known = packageFacts({ table: pricePackage, providerId: pricesProviderId }, model, latestMs)
-  return { ...known?.price, ...createPriceOverlay(prices, documentedModels).priceOf(model, latestMs) }
+  const known = tableFacts({ table: pricePackage, providerId: pricesProviderId }, model, latestMs)
+  return { ...known?.price, ...createProviderPrices(prices, documentedModels).priceOf(model, latestMs) }
 }
 
 const units: Readonly<Partial<Record<PriceUnit, string>>> = {

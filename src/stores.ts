@@ -14,7 +14,7 @@ import { createInvariantsRepository } from './billing/ledger/invariants-reposito
 import { createLedger } from './billing/ledger/ledger-repository.ts'
 import { createRollupRepository } from './billing/ledger/rollup-repository.ts'
 import { createRollup } from './billing/ledger/rollup.ts'
-import { createPriceListsRepository } from './catalog/prices/price-lists-repository.ts'
+import { createPriceListsRepository } from './catalog/price-lists/price-lists-repository.ts'
 import type { CliStorage } from './cli/context.ts'
 import type { Config } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'

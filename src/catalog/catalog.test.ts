@@ -9,7 +9,7 @@ import type { CatalogOptions } from './catalog.ts'
 import type { DeploymentSource } from './deployment-source.ts'
 import { parseListing } from './listing.ts'
 import { nearestIds, splitVariant, toPublicId } from './model-ids.ts'
-import { createPriceOverlay } from './price-overlay.ts'
+import { createProviderPrices } from './prices/provider-prices.ts'
 
 const nowMs = Date.parse('2026-11-01')
 const all: readonly Modality[] = ['language', 'embedding', 'transcription', 'speech']
@@ -33,7 +33,7 @@ function source(id: string, changes: Partial<DeploymentSource> = {}): Deployment
     author: id,
     modalities: all,
     pricesProviderId: null,
-    prices: createPriceOverlay([]),
+    prices: createProviderPrices([]),
     publicName: (name) => name,
     modelRules: [],
     parametersOf: () => null,
@@ -52,7 +52,7 @@ function catalogOf(deployments: DeploymentSource[], changes: Partial<CatalogOpti
 
 const openai = source('openai', {
   pricesProviderId: 'openai',
-  prices: createPriceOverlay(openAiPrices),
+  prices: createProviderPrices(openAiPrices),
   modelRules: [...openAiService, ...openAiModels],
   parametersOf: () => null,
 })
@@ -60,7 +60,7 @@ const potential = [
   {
     author: 'openai',
     pricesProviderId: 'openai',
-    prices: createPriceOverlay(openAiPrices),
+    prices: createProviderPrices(openAiPrices),
     publicName: (name: string) => name,
     keyVariable: 'OPENAI_API_KEY',
   },

@@ -10,9 +10,9 @@ import { nearestIds, resolveModel, splitVariant } from './model-ids.ts'
 import type { ResolvedModel } from './model-ids.ts'
 import { describeMember, noNames, type OperatorNames, type Place } from './operator-names.ts'
 import { offersOf, type Offer } from './offers.ts'
-import type { OperatorPrices } from './operator-prices.ts'
-import { pricePackage } from './price-package.gen.ts'
-import type { PricePackage } from './price-package.ts'
+import type { OperatorPrices } from './prices/operator-prices.ts'
+import { pricePackage } from './prices/price-package.gen.ts'
+import type { PriceTable } from './prices/price-table.ts'
 import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { idsOf, unknownModel } from './unknown-model.ts'
@@ -72,7 +72,7 @@ export interface Catalog {
    * Replaces the default prices. With null it computes all prices again, because some take effect on a day. Resolves when
    * the view shows it. Calls that have begun keep the prices they began with.
    */
-  replacePrices(table: PricePackage | null): Promise<void>
+  replacePrices(table: PriceTable | null): Promise<void>
   /** Rises with every change. */
   readonly version: number
 }
@@ -83,7 +83,7 @@ export interface CatalogOptions {
   /** Ids of the deployments whose listings are read. */
   askedDeployments?: ReadonlySet<string>
   /** Default prices; those that are shipped with the program when absent. */
-  table?: PricePackage
+  table?: PriceTable
   /** The operator's prices by public model id, for every deployment. */
   prices?: Readonly<Record<string, OperatorPrices>>
   /** The operator's own names of models. */
@@ -183,7 +183,7 @@ interface Surroundings {
   potential: readonly PotentialProvider[]
   /** Deployments with a listing that has not been read yet. */
   unread: readonly DeploymentSource[]
-  table: PricePackage
+  table: PriceTable
 }
 
 function viewOf(

@@ -2,8 +2,8 @@ import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../can
 import type { Modality } from '../canonical/operation.ts'
 import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
-import type { OperatorPrices } from './operator-prices.ts'
-import type { HourRule, TierRule, PriceOverlay } from './price-overlay.ts'
+import type { OperatorPrices } from './prices/operator-prices.ts'
+import type { HourRule, TierRule, ProviderPrices } from './prices/provider-prices.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
 export interface OperatorModel {
@@ -29,7 +29,7 @@ export interface DeploymentSource {
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
   /** The prices that its provider's folder has. */
-  prices: PriceOverlay
+  prices: ProviderPrices
   /** A model's name without the parts that are only an address at this provider. */
   publicName: (upstreamModel: string) => string
   /** The family of a model whose name has a voice in it, as `familyOfVoice` of a preset says. */
@@ -63,7 +63,7 @@ export interface DeploymentSource {
 export interface PotentialProvider {
   author: string
   pricesProviderId: string | null
-  prices: PriceOverlay
+  prices: ProviderPrices
   publicName: (upstreamModel: string) => string
   /** The environment variable that would switch it on. */
   keyVariable: string

@@ -4,7 +4,7 @@ import { unknownFigures } from '../canonical/endpoint.ts'
 import type { DeploymentSource } from './deployment-source.ts'
 import { createCatalog } from './catalog.ts'
 import { modelEndpoints, zdrEndpoints } from './endpoint-json.ts'
-import { createPriceOverlay } from './price-overlay.ts'
+import { createProviderPrices } from './prices/provider-prices.ts'
 
 const source = (id: string, more: Partial<DeploymentSource> = {}): DeploymentSource => ({
   deployment: {
@@ -20,7 +20,7 @@ const source = (id: string, more: Partial<DeploymentSource> = {}): DeploymentSou
   author: 'acme',
   modalities: ['language'],
   pricesProviderId: null,
-  prices: createPriceOverlay([]),
+  prices: createProviderPrices([]),
   publicName: (name) => name,
   modelRules: [],
   parametersOf: () => new Set(['temperature', 'tools']),

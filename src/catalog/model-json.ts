@@ -1,7 +1,7 @@
 import type { Endpoint, LongPrice, Model } from '../canonical/endpoint.ts'
 import { modalityRow, type Modality } from '../canonical/operation.ts'
 import { divideHalfEven } from '../core/money.ts'
-import { effectivePrice } from './effective-price.ts'
+import { comparedPrice } from './prices/compared-price.ts'
 import { pricingRules, promptUnitOf, type PricingRulesJson } from './pricing-rules.ts'
 
 /** The value of an unknown price: the contract's clients need a string, and zero would mean free. */
@@ -151,7 +151,7 @@ function cheapest(endpoints: readonly Endpoint[]): Endpoint | undefined {
 }
 
 function priceKey(endpoint: Endpoint): number {
-  return effectivePrice(endpoint) ?? Number.POSITIVE_INFINITY
+  return comparedPrice(endpoint) ?? Number.POSITIVE_INFINITY
 }
 
 /** The prices of one endpoint in the contract's units. */

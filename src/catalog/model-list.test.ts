@@ -7,7 +7,7 @@ import { openAiPrices } from '../providers/openai/prices.ts'
 import { createCatalog } from './catalog.ts'
 import { parseListing } from './listing.ts'
 import { perUnit } from './model-json.ts'
-import { createPriceOverlay } from './price-overlay.ts'
+import { createProviderPrices } from './prices/provider-prices.ts'
 import { countModels, listEmbeddingModels, listModels } from './model-list.ts'
 
 const nowMs = Date.parse('2026-11-01')
@@ -28,7 +28,7 @@ const catalog = createCatalog({
       author: 'openai',
       modalities: ['language', 'embedding', 'transcription', 'speech'],
       pricesProviderId: 'openai',
-      prices: createPriceOverlay(openAiPrices),
+      prices: createProviderPrices(openAiPrices),
       publicName: (name) => name,
       modelRules: openAiModels,
       parametersOf: () => null,
@@ -189,7 +189,7 @@ test('an id that the operator gave a model of his own is listed once, and no var
         author: 'acme',
         modalities: ['language'],
         pricesProviderId: null,
-        prices: createPriceOverlay([]),
+        prices: createProviderPrices([]),
         publicName: (name) => name,
         modelRules: [],
         parametersOf: () => null,

@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { CatalogView } from './catalog.ts'
-import { effectivePrice } from './effective-price.ts'
+import { comparedPrice } from './prices/compared-price.ts'
 import type { FiguresOf } from './endpoint-json.ts'
 import { renderModel, shownParameters } from './model-json.ts'
 import type { ModelJson } from './model-json.ts'
@@ -166,7 +166,7 @@ function byFigure(shown: Shown[], figureOf: (endpoint: Endpoint) => number): Sho
 }
 
 function priceOf({ endpoints }: Shown, unknown: number): number {
-  return Math.min(...endpoints.map((endpoint) => effectivePrice(endpoint) ?? unknown))
+  return Math.min(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? unknown))
 }
 
 function contextOf({ endpoints }: Shown): number {

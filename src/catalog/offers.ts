@@ -1,19 +1,15 @@
-import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
-import { isSoundModality, modalityRow, type Modality } from '../canonical/operation.ts'
-import { withoutSurcharges } from '../canonical/surcharges.ts'
-import { freePrice, type Price } from '../canonical/usage.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { isSoundModality, type Modality, modalityRow } from '../canonical/operation.ts'
+import type { Price } from '../canonical/usage.ts'
 import { modelsPerTurnMax } from '../core/limits/catalog.ts'
-import { leastAudio, modalitiesOf, traitsOf, type ModelTraits } from './capabilities.ts'
+import { leastAudio, modalitiesOf, type ModelTraits, traitsOf } from './capabilities.ts'
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, splitVariant, toPublicId } from './model-ids.ts'
-import { statedAudio, type OperatorAudio } from './operator-audio.ts'
-import { parseOperatorPrices, tierPricesOf, withStated } from './operator-prices.ts'
-import type { OperatorPrices } from './operator-prices.ts'
-import { packageFacts, packageNames } from './package-prices.ts'
-import { withHourWrites, tierPricesBy } from './price-overlay.ts'
-import type { HourRule } from './price-overlay.ts'
-import type { PricePackage } from './price-package.ts'
+import { type OperatorAudio, statedAudio } from './operator-audio.ts'
+import type { OperatorPrices } from './prices/operator-prices.ts'
+import { priceInOrder } from './prices/price-order.ts'
+import { tableFacts, tableNames, type PriceTable } from './prices/price-table.ts'
 
 /** An endpoint, with what its sources say about its model. */
 export interface Offer {
@@ -35,7 +31,7 @@ export interface OfferContext {
   /** The operator's prices by public id, for every deployment. */
   prices: Readonly<Record<string, OperatorPrices>>
   /** Default prices. */
-  table: PricePackage
+  table: PriceTable
   nowMs: number
 }
 
@@ -123,10 +119,10 @@ function modelsOf(source: DeploymentSource, { listed, table }: OfferContext): re
 /** Without a listing: the models in the price sources of the provider. */
 function knownModels(
   { onlyListed, pricesProviderId: providerId, prices }: DeploymentSource,
-  table: PricePackage,
+  table: PriceTable,
 ): ListedModel[] {
   if (onlyListed) return []
-  const names = new Set([...packageNames({ table, providerId }), ...prices.names])
+  const names = new Set([...tableNames({ table, providerId }), ...prices.names])
   return [...names].map(nameOnly)
 }
 
@@ -150,24 +146,22 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const modality = modalityOf(described, traits, source)
   if (modality === null || !source.modalities.includes(modality)) return []
   const priced = { table: context.table, providerId: pricesProviderId }
-  const facts = packageFacts(priced, upstream, context.nowMs)
+  const facts = tableFacts(priced, upstream, context.nowMs)
   const model = operator?.id ?? publicIdOf(source, upstream)
-  // A price that overrules the package's does so for prompts of every length.
-  const stated = [
-    source.prices.priceOf(upstream, context.nowMs) ?? {},
-    parseOperatorPrices(context.prices[model] ?? {}),
-    parseOperatorPrices(operator?.prices ?? {}),
-  ].reduce(withStated)
-  const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
-  const { hourWrites } = source
-  const known = withHourWrites(hourWrites, withStated(isFree ? freePrice : (facts?.price ?? {}), stated))
-  // Surcharges for speakers and terms exist only for transcriptions.
-  const { hasSurcharges, speaks } = modalityRow(modality)
-  const price = hasSurcharges ? known : withoutSurcharges(speaks ? spoken(known) : known)
-  const tierPrices = tierPricesOf(
-    { price, known: tierPricesBy(source.tiers, upstream, price) },
-    [context.prices[model] ?? {}, operator?.prices ?? {}],
-    (tier) => withHourWrites(hourWrites, tier),
+  const ordered = priceInOrder(
+    {
+      table: facts,
+      provider: source.prices.priceOf(upstream, context.nowMs),
+      everywhere: context.prices[model],
+      model: operator?.prices,
+    },
+    {
+      modality,
+      upstream,
+      isFree: source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding)),
+      hourWrites: source.hourWrites,
+      tiers: source.tiers,
+    },
   )
   // The provider's listing is newer than the data in the program.
   const expirationDate = listed.expirationDate ?? source.expirationDates?.get(upstream)
@@ -178,10 +172,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     model,
     upstreamModel: upstream,
     modality,
-    price,
-    longPrices: isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated, hourWrites),
-    ...(tierPrices === null ? {} : { tierPrices }),
-    isPriced: hasPrice(modality, price),
+    ...ordered,
+    isPriced: hasPrice(modality, ordered.price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,
     parameters: null,
@@ -264,20 +256,6 @@ function withListed(
   return modalityRow(modality).isConversation && inputs ? { ...told, input: ['text', ...inputs] } : told
 }
 
-const noLongPrices: readonly LongPrice[] = []
-
-function longPricesOf(
-  known: readonly LongPrice[],
-  stated: Price,
-  hourWrites: HourRule | undefined,
-): readonly LongPrice[] {
-  if (known.length === 0) return noLongPrices
-  return known.map(({ inputTokensAbove, price }) => ({
-    inputTokensAbove,
-    price: withHourWrites(hourWrites, withStated(price, stated)),
-  }))
-}
-
 function audioOf(
   { audio }: DeploymentSource,
   modality: Modality,
@@ -285,12 +263,6 @@ function audioOf(
 ): Endpoint['audio'] {
   if (!isSoundModality(modality)) return null
   return { ...leastAudio, ...traits.audio, ...audio?.[modality], ...statedAudio(stated) }
-}
-
-/** Price lists state every model's output as text, but the output of a speech model is sound. */
-function spoken(price: Price): Price {
-  const { outputToken, outputAudioToken = outputToken } = price
-  return outputAudioToken === undefined ? price : { ...price, outputAudioToken }
 }
 
 /** What the provider's name tells; at Azure, where the operator chooses that name, what the public name tells. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseOperatorPrices, type OperatorPrices } from './operator-prices.ts'
+import { parseOperatorPrices, type OperatorPrices } from './prices/operator-prices.ts'
 import { perUnit } from './model-json.ts'
 import { pricingRules } from './pricing-rules.ts'
 

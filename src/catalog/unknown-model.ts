@@ -1,5 +1,5 @@
 import type { Model } from '../canonical/endpoint.ts'
-import { modalityRow, type Modality } from '../canonical/operation.ts'
+import { type Modality, modalityRow } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { nearestShownMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
@@ -7,8 +7,7 @@ import type { PotentialProvider } from './deployment-source.ts'
 import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import { describeMember } from './operator-names.ts'
 import type { KindSource } from './offers.ts'
-import { packageFacts, packageNames } from './package-prices.ts'
-import type { PricePackage } from './price-package.ts'
+import { tableFacts, tableNames, type PriceTable } from './prices/price-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { variantsOf } from './variants.ts'
 
@@ -18,7 +17,7 @@ interface Question {
   snapshot: Snapshot
   potential: readonly PotentialProvider[]
   /** Default prices, which tell what providers serve. */
-  table: PricePackage
+  table: PriceTable
   /** The model that a caller means by a name, or null. */
   find: (name: string) => Model | null
   /** The id that a caller means by a name, whether it is served or not. */
@@ -114,14 +113,14 @@ function tagsOf(modelId: string, snapshot: Snapshot): string[] {
 }
 
 /** The provider that would serve the model if it were configured: one whose price list has it under this id or slug. */
-function enablingVariable(base: string, potential: readonly PotentialProvider[], table: PricePackage) {
+function enablingVariable(base: string, potential: readonly PotentialProvider[], table: PriceTable) {
   for (const { author, pricesProviderId: providerId, prices, publicName, keyVariable } of potential) {
-    const names = [...packageNames({ table, providerId }), ...prices.names]
+    const names = [...tableNames({ table, providerId }), ...prices.names]
     const idOf = (name: string) => toPublicId(author, publicName(name))
     const exact = names.find((name) => [idOf(name), name].includes(base))
     if (exact !== undefined) return { id: idOf(exact), keyVariable }
     const slug = slugOf(base)
-    const isKnown = packageFacts({ table, providerId }, slug, 0) !== null
+    const isKnown = tableFacts({ table, providerId }, slug, 0) !== null
     if (isKnown && base === toPublicId(author, slug)) return { id: base, keyVariable }
   }
   return null

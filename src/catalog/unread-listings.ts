@@ -1,7 +1,6 @@
 import type { DeploymentSource } from './deployment-source.ts'
 import { slugOf, toPublicId } from './model-ids.ts'
-import { packageNames } from './package-prices.ts'
-import type { PricePackage } from './price-package.ts'
+import { tableNames, type PriceTable } from './prices/price-table.ts'
 import type { Snapshot } from './snapshot.ts'
 
 interface Question {
@@ -10,7 +9,7 @@ interface Question {
   snapshot: Pick<Snapshot, 'operatorNames'>
   /** Deployments that have not told their models since the start. */
   unread: readonly DeploymentSource[]
-  table: PricePackage
+  table: PriceTable
 }
 
 /**
@@ -25,10 +24,10 @@ export function awaitedProviders({ base, snapshot, unread, table }: Question): s
   return [...new Set(awaited.map(({ deployment }) => deployment.providerName))]
 }
 
-function mayHave(source: DeploymentSource, id: string, table: PricePackage): boolean {
+function mayHave(source: DeploymentSource, id: string, table: PriceTable): boolean {
   const { author, pricesProviderId: providerId, prices, publicName } = source
   if (id.startsWith(`${author}/`)) return true
-  return [...packageNames({ table, providerId }), ...prices.names].some((name) => {
+  return [...tableNames({ table, providerId }), ...prices.names].some((name) => {
     const publicId = toPublicId(author, publicName(name))
     return publicId === id || slugOf(publicId) === id
   })

@@ -1,6 +1,6 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import { modalityRow } from '../canonical/operation.ts'
-import { isFree } from './effective-price.ts'
+import { isFree } from './prices/compared-price.ts'
 import { splitVariant, type Variant } from './model-ids.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
-import type { PriceListsRepository } from '../catalog/prices/price-lists-repository.ts'
+import type { PriceListsRepository } from '../catalog/price-lists/price-lists-repository.ts'
 import type { InvariantFinding } from '../billing/ledger/invariants.ts'
 import type { CliBlobs } from './doctor/health-repository.ts'
 import type { CliDatabase } from './try/receipt-repository.ts'

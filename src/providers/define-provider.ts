@@ -4,7 +4,7 @@ import { isSoundModality, type Modality, type TextModality } from '../canonical/
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
-import type { HourRule, PriceEntry, TierRule } from '../catalog/price-overlay.ts'
+import type { HourRule, PriceEntry, TierRule } from '../catalog/prices/provider-prices.ts'
 import type { TextInterface } from '../formats/text/text-interface.ts'
 
 /**

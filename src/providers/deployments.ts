@@ -3,7 +3,7 @@ import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint
 import { modalityNames, type Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
-import { createPriceOverlay } from '../catalog/price-overlay.ts'
+import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { assert } from '../core/assert.ts'
 import { isInsideHost } from '../transport/public-address.ts'
 import type { Preset } from './define-provider.ts'
@@ -76,7 +76,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     author: isOperatorNamed ? id : preset.author,
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
-    prices: createPriceOverlay(preset.prices, preset.documentedModels),
+    prices: createProviderPrices(preset.prices, preset.documentedModels),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     ...(preset.tiers ? { tiers: preset.tiers } : {}),
     publicName: preset.publicName,
@@ -177,7 +177,7 @@ export function potentialProviders(configured: readonly ProviderSettings[]): Pot
   return presets.flatMap((preset) => {
     const { slug, author, pricesProviderId, publicName, keyVariable } = preset
     if (keyVariable === null || known.has(slug)) return []
-    const prices = createPriceOverlay(preset.prices, preset.documentedModels)
+    const prices = createProviderPrices(preset.prices, preset.documentedModels)
     return [{ author, pricesProviderId, prices, publicName, keyVariable }]
   })
 }

@@ -8,7 +8,7 @@ import { createCatalog } from '../catalog/catalog.ts'
 import type { DeploymentSource } from '../catalog/deployment-source.ts'
 import { listModels } from '../catalog/model-list.ts'
 import type { OperatorName } from '../catalog/operator-names.ts'
-import { createPriceOverlay } from '../catalog/price-overlay.ts'
+import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { GatewayError } from '../core/errors.ts'
 import { demandOf } from '../../test/simulation/billing-fixtures.ts'
 import { createHealth } from './health.ts'
@@ -55,7 +55,7 @@ function source({
     author: id,
     modalities: ['language'],
     pricesProviderId: null,
-    prices: createPriceOverlay([]),
+    prices: createProviderPrices([]),
     publicName: (name) => name,
     modelRules: [],
     parametersOf: () => null,

@@ -1,6 +1,6 @@
 import type { Preferences } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import { effectivePrice } from '../catalog/effective-price.ts'
+import { comparedPrice } from '../catalog/prices/compared-price.ts'
 import type { Variant } from '../catalog/model-ids.ts'
 import type { Place } from '../catalog/operator-names.ts'
 import { isProvider } from '../catalog/permissions.ts'
@@ -127,14 +127,14 @@ function placing(
 ): (endpoint: Endpoint) => number {
   const { health, preferences, random, places } = ordering
   const order = orderOf(preferences)
-  const dearest = Math.max(...endpoints.map((endpoint) => effectivePrice(endpoint) ?? 0))
+  const dearest = Math.max(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? 0))
   const weightOf = (endpoint: Endpoint) =>
     places ? (places.get(endpoint.id)?.weight ?? 1) : weightByPrice(endpoint, dearest)
   const drawn = (endpoint: Endpoint) => draw(weightOf(endpoint), random)
   // Equal places are drawn by lot, so that two endpoints of one price share the load; drawn places lie in [0, 1).
   if (order && places) return drawn
   if (order) return (endpoint) => listedAt(endpoint, order) + drawn(endpoint)
-  if (sort === 'price') return (endpoint) => effectivePrice(endpoint) ?? Number.MAX_VALUE
+  if (sort === 'price') return (endpoint) => comparedPrice(endpoint) ?? Number.MAX_VALUE
   if (sort === 'latency')
     return (endpoint) => health.performanceOf(endpoint).latencyMs?.p50 ?? Number.MAX_VALUE
   if (sort === 'throughput') return (endpoint) => -(health.performanceOf(endpoint).throughput?.p50 ?? 0)
@@ -157,7 +157,7 @@ const cheapestShare = 1e-6
 
 /** The deployment's weight divided by the square of the price. An unknown price counts as the highest. */
 function weightByPrice(endpoint: Endpoint, dearest: number): number {
-  const price = effectivePrice(endpoint) ?? dearest
+  const price = comparedPrice(endpoint) ?? dearest
   const relative = Math.max(dearest > 0 ? price / dearest : 1, cheapestShare)
   return endpoint.deployment.weight / (relative * relative)
 }

@@ -5,7 +5,7 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import { createCatalog } from '../catalog/catalog.ts'
-import { createPriceOverlay } from '../catalog/price-overlay.ts'
+import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import type { DeploymentSource } from '../catalog/deployment-source.ts'
 import { GatewayError } from '../core/errors.ts'
 import { failureMemoryMs } from '../core/limits/routing.ts'
@@ -55,7 +55,7 @@ function source({
     author: id,
     modalities: ['language'],
     pricesProviderId: null,
-    prices: createPriceOverlay([]),
+    prices: createProviderPrices([]),
     publicName: (name) => name,
     modelRules: [],
     parametersOf: () => null,

@@ -1,7 +1,7 @@
 import { costOfUsage } from '../../src/billing/metering/price.ts'
 import { priceAt, type Endpoint } from '../../src/canonical/endpoint.ts'
 import { offersOf } from '../../src/catalog/offers.ts'
-import { pricePackage } from '../../src/catalog/price-package.gen.ts'
+import { pricePackage } from '../../src/catalog/prices/price-package.gen.ts'
 import { toDeploymentSource } from '../../src/providers/deployments.ts'
 import { listReplies, type RecordedReply } from '../recordings/recorded.ts'
 import { showReply } from '../recordings/replay.ts'

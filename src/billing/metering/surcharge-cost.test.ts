@@ -4,7 +4,7 @@ import { demandOf, endpointOf } from '../../../test/simulation/billing-fixtures.
 import { priceWith } from '../../canonical/surcharges.ts'
 import { audioFeatures, noUsage, type AudioFeature, type Price, type Usage } from '../../canonical/usage.ts'
 import { leastAudio } from '../../catalog/capabilities.ts'
-import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
+import { parseOperatorPrices } from '../../catalog/prices/operator-prices.ts'
 import { holdAmountOf } from './hold-amount.ts'
 import { costOfUsage } from './price.ts'
 import { missingPrices } from './hold-amount.ts'

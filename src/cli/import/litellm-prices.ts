@@ -1,6 +1,6 @@
-import { packageFacts } from '../../catalog/package-prices.ts'
-import { createPriceOverlay } from '../../catalog/price-overlay.ts'
-import { pricePackage } from '../../catalog/price-package.gen.ts'
+import { tableFacts } from '../../catalog/prices/price-table.ts'
+import { createProviderPrices } from '../../catalog/prices/provider-prices.ts'
+import { pricePackage } from '../../catalog/prices/price-package.gen.ts'
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
 import { recordOrEmpty } from '../../json/values.ts'
 import type { Preset } from '../../providers/define-provider.ts'
@@ -101,8 +101,8 @@ export function findPrices(
 /** What the gateway itself knows of a model's price. */
 function priceAt({ pricesProviderId: providerId, prices: own }: Preset, upstream: string): Price {
   const nowMs = Date.now()
-  const facts = packageFacts({ table: pricePackage, providerId }, upstream, nowMs)
-  return { ...facts?.price, ...createPriceOverlay(own).priceOf(upstream, nowMs) }
+  const facts = tableFacts({ table: pricePackage, providerId }, upstream, nowMs)
+  return { ...facts?.price, ...createProviderPrices(own).priceOf(upstream, nowMs) }
 }
 
 const isKnown = (price: Price): boolean => Object.keys(carried(price)).length > 0

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { NotData, readDataLiteral } from '../../catalog/prices/data-literal.ts'
+import { NotData, readDataLiteral } from '../../catalog/price-lists/data-literal.ts'
 import { priceFileBytesMax } from '../../core/limits/catalog.ts'
 import { recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import type { CommandContext } from '../context.ts'

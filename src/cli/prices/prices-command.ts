@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { pricePackage, pricePackageVersion } from '../../catalog/price-package.gen.ts'
-import type { PricePackage } from '../../catalog/price-package.ts'
+import { pricePackage, pricePackageVersion } from '../../catalog/prices/price-package.gen.ts'
+import type { PriceTable } from '../../catalog/prices/price-table.ts'
 import {
   comparePrices,
   shownAmount,
   unitName,
   type PriceChange,
   type PriceComparison,
-} from '../../catalog/prices/price-changes.ts'
-import { BadPriceData, readPriceData } from '../../catalog/prices/price-data.ts'
-import { checksumOf, readPriceList, renderPriceList } from '../../catalog/prices/price-list.ts'
+} from '../../catalog/price-lists/price-changes.ts'
+import { BadPriceData, readPriceData } from '../../catalog/price-lists/price-data.ts'
+import { checksumOf, readPriceList, renderPriceList } from '../../catalog/price-lists/price-list.ts'
 import { priceListBytesMax } from '../../core/limits/catalog.ts'
 import { atOnce } from '../../core/turns.ts'
 import { presets } from '../../providers/registry.ts'
@@ -70,7 +70,7 @@ async function listPrices({ priceLists }: CliStorage, context: CommandContext): 
 async function updatePrices(named: string, parsed: Parsed, context: CommandContext): Promise<number> {
   const { data, source } = await findPrices(named, context)
   const ids = new Set(presets.flatMap(({ pricesProviderId }) => pricesProviderId ?? []))
-  let table: PricePackage
+  let table: PriceTable
   try {
     table = readPriceData(data, ids)
   } catch (error) {
@@ -82,7 +82,7 @@ async function updatePrices(named: string, parsed: Parsed, context: CommandConte
 
 /** `table` null: those that the program came with. */
 async function takePrices(
-  { table, source }: { table: PricePackage | null; source: string },
+  { table, source }: { table: PriceTable | null; source: string },
   { priceLists }: CliStorage,
   parsed: Parsed,
   context: CommandContext,

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
  * Known from other people's lists and their readings of https://www.assemblyai.com/pricing (2026-05 to 2026-09), which has

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** Its own list names no price of a search any more, only what a search unit is. */
 export const coherePrices: readonly PriceEntry[] = [

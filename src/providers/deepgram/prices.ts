@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
  * What others list. Nova-3 costs 0.0058 a minute where several languages are asked for at once (`language=multi`), which is not

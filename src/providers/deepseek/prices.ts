@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** The package has the prices of early 2025. */
 export const deepSeekPrices: readonly PriceEntry[] = [

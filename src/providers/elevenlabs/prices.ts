@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
  * What an hour of Scribe v2 and its entities cost is known from readers of https://elevenlabs.io/pricing/api (2026-08 and

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** Known from other people's lists only; speakers cost 40 percent more, as is commonly said. */
 export const fireworksPrices: readonly PriceEntry[] = [

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** By the bytes of the text in UTF-8: a Chinese character costs three times what a Latin letter does. */
 export const fishPrices: readonly PriceEntry[] = [

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** Speech: the package states the output as text, or not the model at all; what these models put out is sound. */
 export const studioPrices: readonly PriceEntry[] = [

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** How Groq counts the time that it sells; the package has the price itself. */
 export const groqPrices: readonly PriceEntry[] = [

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** What a reseller lists; MiniMax's own list is by plan. */
 export const miniMaxPrices: readonly PriceEntry[] = [

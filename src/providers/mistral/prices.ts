@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 const transcriptionPage = 'https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files'
 const seen = '2026-10'

@@ -1,4 +1,4 @@
-import type { PriceEntry, TierRule } from '../../catalog/price-overlay.ts'
+import type { PriceEntry, TierRule } from '../../catalog/prices/provider-prices.ts'
 
 const speechPage = 'https://developers.openai.com/api/docs/guides/text-to-speech'
 const seen = '2026-10'

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /** By tokens: those of the query once for each document, and those of the documents. */
 export const voyagePrices: readonly PriceEntry[] = [

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
  * What the package lacks: sound, under the names that the gateway gives it. Speech cost 4.20 by a reading of 2026-04, and 15 at

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { LongPrice } from '../../canonical/endpoint.ts'
 import { priceUnits, type Price, type PriceUnit } from '../../canonical/usage.ts'
 import { modelsPerTurnMax } from '../../core/limits/catalog.ts'
-import type { DatedPrice, PackageModel, PricePackage } from '../price-package.ts'
+import type { DatedPrice, TableModel, PriceTable } from '../prices/price-table.ts'
 
 /** Default prices as the operator took them; never changed. */
 export interface PriceList {
@@ -21,7 +21,7 @@ export interface PriceList {
 export class DamagedPriceList extends Error {}
 
 /** Prices as they are stored: one line of JSON for each model. */
-export function renderPriceList(table: PricePackage): string {
+export function renderPriceList(table: PriceTable): string {
   const lines = Object.entries(table).flatMap(([provider, models]) =>
     models.map((model) => JSON.stringify({ provider, ...model }, withAmounts)),
   )
@@ -39,12 +39,12 @@ export function checksumOf(content: string): string {
  */
 export function* readPriceList(
   { version, checksum, content }: PriceList,
-  shipped: PricePackage,
-): Generator<void, PricePackage> {
+  shipped: PriceTable,
+): Generator<void, PriceTable> {
   if (content === '') return shipped
   if (checksumOf(content) !== checksum)
     throw new DamagedPriceList(`the stored prices of version ${version} do not have their checksum`)
-  const found: Record<string, PackageModel[]> = {}
+  const found: Record<string, TableModel[]> = {}
   let worked = 0
   for (const line of content.split('\n')) {
     if (++worked % modelsPerTurnMax === 0) yield
@@ -57,7 +57,7 @@ export function* readPriceList(
 
 type StoredPrice = Readonly<Partial<Record<PriceUnit | 'audioMillisecond', string>>>
 
-interface StoredModel extends Omit<PackageModel, 'prices'> {
+interface StoredModel extends Omit<TableModel, 'prices'> {
   provider: string
   prices: readonly {
     fromMs: number

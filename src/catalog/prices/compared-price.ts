@@ -1,6 +1,6 @@
-import type { Endpoint } from '../canonical/endpoint.ts'
-import { modalityRow } from '../canonical/operation.ts'
-import { priceUnits } from '../canonical/usage.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { modalityRow } from '../../canonical/operation.ts'
+import { priceUnits } from '../../canonical/usage.ts'
 
 const cache = new WeakMap<Endpoint, { price: number | null }>()
 
@@ -8,7 +8,7 @@ const cache = new WeakMap<Endpoint, { price: number | null }>()
  * One number to compare endpoints of the same modality by, in nanocredits per million units; null when the price is
  * unknown. For ordering only, never for money: it is a float and a mixture.
  */
-export function effectivePrice(endpoint: Endpoint): number | null {
+export function comparedPrice(endpoint: Endpoint): number | null {
   const known = cache.get(endpoint)
   if (known) return known.price
   const price = compute(endpoint)

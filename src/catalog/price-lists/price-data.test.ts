@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pricePackage } from '../price-package.gen.ts'
+import { pricePackage } from '../prices/price-package.gen.ts'
 import { readDataLiteral } from './data-literal.ts'
 import { BadPriceData, readPriceData } from './price-data.ts'
 

@@ -1,7 +1,7 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
 import { listOrEmpty, recordOrEmpty } from '../../json/values.ts'
 import { parseCredits } from '../../core/money.ts'
-import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
+import type { DatedPrice, NameRule, TableModel, PriceTable } from '../prices/price-table.ts'
 
 /** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
 const priceUsdMax = 100_000
@@ -18,11 +18,11 @@ export class BadPriceData extends Error {}
  * not known and a model without an id throw BadPriceData. Units that the gateway does not meter (searches, pages, images) are
  * left out. Where the hour of the day matters the dearest hour counts: a hold must suffice whenever the call ends.
  */
-export function readPriceData(data: unknown, wanted: Iterable<string>): PricePackage {
+export function readPriceData(data: unknown, wanted: Iterable<string>): PriceTable {
   const providers = new Map<unknown, unknown>()
   for (const provider of listOrEmpty(data)) providers.set(recordOrEmpty(provider)['id'], provider)
   if (providers.size === 0) throw new BadPriceData('it names no provider')
-  const found: Record<string, readonly PackageModel[]> = {}
+  const found: Record<string, readonly TableModel[]> = {}
   for (const id of wanted) {
     const provider = recordOrEmpty(providers.get(id))
     if (provider['id'] === undefined) continue
@@ -36,7 +36,7 @@ export function readPriceData(data: unknown, wanted: Iterable<string>): PricePac
 type Wire = Readonly<Record<string, unknown>>
 
 /** None where nothing that is metered has a price. */
-function readModel(providerId: string, model: Wire): PackageModel[] {
+function readModel(providerId: string, model: Wire): TableModel[] {
   const { id, name, context_window: contextLength } = model
   if (typeof id !== 'string' || id === '') throw new BadPriceData(`a model of ${providerId} has no id`)
   const where = `${providerId}/${id}`

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { NameRule, PackageModel } from '../price-package.ts'
+import type { NameRule, TableModel } from '../prices/price-table.ts'
 import { comparePrices } from './price-changes.ts'
 
-const model = (id: string, match: NameRule, usd: number): PackageModel => ({
+const model = (id: string, match: NameRule, usd: number): TableModel => ({
   id,
   upstream: null,
   name: null,
@@ -10,7 +10,7 @@ const model = (id: string, match: NameRule, usd: number): PackageModel => ({
   match,
   prices: [{ fromMs: 0, price: { inputToken: BigInt(usd * 1e9) } }],
 })
-const compare = (before: PackageModel[], after: PackageModel[]) => {
+const compare = (before: TableModel[], after: TableModel[]) => {
   const { changed, added, removed, doubts } = comparePrices({ acme: before }, { acme: after }, 1)
   const shown = (changes: typeof changed) =>
     changes.map(({ model: name, before: old, after: young }) => [

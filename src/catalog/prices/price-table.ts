@@ -1,9 +1,43 @@
-import type { LongPrice } from '../canonical/endpoint.ts'
-import type { Price } from '../canonical/usage.ts'
-import type { NameRule, PackageModel, PricePackage } from './price-package.ts'
+import type { LongPrice } from '../../canonical/endpoint.ts'
+import type { Price } from '../../canonical/usage.ts'
 
-/** What the package says about a model at a moment. */
-export interface PackageFacts {
+/** How the price package recognises a model by the name its provider knows; the package's own language of rules. */
+export type NameRule =
+  | { equals: string }
+  | { starts_with: string }
+  | { ends_with: string }
+  | { contains: string }
+  | { regex: string }
+  | { and: readonly NameRule[] }
+  | { or: readonly NameRule[] }
+
+/** One model of the table. Prices by the hour are reduced to the dearest hour. */
+export interface TableModel {
+  /** The package's own name of it, unique within a provider. */
+  id: string
+  /** A name the provider takes, or null when only a pattern is known. */
+  upstream: string | null
+  name: string | null
+  contextLength: number | null
+  match: NameRule
+  /** By rising start; the last one that has begun applies. */
+  prices: readonly DatedPrice[]
+}
+
+/** What a model costs from a moment on. */
+export interface DatedPrice {
+  /** Unix milliseconds. */
+  fromMs: number
+  price: Price
+  /** By rising bound; absent when long prompts cost what others do. */
+  long?: readonly LongPrice[]
+}
+
+/** Default prices, the weakest source of `price-order.ts`: models by the package's provider id, from the package or from a list that the operator took. */
+export type PriceTable = Readonly<Record<string, readonly TableModel[]>>
+
+/** What the table says about a model at a moment. */
+export interface TableFacts {
   name: string | null
   contextLength: number | null
   price: Price
@@ -12,21 +46,21 @@ export interface PackageFacts {
 
 /** A provider's models of a table of prices; without one, none is known. */
 export interface PricedProvider {
-  table: PricePackage
+  table: PriceTable
   providerId: string | null
 }
 
 /** The first of a provider's models whose rule fits a name, which is the one that prices it; null when none does. */
-export function modelNamed(models: readonly PackageModel[], upstreamModel: string): PackageModel | null {
+export function modelNamed(models: readonly TableModel[], upstreamModel: string): TableModel | null {
   return models.find(({ match }) => fits(match, upstreamModel)) ?? null
 }
 
 /** What prices a model of the provider, or null. */
-export function packageFacts(
+export function tableFacts(
   { table, providerId }: PricedProvider,
   upstreamModel: string,
   nowMs: number,
-): PackageFacts | null {
+): TableFacts | null {
   if (providerId === null) return null
   const model = modelNamed(table[providerId] ?? [], upstreamModel)
   if (!model) return null
@@ -35,7 +69,7 @@ export function packageFacts(
 }
 
 /** Names of the provider's models that can be asked for without having seen its listing. */
-export function packageNames({ table, providerId }: PricedProvider): string[] {
+export function tableNames({ table, providerId }: PricedProvider): string[] {
   return ((providerId === null ? null : table[providerId]) ?? []).flatMap(({ upstream }) =>
     upstream === null ? [] : [upstream],
   )

@@ -1,6 +1,6 @@
 import { atOnce, inTurns } from '../../core/turns.ts'
 import type { Catalog } from '../catalog.ts'
-import type { PricePackage } from '../price-package.ts'
+import type { PriceTable } from '../prices/price-table.ts'
 import { readPriceList, type PriceList } from './price-list.ts'
 import type { PriceListsRepository } from './price-lists-repository.ts'
 
@@ -20,7 +20,7 @@ export interface PriceFollower {
 export interface PriceFollowerOptions {
   repository: Pick<PriceListsRepository, 'loadVersion' | 'loadNewest'>
   catalog: Pick<Catalog, 'replacePrices'>
-  shipped: PricePackage
+  shipped: PriceTable
   /** The version that the catalog was made with. */
   version: number
   nowMs: () => number
@@ -35,9 +35,9 @@ export interface PriceFollowerOptions {
  */
 export async function loadPrices(
   repository: Pick<PriceListsRepository, 'loadNewest'>,
-  shipped: PricePackage,
+  shipped: PriceTable,
   onFailure: (failure: unknown) => void,
-): Promise<{ version: number; table: PricePackage }> {
+): Promise<{ version: number; table: PriceTable }> {
   const list = await repository.loadNewest()
   if (!list) return { version: 0, table: shipped }
   try {

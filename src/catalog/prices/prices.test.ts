@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { parseOperatorPrices, withStated } from './operator-prices.ts'
 import { pricePackage } from './price-package.gen.ts'
-import { packageFacts } from './package-prices.ts'
-import { createPriceOverlay } from './price-overlay.ts'
+import { tableFacts } from './price-table.ts'
+import { createProviderPrices } from './provider-prices.ts'
 
 function outputOn(day: string) {
-  return packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-luna', Date.parse(day))?.price
+  return tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-luna', Date.parse(day))?.price
     .outputToken
 }
 
@@ -16,18 +16,18 @@ test('a price that begins on a day applies from that day on', () => {
 
 test('a dated name has the price of its model, and a price by the hour of the day is the dearest', () => {
   expect(
-    packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o-2024-11-20', 0)?.price.inputToken,
+    tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o-2024-11-20', 0)?.price.inputToken,
   ).toBe(2_500_000_000n)
   expect(
-    packageFacts({ table: pricePackage, providerId: 'deepseek' }, 'deepseek-chat', 0)?.price.outputToken,
+    tableFacts({ table: pricePackage, providerId: 'deepseek' }, 'deepseek-chat', 0)?.price.outputToken,
   ).toBe(1_100_000_000n)
-  expect(packageFacts({ table: pricePackage, providerId: 'openai' }, 'no-such-model', 0)).toBeNull()
-  expect(packageFacts({ table: pricePackage, providerId: 'no-such-provider' }, 'gpt-4o', 0)).toBeNull()
+  expect(tableFacts({ table: pricePackage, providerId: 'openai' }, 'no-such-model', 0)).toBeNull()
+  expect(tableFacts({ table: pricePackage, providerId: 'no-such-provider' }, 'gpt-4o', 0)).toBeNull()
 })
 
 // The maker's price list: prompts of more than 272,000 tokens cost twice the input and one and a half times the output.
 test('long prompts have a price of their own where the package has one', () => {
-  const facts = packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.4', 0)
+  const facts = tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.4', 0)
   expect(facts?.price).toMatchObject({ inputToken: 2_500_000_000n, outputToken: 15_000_000_000n })
   expect(facts?.longPrices).toEqual([
     {
@@ -35,16 +35,16 @@ test('long prompts have a price of their own where the package has one', () => {
       price: { inputToken: 5_000_000_000n, cachedInputToken: 500_000_000n, outputToken: 22_500_000_000n },
     },
   ])
-  expect(packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o', 0)?.longPrices).toEqual([])
+  expect(tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o', 0)?.longPrices).toEqual([])
 })
 
 // The maker's price list: a write for an hour costs twice the input, also above 200,000 tokens.
 test('cache writes for an hour have a price of their own where the package has one', () => {
-  const facts = packageFacts({ table: pricePackage, providerId: 'anthropic' }, 'claude-sonnet-4-5', 0)
+  const facts = tableFacts({ table: pricePackage, providerId: 'anthropic' }, 'claude-sonnet-4-5', 0)
   expect(facts?.price).toMatchObject({ inputToken: 3_000_000_000n, cacheWriteHourToken: 6_000_000_000n })
   expect(facts?.longPrices[0]?.price.cacheWriteHourToken).toBe(12_000_000_000n)
   expect(
-    packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-sol', 0)?.price,
+    tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-sol', 0)?.price,
   ).not.toHaveProperty('cacheWriteHourToken')
 })
 
@@ -68,37 +68,37 @@ test('how time is counted is written in seconds, and zero undoes what is known o
   expect(parseOperatorPrices({ minimum_seconds: 0 })).toEqual({ minimumMilliseconds: 0 })
 })
 
-test('an overlay adds up what its entries say of a model, and offers no model whose counting alone it knows', () => {
+test('the prices of a provider add up what their entries say of a model, and offers no model whose counting alone they know', () => {
   const from = { source: 'https://example.test', seen: '2026-10' }
-  const overlay = createPriceOverlay([
+  const prices = createProviderPrices([
     { ...from, upstream: ['speech'], prices: { characters_per_million: '15' } },
     { ...from, upstream: ['hearing'], prices: { audio_per_minute: '0.00348' } },
     { ...from, upstream: ['hearing', 'listening'], prices: { minimum_seconds: 10, round_to_seconds: 1 } },
   ])
   const counting = { minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
-  expect(overlay.priceOf('hearing', 0)).toEqual({ audioHour: 208_800_000_000_000n, ...counting })
-  expect(overlay.priceOf('listening', 0)).toEqual(counting)
-  expect(overlay.priceOf('gpt-4o', 0)).toBeNull()
-  expect(overlay.names).toEqual(['speech', 'hearing'])
+  expect(prices.priceOf('hearing', 0)).toEqual({ audioHour: 208_800_000_000_000n, ...counting })
+  expect(prices.priceOf('listening', 0)).toEqual(counting)
+  expect(prices.priceOf('gpt-4o', 0)).toBeNull()
+  expect(prices.names).toEqual(['speech', 'hearing'])
 })
 
 test('an entry prices a family by the beginning of its names, and one with a day counts from that day', () => {
   const from = { source: 'https://example.test', seen: '2026-11', isThirdParty: true as const }
-  const overlay = createPriceOverlay([
+  const prices = createProviderPrices([
     { ...from, upstream: ['voice-2', 'voice-2-*'], prices: { characters_per_million: '30' } },
     { ...from, upstream: ['voice-2-old'], prices: { characters_per_million: '15' } },
     { ...from, upstream: ['spoken'], prices: { output_audio_per_million: '9', input_per_million: '0.5' } },
     { ...from, upstream: ['spoken'], prices: { output_audio_per_million: '18' }, from: '2027-01-01' },
   ])
   const names = ['voice-2', 'voice-2-anna-en', 'voice-2-old', 'voice-20']
-  expect(names.map((name) => overlay.priceOf(name, 0)?.character ?? null)).toEqual([
+  expect(names.map((name) => prices.priceOf(name, 0)?.character ?? null)).toEqual([
     30_000_000_000n,
     30_000_000_000n,
     15_000_000_000n,
     null,
   ])
-  expect(overlay.names).toEqual(['voice-2', 'voice-2-old', 'spoken'])
-  const spokenAt = (time: string) => overlay.priceOf('spoken', Date.parse(time))
+  expect(prices.names).toEqual(['voice-2', 'voice-2-old', 'spoken'])
+  const spokenAt = (time: string) => prices.priceOf('spoken', Date.parse(time))
   expect(spokenAt('2026-12-31T23:59:59Z')).toEqual({
     inputToken: 500_000_000n,
     outputAudioToken: 9_000_000_000n,

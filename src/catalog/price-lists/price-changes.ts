@@ -1,6 +1,5 @@
-import { priceUnitRows, type PriceUnit } from '../../canonical/usage.ts'
-import { modelNamed } from '../package-prices.ts'
-import type { NameRule, PackageModel, PricePackage } from '../price-package.ts'
+import { type PriceUnit, priceUnitRows } from '../../canonical/usage.ts'
+import { modelNamed, type NameRule, type TableModel, type PriceTable } from '../prices/price-table.ts'
 
 /** A price that grows or shrinks by this factor counts as a mistake. */
 const priceJumpMax = 1_000n
@@ -31,7 +30,7 @@ export interface PriceComparison {
  * Compares two tables as they count now; prices that begin later are told with their day. A name of a model that another
  * model prices from now on is told as well, as if it were a model of its own.
  */
-export function comparePrices(before: PricePackage, after: PricePackage, nowMs: number): PriceComparison {
+export function comparePrices(before: PriceTable, after: PriceTable, nowMs: number): PriceComparison {
   const result: PriceComparison = { changed: [], added: [], removed: [], doubts: [] }
   for (const provider of new Set([...Object.keys(before), ...Object.keys(after)].toSorted())) {
     const old = byId(before[provider])
@@ -50,15 +49,15 @@ export function comparePrices(before: PricePackage, after: PricePackage, nowMs: 
 }
 
 /** In their order, the first of an id: a call finds no other. */
-function byId(models: readonly PackageModel[] = []): Models {
-  const found = new Map<string, PackageModel>()
+function byId(models: readonly TableModel[] = []): Models {
+  const found = new Map<string, TableModel>()
   for (const model of models) if (!found.has(model.id)) found.set(model.id, model)
   return found
 }
 
-type Models = ReadonlyMap<string, PackageModel>
+type Models = ReadonlyMap<string, TableModel>
 
-type Pair = readonly [was: PackageModel | null, is: PackageModel | null]
+type Pair = readonly [was: TableModel | null, is: TableModel | null]
 
 /** What prices each model, and each name that another model prices from now on or that one prices only before or after. */
 function pairsOf(old: Models, young: Models): [string, Pair][] {
@@ -76,8 +75,8 @@ function pairsOf(old: Models, young: Models): [string, Pair][] {
 
 /** Whether the row of the model says all there is to say of one of its names. */
 function isSaidByModel(
-  was: PackageModel | null,
-  is: PackageModel | null,
+  was: TableModel | null,
+  is: TableModel | null,
   { old, young }: { old: Models; young: Models },
 ): boolean {
   if (was && is) return was.id === is.id
@@ -96,7 +95,7 @@ function namesOf(rule: NameRule): string[] {
 type Priced = Map<string, { unit: PriceUnit; condition: string; amount: bigint }>
 
 /** Every price of a model that counts now or later, by its unit and condition. */
-function pricesOf(model: PackageModel | null, nowMs: number): Priced {
+function pricesOf(model: TableModel | null, nowMs: number): Priced {
   const found: Priced = new Map()
   const current = model?.prices.findLast(({ fromMs }) => fromMs <= nowMs)
   for (const dated of model?.prices ?? []) {

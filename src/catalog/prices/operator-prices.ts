@@ -1,5 +1,5 @@
-import { surchargeMembers } from '../canonical/surcharges.ts'
-import { surchargedFeatures, writtenPrices } from '../canonical/usage.ts'
+import { surchargeMembers } from '../../canonical/surcharges.ts'
+import { surchargedFeatures, writtenPrices } from '../../canonical/usage.ts'
 import type {
   Price,
   PriceUnit,
@@ -7,8 +7,8 @@ import type {
   TimeRules,
   WrittenPrice,
   WrittenPriceRow,
-} from '../canonical/usage.ts'
-import { parseCredits } from '../core/money.ts'
+} from '../../canonical/usage.ts'
+import { parseCredits } from '../../core/money.ts'
 
 /**
  * Prices as people write them: USD, decimal; and how the time of audio is counted, in seconds. A member that is absent

@@ -1,5 +1,5 @@
-import type { Price } from '../canonical/usage.ts'
-import { divideHalfEven } from '../core/money.ts'
+import type { Price } from '../../canonical/usage.ts'
+import { divideHalfEven } from '../../core/money.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
@@ -18,7 +18,7 @@ export interface PriceEntry {
 }
 
 /** What the gateway itself knows of one provider's prices; its members replace the package's. */
-export interface PriceOverlay {
+export interface ProviderPrices {
   /** The price of a model at a moment (Unix milliseconds), with how its time is counted; null where nothing is known. */
   priceOf(upstreamModel: string, nowMs: number): Price | null
   /** Models that have a price here or are documented, and so can be asked for without having seen a listing. */
@@ -39,10 +39,10 @@ interface StatedPrice {
 }
 
 /** A later entry adds to an earlier one of the same model. Models that are only `documented` are there without a price. */
-export function createPriceOverlay(
+export function createProviderPrices(
   entries: readonly PriceEntry[],
   documented: readonly string[] = [],
-): PriceOverlay {
+): ProviderPrices {
   const byName = new Map<string, StatedPrice[]>()
   const names = new Set<string>(documented)
   for (const { upstream, prices, from } of entries) {

@@ -1,0 +1,68 @@
+import type { Endpoint, LongPrice } from '../../canonical/endpoint.ts'
+import { modalityRow, type Modality } from '../../canonical/operation.ts'
+import { withoutSurcharges } from '../../canonical/surcharges.ts'
+import { freePrice, type Price } from '../../canonical/usage.ts'
+import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } from './operator-prices.ts'
+import type { TableFacts } from './price-table.ts'
+import { tierPricesBy, withHourWrites, type HourRule, type TierRule } from './provider-prices.ts'
+
+/** All that states the price of one model at one deployment, in order: a later source overrules those before it, unit by unit. */
+export interface PriceSources {
+  /** The table of default prices: the price package, or the list that the operator took in its place. */
+  table: Pick<TableFacts, 'price' | 'longPrices'> | null
+  /** `prices.ts` of the provider's folder. */
+  provider: Price | null
+  /** `prices` of the configuration, which hold at every deployment. */
+  everywhere: OperatorPrices | undefined
+  /** `prices` of the model at this deployment. */
+  model: OperatorPrices | undefined
+}
+
+/** The modality of the model, and the provider's rules for prices that no source states. */
+export interface PriceRules {
+  modality: Modality
+  upstream: string
+  /** Whether the table does not count, because the provider charges nothing for this model. */
+  isFree: boolean
+  hourWrites?: HourRule | undefined
+  tiers?: readonly TierRule[] | undefined
+}
+
+/** What a call of the model costs. */
+export type OrderedPrice = Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>
+
+const noLongPrices: readonly LongPrice[] = []
+
+/** Decides which source wins. What overrules the table does so for prompts of every length. */
+export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedPrice {
+  const { table, provider, everywhere = {}, model = {} } = sources
+  const { hourWrites, isFree } = rules
+  const stated = [provider ?? {}, parseOperatorPrices(everywhere), parseOperatorPrices(model)].reduce(
+    withStated,
+  )
+  const overTable = (known: Price) => withHourWrites(hourWrites, withStated(known, stated))
+  const price = ofModality(rules.modality, overTable(isFree ? freePrice : (table?.price ?? {})))
+  const known = tierPricesBy(rules.tiers, rules.upstream, price)
+  const tierPrices = tierPricesOf({ price, known }, [everywhere, model], (tier) =>
+    withHourWrites(hourWrites, tier),
+  )
+  const long = isFree ? [] : (table?.longPrices ?? [])
+  return {
+    price,
+    longPrices:
+      long.length === 0 ? noLongPrices : long.map((each) => ({ ...each, price: overTable(each.price) })),
+    ...(tierPrices === null ? {} : { tierPrices }),
+  }
+}
+
+function ofModality(modality: Modality, price: Price): Price {
+  const { hasSurcharges, speaks } = modalityRow(modality)
+  // Surcharges for speakers and terms exist only for transcriptions.
+  return hasSurcharges ? price : withoutSurcharges(speaks ? spoken(price) : price)
+}
+
+/** Price lists state every model's output as text, but the output of a speech model is sound. */
+function spoken(price: Price): Price {
+  const { outputToken, outputAudioToken = outputToken } = price
+  return outputAudioToken === undefined ? price : { ...price, outputAudioToken }
+}
