@@ -1,6 +1,6 @@
 import { comparedTextLengthMax } from '../core/limits/text.ts'
 
-/** What the caller wrote, and which of its words are names that anybody may read. */
+/** The texts of the caller, and those of its words that are public names. */
 export interface CallerWords {
   texts: readonly string[]
   /** Names of parameters and models. */
@@ -8,13 +8,13 @@ export interface CallerWords {
 }
 
 const mark = '[removed]'
-/** So many words in a row are hardly the same by chance. */
+/** The same words in a row, this many, are hardly chance. */
 const wordsInARow = 3
 const quoted = /(["'`“‘])([^"'`“”‘’]{2,})(["'`”’])/g
 
 /**
- * A provider's words without what they repeat of the caller's: whatever stands in quotes, three words in a row, and
- * single words with a digit, such as a number of a telephone. Null when the caller wrote more than can be compared.
+ * A provider's message without the parts that repeat the caller's text: quoted text, three words in a row, and single
+ * words with a digit, such as a telephone number. Null when the caller's text is too long to be compared.
  */
 export function withoutCallerText(words: string, { texts, names }: CallerWords): string | null {
   let length = 0
@@ -25,7 +25,7 @@ export function withoutCallerText(words: string, { texts, names }: CallerWords):
   const unquoted = words.replace(quoted, (whole, open: string, inner: string, close: string) =>
     !isName(inner) && written.includes(plain(inner)) ? `${open}${mark}${close}` : whole,
   )
-  // What is set equal to a value is a word of its own, as in `input_value=…`.
+  // A value after `=`, as in `input_value=…`, is a word of its own.
   return withoutRuns(unquoted.replace(/=(?=\S)/g, '= ').split(' '), written, isName)
 }
 
@@ -48,7 +48,7 @@ function withoutRuns(words: readonly string[], written: string, isName: (word: s
   return kept.join(' ')
 }
 
-/** Whether the words follow one another in what was written; what encloses them is the provider's. */
+/** Whether the caller wrote these words in this order. Quotes and punctuation around them are the provider's. */
 function isWritten(words: readonly string[], written: string): boolean {
   const searched = bare(plain(words.join(' ')))
   return searched !== '' && written.includes(searched)
@@ -62,7 +62,7 @@ function bare(text: string): string {
   return text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
 }
 
-/** Every string of a JSON value, the members' names left out; bounded by the depth that a request may have. */
+/** Every string in a JSON value, except the names of members. The depth that a request may have bounds the walk. */
 export function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

@@ -1,23 +1,25 @@
 import type { Availability, GatewayError } from '../core/errors.ts'
 
-/** An error that is the whole answer, and what its envelope tells of the call. */
+/** An error that is the whole answer, and the call's data that its envelope shows. */
 export interface ShownError {
   error: GatewayError
-  /** The HTTP status it goes out with, which may be another than the error's own. */
+  /** The HTTP status of the answer; it may differ from the error's own. */
   status: number
-  /** The call's id; null where none began. */
+  /** The call's id; null when no call began. */
   generationId: string | null
 }
 
-/** The body of an error that is the whole answer. */
+/** Makes the body of an error that is the whole answer. */
 export type WriteError = (shown: ShownError) => Readonly<Record<string, unknown>>
 
-/** What clients of a format expect around the answers themselves. */
+/** What clients of a format expect besides the body of an answer. */
 export interface ClientConvention {
   writeError: WriteError
-  /** The lower-case header in which they look for the request's id, besides the gateway's own; null for none. */
+  /**
+   * The lower-case header in which clients look for the request's id, besides the gateway's own header; null for none.
+   */
   requestIdHeader: string | null
-  /** Whether they send their key in `x-api-key`. */
+  /** Whether clients send their key in `x-api-key`. */
   acceptsApiKeyHeader: boolean
 }
 
@@ -26,7 +28,7 @@ export function writeContractError({ error, status }: ShownError): Record<string
   return { error: contractErrorOf(error, status) }
 }
 
-/** What stands in the contract's envelope, of which other formats' envelopes have the members too. */
+/** The members of the contract's envelope; the envelopes of other formats have them too. */
 export function contractErrorOf(error: GatewayError, status: number): Record<string, unknown> {
   return {
     code: status,
@@ -38,7 +40,7 @@ export function contractErrorOf(error: GatewayError, status: number): Record<str
   }
 }
 
-/** With what the contract wants besides: where to read on, and how long to wait. */
+/** The availability, with the two members that the contract adds: where to read on, and how long to wait. */
 function availabilityOf(
   { retryAfterSeconds: seconds }: GatewayError,
   availability: Availability,
@@ -50,7 +52,7 @@ function availabilityOf(
   }
 }
 
-/** The contract's own, for every route whose operation has no other. */
+/** The contract's convention, used by every route whose operation has no other. */
 export const contractConvention: ClientConvention = {
   writeError: writeContractError,
   requestIdHeader: null,

@@ -1,6 +1,6 @@
 /**
- * What an `Accept` header prefers among the media that something comes in. The fallback wins ties, and is also the answer
- * to a header that names none of them, because every client can be told its errors in JSON anyway.
+ * The media type that an `Accept` header prefers among those available. The fallback wins ties. It is also the answer
+ * to a header that names none of them, because errors go out as JSON to every client.
  */
 export function choosePreferred<Media extends string>(
   accept: string | null,

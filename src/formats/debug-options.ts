@@ -6,7 +6,7 @@ export const debugSchema = z
   .looseObject({ echo_upstream_body: z.boolean().nullish() })
   .describe('Shows the body that the provider is sent, and when it answered, in `debug` of the answer.')
 
-/** What of the member a call carries, and the names of what has no effect. */
+/** The effective options of the `debug` member, and the names of options that have no effect. */
 interface DebugOptions {
   asked: { debug?: true }
   dropped: readonly string[]
@@ -14,7 +14,7 @@ interface DebugOptions {
 
 const nothingAsked: DebugOptions = { asked: {}, dropped: [] }
 
-/** Reads the member once it was checked. */
+/** Reads the member after it was checked. */
 export function readDebugOptions(debug: z.output<typeof debugSchema> | null | undefined): DebugOptions {
   if (debug === null || debug === undefined) return nothingAsked
   const { echo_upstream_body: echo, ...others } = debug
@@ -22,10 +22,10 @@ export function readDebugOptions(debug: z.output<typeof debugSchema> | null | un
   return { asked: echo === true ? { debug: true } : {}, dropped }
 }
 
-/** What is listed as dropped where the body is too large to be shown. */
+/** The name that is listed as dropped when the body is too large to be shown. */
 export const echoName = 'debug.echo_upstream_body'
 
-/** What is shown of the exchange, in the contract's words. */
+/** The exchange with the provider, as the contract shows it. */
 export function writeDebug({ sentBody, stage }: ShownDebug): Record<string, unknown> {
   const { event, startMs, epochMs } = stage
   return {

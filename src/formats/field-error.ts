@@ -3,8 +3,8 @@ import { fieldError, GatewayError } from '../core/errors.ts'
 import { describeIssue } from './schema-issue.ts'
 
 /**
- * Checks a part of a request against its schema and returns what it parsed to. `name` is the part's own path, empty for
- * the whole body. Throws `invalid_request` that names the first member at fault by its whole path, such as
+ * Checks a part of a request against its schema and returns the parsed value. `name` is the path of the part, empty for
+ * the whole body. Throws `invalid_request`, which names the first wrong member by its whole path, such as
  * `provider.max_price.prompt`.
  */
 export function parseField<T>(schema: z.ZodType<T>, name: string, value: unknown): T {
@@ -27,7 +27,10 @@ function toFieldError(prefix: string, error: z.ZodError): GatewayError {
 
 type Issue = z.core.$ZodIssue
 
-/** Of a union the alternative that got furthest explains most; when none got anywhere, the union names them all. */
+/**
+ * In a union, the alternative that matched furthest explains most. When none matched at all, the union's own issue
+ * names them all.
+ */
 function deepest(issue: Issue | undefined, outer: readonly PropertyKey[] = []): Issue | undefined {
   if (issue?.code !== 'invalid_union') return issue && { ...issue, path: [...outer, ...issue.path] }
   const path = [...outer, ...issue.path]
@@ -44,11 +47,11 @@ function formatPath(prefix: string, path: readonly PropertyKey[]): string {
   }, prefix)
 }
 
-/** What is wrong, as the rest of a sentence whose subject is the member. */
+/** Describes the problem as the rest of a sentence whose subject is the member. */
 function problemOf(issue: Issue | undefined): string {
   if (!issue) return 'has another form than expected'
   const { code, input, message } = issue
-  // A schema's own text says what is wrong with a value, and here there is none.
+  // For a wrong value the schema's own text says what is wrong; for a missing one it does not fit.
   const isMissing = code !== 'custom' && code !== 'too_big' && input === undefined
   return isMissing && !message.startsWith('is required') ? 'is required' : message
 }

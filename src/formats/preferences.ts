@@ -29,7 +29,10 @@ const quantization = z.enum([
 const sortKey = z.enum(['price', 'throughput', 'latency', 'exacto'])
 const amount = z.union([z.number(), z.string().max(40)])
 
-/** The contract's `provider` object. Unknown members are refused, so that a misspelt restriction never goes unheeded. */
+/**
+ * The contract's `provider` object. Unknown members are refused, so that a misspelt restriction is not silently
+ * ignored.
+ */
 export const preferencesSchema = z
   .strictObject({
     order: slugs.nullish().describe('Providers to try first, in this order.'),
@@ -81,7 +84,7 @@ export const preferencesSchema = z
   })
   .meta({ id: 'ProviderPreferences', description: 'How a request is routed.' })
 
-/** Preferences as decoded, and the names of wishes that are understood but not acted on. */
+/** The decoded preferences, and the names of preferences that the gateway accepts but does not act on. */
 export interface DecodedPreferences {
   preferences: Preferences
   dropped: readonly string[]
@@ -119,7 +122,7 @@ export function parsePreferences(value: unknown): DecodedPreferences {
 
 type WireLimits = z.output<typeof percentiles> | number | null | undefined
 
-/** A number is about the median. Null where nothing is wished. */
+/** A plain number limits the median. Null when the request sets no limit. */
 function readLimits(wire: WireLimits, factor: number): Preferences['preferredLatencyMaxMs'] {
   const given = typeof wire === 'number' ? { p50: wire } : (wire ?? {})
   const limits: Partial<Percentiles> = {}
@@ -132,10 +135,10 @@ function readLimits(wire: WireLimits, factor: number): Preferences['preferredLat
 
 type WireMaxPrice = NonNullable<z.output<typeof preferencesSchema>['max_price']>
 
-/** USD per million tokens is credits per million, which is nanocredits per million as the catalog keeps prices. */
+/** USD per million tokens equals credits per million tokens; the catalog keeps prices as nanocredits per million. */
 function parseMaxPrice(wire: WireMaxPrice): NonNullable<Preferences['maxPrice']> {
   const limits: NonNullable<Preferences['maxPrice']> = {}
-  // No endpoint has a price by the image: what an image costs is that of the tokens it counts as. So this limit is always met.
+  // No endpoint has a price per image: an image costs its tokens. So this limit is always met.
   if (wire.image !== undefined && wire.image !== null) parseAmount('provider.max_price.image', wire.image)
   for (const name of ['prompt', 'completion', 'audio', 'request'] as const) {
     const value = wire[name]

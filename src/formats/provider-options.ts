@@ -3,12 +3,15 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The members of `provider.options` meant for the endpoint's provider; those under its own slug win over its preset's. */
+/**
+ * The members of `provider.options` for the endpoint's provider. Members under the provider's own slug win over those
+ * under its preset's.
+ */
 export function optionsFor({ options }: Preferences, { deployment }: Endpoint): Members {
   return { ...membersOf(options, deployment.preset), ...membersOf(options, deployment.provider) }
 }
 
-/** Those of them that are not passed on, as paths of the request. */
+/** The members among them that are not passed on, as paths of the request. */
 export function optionsLeftOut(
   { options }: Preferences,
   { deployment }: Endpoint,

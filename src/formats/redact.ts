@@ -14,8 +14,8 @@ const secrets: readonly RegExp[] = [
 ]
 
 /**
- * Upstream text that may be shown: one line, bounded, with addresses, hosts, ids and anything like a key taken out. The
- * names of models that are known stay, however much they look like one of those.
+ * A provider's text as callers may see it: one line of bounded length, without addresses, hosts, ids and anything like
+ * a key. Names of known models stay, even when they look like one of those.
  */
 export function redact(text: string, names: readonly string[] = []): string {
   if (isMarkup(text)) return ''
@@ -32,16 +32,19 @@ export function redact(text: string, names: readonly string[] = []): string {
     : `${characters.slice(0, upstreamMessageLengthMax - 1).join('')}…`
 }
 
-/** Control characters, and those that stand for names meanwhile, which no text means anything by. */
+/**
+ * Control characters, and the private-use characters that stand for kept names during the replacement. Neither means
+ * anything in a message.
+ */
 const unshown = /[\u0000-\u001f\u007f-\u009f\ue000-\uf8ff\s]+/g
-/** A shorter name is in no danger. */
+/** Shorter names match none of the secret patterns. */
 const keptNameLengthMin = 4
 
 function stand(index: number): string {
   return String.fromCharCode(0xe000 + index)
 }
 
-/** Whether a text is a web page, as firewalls and proxies answer. */
+/** Whether a text is a web page; firewalls and proxies answer with such pages. */
 export function isMarkup(text: string): boolean {
   return /<(?:!doctype|html|head|body)\b/i.test(text)
 }

@@ -5,21 +5,21 @@ import { memberParseBytesMax, memberPassedBytesMax } from '../core/limits/text.t
 import { parseField } from './field-error.ts'
 import { fieldError } from '../core/errors.ts'
 
-/** How the members of a request are read. */
+/** The rules by which the members of a request are read. */
 export interface FieldRules {
-  /** What a member must be, by its name. */
+  /** The schema of each member, by name. */
   shape: Readonly<Record<string, z.ZodType>>
-  /** Whether a member is surely that, told without the schema; false says nothing. */
+  /** Quick tests, by name: true means that the value surely matches the schema; false says nothing. */
   quickChecks?: Readonly<Partial<Record<string, QuickCheck>>>
-  /** Names that are for the gateway alone, and so never too large to be read. */
+  /** Names that only the gateway reads; they are always parsed, whatever their size. */
   gateway: Readonly<Record<string, unknown>>
-  /** Read by hand. */
+  /** Members that other code reads. */
   readApart: ReadonlySet<string>
-  /** What may be as large as the body: it is passed on, and nothing of it decides how. */
+  /** Members that may be as large as the body: they are only passed on, and no decision depends on them. */
   neverParsed: ReadonlySet<string>
 }
 
-/** Every known member of moderate size, checked; larger ones are for the provider to judge. Throws `invalid_request`. */
+/** Reads and checks every known member of moderate size; the provider judges larger ones. Throws `invalid_request`. */
 export function readFields(document: JsonDocument, rules: FieldRules): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [name, { valueStart, valueEnd }] of document.members) {

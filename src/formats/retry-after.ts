@@ -1,6 +1,6 @@
 import { retryAfterMsMax } from '../core/limits/text.ts'
 
-/** The provider's own wait in milliseconds, bounded; null when it named none or nonsense. */
+/** The wait that the provider names, in milliseconds and bounded; null when it names none or an invalid one. */
 export function readRetryAfter(headers: Headers): number | null {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return bounded(exact)
@@ -8,8 +8,8 @@ export function readRetryAfter(headers: Headers): number | null {
 }
 
 /**
- * When the limit that refused a request begins anew, in milliseconds and bounded, by the headers of the limits of which
- * nothing remains; null where none says so. Several are waited for together. Providers name them
+ * The time until an exhausted limit starts anew, in milliseconds and bounded: the longest among the limits whose
+ * headers say that nothing remains; null when no header says when. Providers name such headers
  * `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-reset` and the like.
  */
 export function readLimitReset(headers: Headers): number | null {
@@ -42,10 +42,10 @@ function waitOf(given: string, headers: Headers): number | null {
 }
 
 const durationPattern = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/
-/** No limit lasts for thirty years: more are seconds since 1970. */
+/** No limit lasts thirty years, so larger numbers are seconds since 1970. */
 const epochSecondsMin = 1_000_000_000
 
-/** A moment is measured against the provider's own clock, which the answer carries. */
+/** The wait is measured from the provider's own clock, which the answer's `date` header has. */
 function untilMs(momentMs: number, headers: Headers): number | null {
   const waitMs = momentMs - Date.parse(headers.get('date') ?? '')
   return Number.isFinite(waitMs) && waitMs >= 0 ? bounded(waitMs) : null

@@ -1,13 +1,12 @@
 import type { z } from 'zod'
 
-/** What a schema found wrong, before it has a text. */
+/** An issue that a schema found, before it has a text. */
 type RawIssue<T extends z.core.$ZodIssueBase = z.core.$ZodIssue> = z.core.$ZodRawIssue<T>
 type Issue = z.core.$ZodIssue
 
 /**
- * What is wrong with a value, as the rest of a sentence whose subject is the member: `must be a number of at least 1`.
- * It is given to every parsing of what people wrote, in place of the schema library's own texts; a schema that has a text of
- * its own keeps it.
+ * Describes an issue as the rest of a sentence whose subject is the member: `must be a number of at least 1`. Every
+ * parser of text that people wrote uses it instead of the schema library's texts; a schema's own text is kept.
  */
 export function describeIssue(issue: RawIssue): string {
   switch (issue.code) {
@@ -47,7 +46,7 @@ const kinds: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** What would be right, as a noun; null where that is no kind of value. */
+/** The expected value as a noun; null when the issue is not about the kind of value. */
 function wantedOf(issue: RawIssue | Issue): string | null {
   if (issue.code === 'invalid_type') return kinds[issue.expected] ?? `a ${issue.expected}`
   if (issue.code !== 'invalid_value') return null
@@ -57,7 +56,7 @@ function wantedOf(issue: RawIssue | Issue): string | null {
 function describeKind(issue: RawIssue<z.core.$ZodIssueInvalidType | z.core.$ZodIssueInvalidValue>): string {
   const wanted = wantedOf(issue)
   if (issue.input === undefined) return `is required; send ${wanted}`
-  // Of a fraction in place of a whole number the kind is right.
+  // A fraction where a whole number is expected has the right kind, so the kind is not repeated.
   const isOfKind = issue.code === 'invalid_value' || kindOf(issue.input) === kindBehind(issue.expected)
   return isOfKind ? `must be ${wanted}` : `must be ${wanted}, not ${kindOf(issue.input)}`
 }
@@ -71,20 +70,20 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** All alternatives, each once; those that are no kinds by what is wrong with them. */
+/** Names all alternatives, each once. An alternative that is not a kind of value is described by its problem. */
 function describeUnion({ errors, input }: RawIssue<z.core.$ZodIssueInvalidUnion>): string {
   const firsts = errors.flatMap((issues) => issues.slice(0, 1))
   const wanted = firsts.map((issue) => wantedOf(issue) ?? issue.message.replace(/^must be /, ''))
   const alternatives = [...new Set(wanted)].join(', or ')
   if (alternatives === '') return 'has none of the forms that are known'
   if (input === undefined) return `is required; send ${alternatives}`
-  // The others are read as going on after the first.
+  // The first alternative decides how the sentence begins.
   const [first] = firsts
   const isNoun = first && (wantedOf(first) !== null || first.message.startsWith('must be '))
   return isNoun ? `must be ${alternatives}` : alternatives
 }
 
-/** The noun that a bound counts; none where the value itself is bounded. */
+/** The noun that a bound counts; absent where the value itself is bounded. */
 const counted: Readonly<Record<string, readonly [one: string, several: string]>> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -131,5 +130,5 @@ function listOf(values: readonly unknown[]): string {
     .join(', ')
 }
 
-/** Names are the caller's where they are not known, and may be many. */
+/** Unknown names come from the caller, and there may be many. */
 const shownMax = 20

@@ -3,10 +3,10 @@ import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { memberValue } from '../json/document.ts'
 
-// The contract's, and `on_demand`, by which the own clients of a provider call the usual tier.
+// The contract's tiers, and `on_demand`, the name that one provider's own clients use for the usual tier.
 const tiers = ['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'on_demand'] as const
 
-/** What callers of chat completions and responses may ask for; those of messages have other words. */
+/** The tiers that callers of chat completions and responses may ask for; messages has other names. */
 export const serviceTierSchema = z
   .enum(tiers)
   .nullish()
@@ -14,10 +14,10 @@ export const serviceTierSchema = z
 
 const knownTiers: ReadonlySet<unknown> = new Set([...tiers, null])
 
-/** Whether the schema surely takes the value. */
+/** Whether the schema surely accepts the value. */
 export const isServiceTier = (value: unknown): boolean => knownTiers.has(value)
 
-/** Whether the caller asks for a tier and no other, of which these names of dropped members say that it cannot be asked for. */
+/** Whether the caller asks for exactly the flex tier and the endpoint cannot be asked for it, as `dropped` shows. */
 export function isTierMissing(
   { document }: Pick<TextCall, 'document'>,
   dropped: readonly string[] = [],
@@ -25,9 +25,9 @@ export function isTierMissing(
   return dropped.includes('service_tier') && memberValue(document, 'service_tier') === 'flex'
 }
 
-/** Tiers that the formats of OpenAI name otherwise than a provider did. */
+/** Tiers whose name in OpenAI's formats differs from the provider's. */
 const openAiNames: Readonly<Record<string, string>> = { standard: 'default', batch: 'default' }
-/** Tiers that messages have, and those of others that are one of them. */
+/** The tiers of messages, and tiers of other formats that mean the same. */
 const messagesNames: Readonly<Record<string, string>> = {
   standard: 'standard',
   priority: 'priority',
@@ -36,22 +36,22 @@ const messagesNames: Readonly<Record<string, string>> = {
   auto: 'standard',
 }
 
-/** The tier that served a call, in the words of chat completions and responses. */
+/** The tier that served a call, by its name in chat completions and responses. */
 export function openAiTierOf(tier: string | null): string | null {
   return tier === null ? null : (openAiNames[tier] ?? tier)
 }
 
-/** The same in the words of messages, whose clients know no others; null where none of them is meant. */
+/** The same tier by its name in messages, whose clients know no others; null when messages has no such tier. */
 export function messagesTierOf(tier: string | null): string | null {
   return tier === null ? null : (messagesNames[tier] ?? null)
 }
 
-/** Other names that callers have for a tier. */
+/** Other names that callers use for a tier. */
 const alias: Readonly<Record<string, string>> = { fast: 'priority' }
 
 /**
- * The tier that a provider may be asked for: one that costs what its usual one does, or one whose price is stated. Null for any
- * other, because serving it would bill it wrongly.
+ * The tier to ask the provider for: one that costs the same as its usual tier, or one with a stated price. Null for any
+ * other tier, because the call would be billed wrongly.
  */
 export function tierToSend(
   asked: unknown,

@@ -1,25 +1,25 @@
 import type { BodyPiece } from '../core/body.ts'
 
 /**
- * Text of an event stream as this module sees it: one character per byte (latin1). Nothing is decoded before a frame
- * is whole, so a read may end anywhere, also inside a UTF-8 character.
+ * Text of an event stream with one character for each byte (latin1). Nothing is decoded before a frame is complete, so
+ * a chunk may end anywhere, also inside a UTF-8 character.
  */
 export type ByteText = string
 
-/** Cuts an event stream into whole frames, however it arrives. */
+/** Cuts an event stream into whole frames, whatever its chunks. */
 export interface FrameSplitter {
   /**
-   * All frames that are complete now, as text with `\n` line ends, each ending in an empty line; null when none is.
-   * Throws a RangeError when one frame grows beyond the bound.
+   * All frames that are complete now, as text with `\n` line ends, each ending in an empty line; null when no frame is
+   * complete. Throws a RangeError when one frame grows beyond the bound.
    */
   push(chunk: Uint8Array): ByteText | null
-  /** What was left when the stream ended: a last frame without its empty line, or null. */
+  /** The rest when the stream ended: a last frame without its empty line, or null. */
   end(): ByteText | null
 }
 
 const byteOrderMark = '\u00ef\u00bb\u00bf'
 
-/** How a frame begins that has a picture in it, in the formats whose providers make some. */
+/** Occurs in a frame with a picture, in the formats whose providers make pictures. */
 const pictures = /data:image|"inlineData"|"inline_data"|image_generation/
 
 /** A splitter that holds at most `frameBytesMax` bytes of an unfinished frame, and `pictureBytesMax` of one with a picture. */
@@ -29,7 +29,7 @@ export function createFrameSplitter(frameBytesMax: number, pictureBytesMax = fra
   let bytesMax = frameBytesMax
   let endedInReturn = false
   let isFirst = true
-  // What may be the beginning of a byte order mark.
+  // A possible beginning of a byte order mark.
   let beginning: ByteText = ''
 
   // CR, LF and CR LF all end a line; a CR at the end of a read may be half of a CR LF.
@@ -90,7 +90,10 @@ export function createFrameSplitter(frameBytesMax: number, pictureBytesMax = fra
   }
 }
 
-/** The data of one frame (text without its empty line), its lines joined; null for a comment or an event without data. */
+/**
+ * The data of one frame (text without its empty line), with its lines joined; null for a comment or an event without
+ * data.
+ */
 export function readFrameData(frame: ByteText): ByteText | null {
   if (frame.startsWith('data: ') && !frame.includes('\n')) return frame.slice(6)
   let data: ByteText | null = null
@@ -102,12 +105,15 @@ export function readFrameData(frame: ByteText): ByteText | null {
   return data
 }
 
-/** Bytes as a byte text. Without a Buffer in between, which costs as much again for every piece of every stream. */
+/**
+ * Bytes as a byte text. It calls Buffer's method on the bytes: making a Buffer first would double the cost of each
+ * chunk.
+ */
 function readBytes(bytes: Uint8Array): ByteText {
   return Buffer.prototype.toString.call(bytes, 'latin1')
 }
 
-/** A byte text as it is sent: as it stands when that is what its bytes would be, which saves a copy of each piece. */
+/** A byte text as it is sent: ASCII goes out as a string, which saves a copy of each piece. */
 export function toPiece(text: ByteText): BodyPiece {
   return isAscii(text) ? text : toBytes(text)
 }
@@ -127,7 +133,7 @@ export function fromUtf8(text: string): ByteText {
   return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Both readings of ASCII are the same text, and most frames are ASCII. */
+/** ASCII is the same text in both encodings, and most frames are ASCII. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { hasMember, type JsonDocument } from '../json/document.ts'
 import { fieldError } from '../core/errors.ts'
 
-/** Members of the contract that only its own service acts on, in every format. */
+/** Members of the contract, in every format, that only the contract's own service acts on. */
 export const unservedShape = {
   plugins: z
     .array(z.looseObject({ id: z.string(), enabled: z.boolean().nullish() }))
@@ -17,15 +17,15 @@ export const unservedShape = {
     .describe('Not served, because the gateway runs no tools of its own: an empty list passes.'),
 }
 
-/** As they come out of their schema. */
+/** These members, parsed by their schema. */
 export type UnservedFields = Partial<z.output<z.ZodObject<typeof unservedShape>>>
 
-/** A request that is too long for its model fails by itself, so nobody takes it for shortened. */
+/** Without this plugin a request that is too long for its model fails, so no caller mistakes it for a shortened one. */
 const harmlessPlugins: ReadonlySet<string> = new Set(['context-compression'])
 
 /**
- * Names of members that are accepted without effect. Throws `invalid_request` for a member without which the answer would
- * mean something else.
+ * Names of members that are accepted without effect. Throws `invalid_request` for a member whose absence would change
+ * the meaning of the answer.
  */
 export function readUnserved(document: JsonDocument, fields: UnservedFields): string[] {
   const { plugins, preset, stop_server_tools_when: stops } = fields

@@ -1,17 +1,17 @@
 import { recordOrNull, type WireRecord } from '../json/values.ts'
-/** What an error body says, whatever its shape. Upstream text: not for callers as it is. */
+/** The contents of an error body of any form. It is the provider's text and must not reach callers unchanged. */
 export interface ReportedError {
   message: string
   type: string
   code: string
   param: string | null
-  /** Google's own word for what went wrong, such as `API_KEY_INVALID`, beside a status that says less. */
+  /** Google's own reason, such as `API_KEY_INVALID`, which is more exact than the status. */
   reason: string
-  /** When to try again, where the body says so; in milliseconds. */
+  /** The wait before a retry, in milliseconds, when the body names one. */
   retryDelayMs: number | null
 }
 
-/** An error body as it came; what is not JSON is a message of its own. Never throws. */
+/** Parses an error body; text that is not JSON becomes the message. Never throws. */
 export function parseErrorBody(body: Uint8Array): ReportedError {
   const text = new TextDecoder().decode(body).trim()
   try {
@@ -21,10 +21,10 @@ export function parseErrorBody(body: Uint8Array): ReportedError {
   }
 }
 
-/** Of ElevenLabs; the second one is for a voice that the account's plan may not use. */
+/** ElevenLabs's codes; the second is for a voice that the account's plan may not use. */
 const voiceCodes: ReadonlySet<string> = new Set(['voice_not_found', 'invalid_uid'])
 
-/** Every shape seen in the wild, in the order that finds the most telling one. */
+/** Every form seen so far, in the order that finds the most specific one. */
 export function readShape(wire: unknown): ReportedError {
   const body = recordOrNull(Array.isArray(wire) ? wire[0] : wire)
   const error = recordOrNull(body?.['error'])
@@ -63,7 +63,7 @@ export function readShape(wire: unknown): ReportedError {
 
 const delayPattern = /^(\d{1,9}(?:\.\d{1,9})?)s$/
 
-/** What Google adds to an error: a list of objects, of which each says one thing. */
+/** Google's additions to an error: a list of objects with one fact each. */
 function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDelayMs'> {
   const list = Array.isArray(details) ? details.map(recordOrNull) : []
   const [, seconds] = delayPattern.exec(firstText(list.map((detail) => detail?.['retryDelay']))) ?? []
@@ -73,7 +73,7 @@ function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDel
   }
 }
 
-/** A problem as Rev AI words it: a title, and by the name of each wrong parameter a list of what is wrong. */
+/** A problem in Rev AI's form: a title, and a list of problems for each wrong parameter. */
 function problemOf(body: WireRecord | null): string | undefined {
   const title = body?.['title']
   if (typeof title !== 'string') return undefined

@@ -6,8 +6,8 @@ import { readLimitReset, readRetryAfter } from './retry-after.ts'
 import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 
 /**
- * What a provider reported: as the message its status and code, which any log may have, and apart from them its own words,
- * bounded and without secrets. They may still repeat what the caller wrote, so they are never logged as they are.
+ * A provider's error. The message has its status and code, which any log may show. The provider's own words are
+ * separate, bounded and without secrets; they may repeat the caller's text, so they are never logged unchanged.
  */
 export class ProviderReport extends Error {
   readonly said: string
@@ -19,35 +19,34 @@ export class ProviderReport extends Error {
 }
 
 /**
- * Why an attempt failed and what may follow, from status, headers and body. The status alone is not trusted: some
- * providers refuse a key with 400 or 403, and some say 429 for an account without money.
+ * Why an attempt failed and what may follow, by status, headers and body. The status alone is not reliable: some
+ * providers refuse a key with 400 or 403, and some answer 429 for an account without money.
  *
- * The caller's message is ours. The provider's own words are shown only where the caller's request is at fault (400,
- * 413, 422), shortened and without addresses, hosts, account names and anything that looks like a key.
+ * The caller's message is the gateway's own. The provider's words are shown only when the caller's request is at fault
+ * (400, 413, 422), shortened and without addresses, hosts, account names and anything that looks like a key.
  */
 export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFailure {
   const reported = parseErrorBody(response.body)
   const { status, headers } = response
   const kind = classify(status, reported)
-  // A limit of requests that begins anew puts no money into an account.
+  // The reset of a rate limit puts no money into an account.
   const isLimit = status === 429 && kind === 'rate'
   const retryAfterMs =
     readRetryAfter(headers) ?? delayOf(reported) ?? (isLimit ? readLimitReset(headers) : null)
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
 
-/** What reads an answer knows of its secrets. */
+/** The secrets and names that a reader of answers needs to clean error messages. */
 export type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames' | 'parameterNames'>
 
-/** The error alone of what `readReportedFailure` finds. */
+/** Only the error of `readReportedFailure`. */
 export function readReportedError(wire: unknown, context: ReportContext): GatewayError {
   return readReportedFailure(wire, context).error
 }
 
 /**
- * An error object found inside a successful answer or stream; a `code` from 400 to 599 is the status it should have had.
- * What refuses with an error status was rid of secrets before anybody read it; what is found in an answer is so here, by
- * `hideSecrets`.
+ * An error object inside a successful answer or stream; a `code` from 400 to 599 is the status it should have had.
+ * Secrets in an error response were removed earlier; here `hideSecrets` removes them.
  */
 export function readReportedFailure(
   wire: unknown,
@@ -69,7 +68,7 @@ export function readReportedFailure(
   return toFailure(kind, facts)
 }
 
-/** The status an error inside a stream would have had as a response. */
+/** The status that an error inside a stream would have had as a response. */
 function statusOfReport({ code, type }: ReportedError): number {
   const status = Number(code)
   if (Number.isInteger(status) && status >= 400 && status < 600) return status
@@ -99,7 +98,10 @@ const contextCodes = new Set([
 ])
 const contextPattern =
   /prompt is too long|maximum context length|context (?:window|length|size)|too many tokens|exceeds the maximum number of tokens|input tokens exceeded|max context length|maximum input length/i
-/** Only at the beginning: further on, a message may repeat what the caller wrote, who must not be able to fake this. */
+/**
+ * Only at the beginning: later in a message the provider may repeat the caller's text, and a caller must not be able to
+ * fake this.
+ */
 const credentialPattern =
   /^(?:(?:invalid|incorrect|wrong|missing|expired|no) (?:or \w+ )?(?:api[ _-]?key|authentication|credentials?|token)|api[ _-]?key (?:is )?(?:not valid|invalid|expired|required|missing|not found)|unauthorized|the security token)/i
 const credentialCodes = new Set([
@@ -110,23 +112,23 @@ const credentialCodes = new Set([
 ])
 const balancePattern =
   /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|payment required|credit balance is too low/i
-/** Anthropic's words with 400, only at the beginning as well. */
+/** Anthropic's words with status 400; also only at the beginning. */
 const creditPattern = /^your credit balance is too low\b/i
-/** Rev AI's type of a problem, an address whose last part is this. */
+/** Rev AI's problem type: a URL with this as its last part. */
 const outOfCreditPattern = /\/out-of-credits?$/i
-/** The words of those that forbid what an account cannot pay for, such as Rev AI and xAI. */
+/** The words of providers that answer 403 for a missing balance, such as Rev AI and xAI. */
 const spentPattern =
   /(?:\b(?:not|no)|n't) (?:have )?(?:enough |sufficient |any )?(?:credits?|balance|funds)\b|\binsufficient (?:credits?|balance|funds)\b|\b(?:used|spent) all (?:of )?(?:its |your )?(?:available )?credits\b|\bout of credits?\b/i
 const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safety system|flagged/i
 const overloadPattern =
   /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
 
-/** Refusals of what was sent; 414 and 431 where it stands in the address, which some servers count as a header. */
+/** Statuses that refuse the request itself; 414 and 431 concern the URL, which some servers count as a header. */
 const requestStatuses: ReadonlySet<number> = new Set([400, 413, 414, 415, 422, 431])
 
 function classify(status: number, reported: ReportedError): Kind {
   const words = `${reported.code} ${reported.type} ${reported.message}`
-  // ElevenLabs answers so where the account has no credits left.
+  // ElevenLabs answers this when the account has no credits left.
   if (status === 401 && reported.code === 'quota_exceeded') return 'balance'
   if (isCredentialFault(status, reported)) return 'credential'
   if (isBalanceFault(status, reported, words)) return 'balance'
@@ -141,26 +143,26 @@ function classify(status: number, reported: ReportedError): Kind {
   return 'failed'
 }
 
-/** OpenAI's first words (seen in 2024 to 2026) when one request alone asks for more than a limit gives at once. */
+/** OpenAI's first words (seen from 2024 to 2026) when a single request exceeds a whole limit. */
 const sizePattern = /^request too large for\b/i
-/** `Limit 30000, Used 12, Requested 31538`, of whatever is limited; what has room for what was used passes later. */
+/** `Limit 30000, Used 12, Requested 31538`, for any limit. A request that is not larger than the limit passes later. */
 const limitPattern = /\blimit:? (\d{1,12}), (?:used:? \d{1,12}, )?requested:? (\d{1,12})\b/i
 
-/** Whether the request could ever pass the limit that refused it. False only when the provider says so beyond doubt. */
+/** Whether the request can ever pass the limit that refused it. False only when the provider clearly says so. */
 function fitsLimit({ message }: ReportedError): boolean {
   if (sizePattern.test(message)) return false
   const [, limit, requested] = limitPattern.exec(message) ?? []
   return limit === undefined || Number(requested) <= Number(limit)
 }
 
-/** A firewall's page or a missing right to one model is no reason to take a whole deployment out. */
+/** A firewall's page, or a missing right to one model, must not take a whole deployment out. */
 function classifyForbidden(reported: ReportedError, words: string): Kind {
   if (isMarkup(reported.message)) return 'failed'
   if (contentPattern.test(words)) return 'content'
   return /\bmodel\b/i.test(words) ? 'model' : 'credential'
 }
 
-/** What was not found is the model, unless the provider says that it is the voice. */
+/** The missing thing is the model unless the provider says that it is the voice. */
 function isVoiceFault({ param, message }: ReportedError): boolean {
   return param === 'voice' || (/\bvoice(?:_id)?\b/i.test(message) && !/\bmodel\b/i.test(message))
 }
@@ -186,13 +188,14 @@ function isCredentialFault(status: number, reported: ReportedError): boolean {
   )
 }
 
-// Words count only where they cannot be the caller's; the hint "add a payment method" in a rate limit is not one.
+// Words count only in places where they cannot be the caller's. The hint "add a payment method" in a rate limit does
+// not count.
 function isBalanceFault(status: number, reported: ReportedError, words: string): boolean {
   const { code, type, message, retryDelayMs } = reported
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
   if (status === 400 && creditPattern.test(message)) return true
   if (status === 403 && (outOfCreditPattern.test(type) || spentPattern.test(message))) return true
-  // Google calls every limit a quota; one that is free again after a while is no lack of money.
+  // Google calls every limit a quota; a quota with a wait is not a lack of money.
   return (
     status === 429 && code !== 'rate_limit_exceeded' && retryDelayMs === null && balancePattern.test(words)
   )
@@ -305,7 +308,7 @@ const rules: Readonly<Record<Kind, FailureRule>> = {
 
 function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   const { type, describe, ...consequences } = rules[kind]
-  // What is too large is so later too, whatever a refusal by a limit says of the next try.
+  // A request that is too large stays too large, whatever the refusal says about a retry.
   const retryAfterMs = kind === 'too_large' ? null : facts.retryAfterMs
   const param = kind === 'request' ? parameterOf(facts) : null
   const cause = new ProviderReport(
@@ -321,11 +324,11 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
 }
 
 const parameterPattern = /^[\w.[\]-]{1,100}$/
-/** Most providers of speech say in words alone that they have no such voice. */
+/** Most speech providers report an unknown voice only in words. */
 const voicePattern =
   /\b(?:unknown|invalid|no such)\b[^.]{0,40}\bvoice(?:_id)?\b|\bvoice(?:_id)?\b.{0,120}\b(?:not found|not exist|unknown|invalid)\b/i
 
-/** The parameter the provider names, when the caller did send it. */
+/** The parameter that the provider names, if the caller sent it. */
 function parameterOf({ reported, parameterNames }: FailureFacts): string | null {
   const { param, message } = reported
   if (parameterNames.includes('voice') && voicePattern.test(message)) return 'voice'

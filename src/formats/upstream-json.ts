@@ -4,12 +4,12 @@ import { isRecord, parsePlainly } from '../json/values.ts'
 import { isNestedWithin } from '../json/scan.ts'
 import { toBuffer } from '../json/bytes.ts'
 
-/** A provider's answer as an object. Throws `provider_failed` when it is none. */
+/** A provider's answer as an object. Throws `provider_failed` when it is not one. */
 export function parseAnswer(bytes: Uint8Array, parse = parsePlainly): Record<string, unknown> {
   return parseAnswerText(toBuffer(bytes).toString('utf8'), parse)
 }
 
-/** The same of its text. */
+/** The same for its text. */
 export function parseAnswerText(json: string, parse = parsePlainly): Record<string, unknown> {
   if (!isNestedWithin(json, jsonDepthMax)) throw unreadable('it is nested too deep')
   let wire: unknown

@@ -20,21 +20,26 @@ export interface BatchObject {
   usage: Record<string, unknown> | null
   results: null
   error: { message: string } | null
-  /** Present while a batch that was accepted cannot go on by itself. */
+  /** Present while an accepted batch cannot continue without outside help, such as credits or a free provider. */
   headrace_metadata?: { waiting: ShownWaiting }
 }
 
-/** What items of a batch wait for; times are Unix seconds. */
+/** A reason why items of a batch wait. Times are Unix seconds. */
 interface ShownCause {
   type: string
   message: string
-  /** Left out when only the batch as a whole is known to wait, as its other members are. */
+  /**
+   * The number of waiting items. Absent when only the batch as a whole is known to wait; the other members are then
+   * absent too.
+   */
   items?: number
   since?: number
   next_try_at?: number
 }
 
-/** The first cause, or that of most items, with what is true of all; `causes` has each of them. */
+/**
+ * The first cause, or the cause of most items, with the figures of all causes together; `causes` lists each of them.
+ */
 interface ShownWaiting extends ShownCause {
   causes?: ShownCause[]
 }
@@ -49,7 +54,7 @@ export interface BatchEstimate {
   total: number
   estimate: number
   worst_case: number
-  /** What the organization's budgets have; null when nothing limits it. */
+  /** The credits left in the organization's budgets; null when no budget limits the organization. */
   available: number | null
 }
 
@@ -71,7 +76,7 @@ export function toBatchObject(batch: Batch, waiting: readonly Waiting[] = []): B
     request_counts: { total: batch.totalItems, completed: batch.completedItems, failed: batch.failedItems },
     usage: batch.usageJson === null ? null : (JSON.parse(batch.usageJson) as Record<string, unknown>),
     results: null,
-    // Before the end it only notes what the batch waits for, which is no failure.
+    // A running batch only notes what it waits for; that is not a failure.
     error: isEnded && batch.errorJson !== null ? messageOf(batch.errorJson) : null,
     ...(shown === null ? {} : { headrace_metadata: { waiting: shown } }),
   }
@@ -82,7 +87,7 @@ export function isWaiting(batch: Batch): boolean {
   return batch.status === 'in_progress' && batchErrorType(batch.errorJson) === 'payment_required'
 }
 
-/** Whether items of the batch may wait for something; later on they are all being ended. */
+/** Whether items of the batch may wait. In a later status all items are being ended. */
 export function mayWait({ status }: Batch): boolean {
   return status === 'validating' || status === 'in_progress'
 }
@@ -94,7 +99,7 @@ function showWaiting(batch: Batch, waiting: readonly Waiting[]): ShownWaiting | 
   }
   const causes = waiting.map(({ type, message, items, sinceMs, nextTryMs }) => ({
     type,
-    // The batch knows which money it is that is short.
+    // Only the batch knows which budget is short.
     message: type === 'payment_required' && money !== null ? money.message : message,
     items,
     since: seconds(sinceMs),

@@ -19,14 +19,17 @@ export interface BatchUsage {
 }
 
 /**
- * A sum of usages that can be summed further: `serviceTiers` and `speeds` keep up to two distinct values, so that in the
- * end one is shown only when all items agreed.
+ * A sum of usages that more usages can be added to. `serviceTiers` and `speeds` keep up to two distinct values: the
+ * final object shows a value only when all items agree on it.
  */
 export interface UsageSum {
   usage: BatchUsage
   serviceTiers: (string | null)[]
   speeds: (string | null)[]
-  /** Some item's cost is not known, so that `cost` is a lower bound. Absent in sums that were stored before it was noted. */
+  /**
+   * The cost of at least one item is unknown, so `cost` is a lower bound. Absent in sums that were stored before this
+   * member existed.
+   */
   hasUnknownCost?: boolean
 }
 
@@ -79,7 +82,7 @@ export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
   }
 }
 
-/** The object callers see. Its cost is null, as an item's own is, when nothing is known that it adds up from. */
+/** The object that callers see. As for a single item, its cost is null when no part of it is known. */
 export function shownUsage(sum: UsageSum): BatchUsage {
   const { service_tier: _tier, speed: _speed, ...usage } = sum.usage
   const [tier] = sum.serviceTiers
@@ -95,14 +98,14 @@ export function shownUsage(sum: UsageSum): BatchUsage {
   }
 }
 
-/** Sums of doubles drift; amounts are added as the whole nanocredits they stand for. */
+/** Sums of doubles drift, so amounts are added as whole nanocredits. */
 function addCredits(left: number | null | undefined, right: number | null | undefined): number | null {
   if (left == null) return right ?? null
   if (right == null) return left
   return toCredits(parseCredits(left) + parseCredits(right))
 }
 
-/** A null or absent count says nothing, so it neither adds nor appears. */
+/** A null or absent count adds nothing and is not shown. */
 function addDetails(
   left: Details | null | undefined,
   right: Details | null | undefined,

@@ -22,25 +22,31 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-/** Of one item; its longer texts are only copied. */
+/** The bounds of one item. Longer texts in it are copied without being parsed. */
 const itemBounds = { textBytesMin: leanTextBytesMin, bytesMax: batchItemValuesBytesMax }
 
 /**
- * What the scanner finds, in the order of the body. Bytes are lent: they are overwritten after the call returns, so
- * whoever wants to keep them copies them.
+ * Receives what the scanner finds, in the order of the body. The scanner overwrites the bytes after the call returns,
+ * so a handler copies the bytes that it keeps.
  */
 export interface ScannerHandler {
   /** A member of the top-level object other than `requests`. `value` is null when it was too large to be kept. */
   member(name: string, value: Buffer | null): void
   /** `requests` has begun. */
   requestsBegin(): void
-  /** One item of `requests`, from its first byte to its last; `walked` is null when it is not proven to be valid JSON. */
+  /**
+   * One item of `requests`, from its first byte to its last; `walked` is null when the item could not be proven to be
+   * valid JSON.
+   */
   item(index: number, value: Buffer, walked: WalkedItem | null): void
-  /** An item larger than `batchItemBytesMax`, or with more than `batchItemValuesBytesMax` of values; its beginning is all that counts. */
+  /**
+   * An item larger than `batchItemBytesMax`, or with more than `batchItemValuesBytesMax` of values. `head` is only its
+   * beginning.
+   */
   oversizedItem(index: number, head: Buffer): void
 }
 
-/** What is expected at the current byte. */
+/** What the scanner expects at the current byte. */
 type State =
   | 'body'
   | 'key_or_end'
@@ -53,29 +59,32 @@ type State =
   | 'item_comma_or_end'
   | 'done'
 
-/** What kind of value is being walked through. */
+/** The kind of value that the scanner is inside. */
 type Walk = 'none' | 'start' | 'container' | 'string' | 'scalar'
 
 const initialWindowBytes = 1 << 18
 
 /**
- * Finds the members of the top-level object and the items of `requests` in a body that arrives in chunks with any
- * boundaries, in any key order. Holds at most one value: the one it is in. Every byte is copied once into a window and
- * looked at once; what lies inside a value is left to `JSON.parse`, except brackets and strings.
+ * Finds the members of the top-level object and the items of `requests`, in any key order, in a body that arrives in
+ * chunks with any boundaries. It holds at most one value: the current one. Every byte is copied once into a window and
+ * looked at once. Within a value the scanner looks only at brackets and strings; `JSON.parse` judges the rest.
  */
 export class ByteScanner {
   readonly #handler: ScannerHandler
   readonly #itemWalk = new ItemWalk()
   #window: Buffer = Buffer.allocUnsafe(initialWindowBytes)
-  /** Bytes of the body that have left the window, the lines that ended in them, and those of the last, unended one. */
+  /**
+   * The number of bytes that have left the window. The next two fields are the lines that ended in them, and the bytes
+   * of the last line, which has not ended.
+   */
   #dropped = 0
   #droppedLines = 0
   #droppedLineBytes = 0
   #position = 0
   #end = 0
-  /** Offset of the value being kept, -1 when nothing is. */
+  /** Offset of the value that is being kept; -1 for none. */
   #pin = -1
-  /** Offset of the value that was handed on last. */
+  /** Offset of the last value that the handler was given. */
   #valueStart = 0
   #state: State = 'body'
   #walk: Walk = 'none'
@@ -102,7 +111,10 @@ export class ByteScanner {
     this.#scan()
   }
 
-  /** Called by the handler: the scanner stops where it is, so that something can be awaited before it goes on. */
+  /**
+   * For the handler: the scanner stops at the current byte, so that the handler's caller can await something before
+   * `resume`.
+   */
   pause(): void {
     this.#isPaused = true
   }
@@ -111,7 +123,7 @@ export class ByteScanner {
     return this.#isPaused
   }
 
-  /** Goes on with the bytes it has. */
+  /** Continues with the bytes in the window. */
   resume(): void {
     this.#isPaused = false
     this.#scan()
@@ -125,7 +137,7 @@ export class ByteScanner {
     this.#boundValue()
   }
 
-  /** Must be called once after the last chunk; throws when the body is cut off. */
+  /** The caller calls this once after the last chunk. Throws when the body is cut off. */
   end(): void {
     if (this.#state === 'done') return
     if (this.#state === 'body')
@@ -134,12 +146,12 @@ export class ByteScanner {
     throw new GatewayError('invalid_request', `The body ends before its JSON object is complete (${place}).`)
   }
 
-  /** Where in the body a byte of the value lies that is being handed on. */
+  /** The line and column, in the body, of a byte of the value that the handler was just given. */
   placeInValue(offset: number): TextPlace {
     return this.#placeAt(this.#valueStart + offset)
   }
 
-  /** Of a line that began before the window, its bytes count and not its characters. */
+  /** When a line began before the window, the column counts the bytes of that part, not its characters. */
   #placeAt(offset: number): TextPlace {
     const { count, lastEnd } = countLines(this.#window.subarray(0, offset))
     const column = columnOf(this.#window.subarray(lastEnd, offset)) + 1
@@ -222,7 +234,7 @@ export class ByteScanner {
     this.#position++
   }
 
-  /** A byte order mark is tolerated: editors on Windows write one. */
+  /** A byte order mark is accepted: editors on Windows write one. */
   #beginObject(byte: number): void {
     const offset = this.#dropped + this.#position
     const isMark = offset < 3 && byte === [0xef, 0xbb, 0xbf][offset]
@@ -246,7 +258,7 @@ export class ByteScanner {
     this.#handler.requestsBegin()
   }
 
-  /** Most items lie in the window as a whole, so that the walk which proves one also finds its end. */
+  /** Most items lie in the window as a whole, so the walk that proves an item also finds its end. */
   #beginItem(): void {
     const start = this.#position
     const walked = this.#itemWalk.prove(this.#window, start, this.#end)
@@ -262,7 +274,7 @@ export class ByteScanner {
     this.#walk = 'start'
   }
 
-  /** Goes on through the current value; false when the window is used up before its end. */
+  /** Continues through the current value; false when the window ends before the value does. */
   #walkValue(): boolean {
     switch (this.#walk) {
       case 'start':
@@ -312,7 +324,7 @@ export class ByteScanner {
     return true
   }
 
-  /** The hot loop: brackets are counted, strings are leapt over. */
+  /** The hot loop: it counts brackets and skips strings. */
   #walkContainer(): boolean {
     const window = this.#window
     const end = this.#end
@@ -346,7 +358,10 @@ export class ByteScanner {
     return false
   }
 
-  /** As `stringEnd`, but remembers across chunks whether the next byte is escaped; -1 leaves the window used up. */
+  /**
+   * Like `stringEnd`, but remembers between chunks whether the next byte is escaped. -1: the string goes on beyond the
+   * window.
+   */
   #stringEnd(from: number): number {
     let start = from
     if (this.#isEscaped && start < this.#end) {
@@ -400,7 +415,7 @@ export class ByteScanner {
     this.#names.add(this.#key)
   }
 
-  /** Lets go of a value that has grown beyond its bound; its end is still looked for. */
+  /** Stops keeping a value that has grown beyond its bound; the scanner still looks for its end. */
   #boundValue(): void {
     if (this.#pin < 0) return
     const length = this.#end - this.#pin
@@ -438,7 +453,7 @@ export class ByteScanner {
   }
 }
 
-/** Whether a number, `true`, `false` or `null` has ended where this byte stands. */
+/** Whether this byte ends a number, `true`, `false` or `null`. */
 function endsScalar(byte: number | undefined): boolean {
   return byte === comma || byte === closeBrace || byte === closeBracket || isSpace(byte)
 }

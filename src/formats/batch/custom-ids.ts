@@ -6,22 +6,23 @@ import { customIdLengthMax } from '../../core/limits/batches.ts'
 const customIdBlockBytes = 1_048_576
 
 const initialSlots = 1024
-/** A table fuller than this is doubled; linear probing stays short below it. */
+/** A fuller table is doubled, so that linear probing stays short. */
 const fillMax = 0.7
 /** A code point takes at most four bytes of UTF-8, so a length fits one byte as `length - 1`. */
 const idBytesMax = customIdLengthMax * 4
 
 /**
- * The exact set of a batch's custom ids: bytes in blocks, one after the other, and an open-addressed table of their
- * places. A million ids of 20 characters take about 38 MB, where a `Set` of strings takes 100. The hash is keyed at
- * random, so nobody can choose ids that collide.
+ * The exact set of a batch's custom ids: their bytes lie in blocks, one id after the other, and an open-addressed table
+ * has their places. A million ids of 20 characters take about 38 MB; a `Set` of strings takes 100. The hash has a
+ * random key, so a caller cannot choose ids that collide.
  */
 export class CustomIds {
   #blocks: Uint8Array[] = []
   #blockEnd = customIdBlockBytes
   /**
-   * Two numbers a slot: place + 1 of an id, 0 when the slot is free, and its hash, so that nearly all that differ are told
-   * apart and all are moved without looking at their bytes. A place is block × `customIdBlockBytes` + offset.
+   * Two numbers for each slot: the id's place + 1 (0 for a free slot) and the id's hash. With the hash, nearly all
+   * different ids are told apart, and the table grows, without reading their bytes. A place is block ×
+   * `customIdBlockBytes` + offset.
    */
   #table = new Uint32Array(initialSlots * 2)
   #size = 0
@@ -33,14 +34,14 @@ export class CustomIds {
     return this.#size
   }
 
-  /** Adds an id of 1 to `customIdLengthMax` code points; false when it was there already. */
+  /** Adds an id of 1 to `customIdLengthMax` code points; false when the set has it already. */
   add(id: string): boolean {
     const { read, written } = this.#encoder.encodeInto(id, this.#scratch)
     assert(read === id.length && written > 0, 'a custom id is checked before it is added')
     return this.#add(this.#scratch, 0, written)
   }
 
-  /** As `add`, of an id that lies between these offsets as 1 to `customIdLengthMax` bytes of ASCII. */
+  /** Like `add`, for an id between these offsets that is 1 to `customIdLengthMax` bytes of ASCII. */
   addAscii(bytes: Uint8Array, start: number, end: number): boolean {
     assert(end > start && end - start <= customIdLengthMax, 'a custom id is checked before it is added')
     return this.#add(bytes, start, end - start)
@@ -57,7 +58,7 @@ export class CustomIds {
     return true
   }
 
-  /** Where in the table these bytes are, or the free slot where they belong. */
+  /** The slot of these bytes, or the free slot where they belong. */
   #find(hash: number, bytes: Uint8Array, start: number, length: number): number {
     const table = this.#table
     const mask = table.length - 1
@@ -92,7 +93,7 @@ export class CustomIds {
     const place = (this.#blocks.length - 1) * customIdBlockBytes + this.#blockEnd
     const block = this.#blockOf(place)
     block[this.#blockEnd] = length - 1
-    // Shorter than what a call into the runtime costs.
+    // For so few bytes a loop is faster than a call into the runtime.
     for (let index = 0; index < length; index++) block[this.#blockEnd + 1 + index] = bytes[start + index] ?? 0
     this.#blockEnd += 1 + length
     return place

@@ -15,15 +15,18 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 // oxlint-disable-next-line no-control-regex -- exactly these are refused
 const controlPattern = /[\u0000-\u001f\u007f-\u009f]/
 
-/** Checks items as they come, and remembers of all of them just what later checks need: ids and two models. */
+/** Checks items as they arrive. Of all items it remembers only what later checks need: the ids and two models. */
 export class ItemChecks {
   readonly #ids = new CustomIds()
-  /** The first two distinct models in bodies: whatever the batch's model is, one of them shows the first mismatch. */
+  /**
+   * The first two distinct models in bodies. Whatever the batch's model turns out to be, the first mismatch is one of
+   * them.
+   */
   #models: { model: string; index: number }[] = []
 
   /**
-   * Checks an item, of which `walked` says what is known, and returns where its body lies. Throws `invalid_request` for its
-   * shape and `unprocessable` for its custom id.
+   * Checks an item and returns where its body lies; `walked` has the members that are already found. Throws
+   * `invalid_request` for the item's shape and `unprocessable` for its custom id.
    */
   check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): ValuePlace {
     const { custom_id: customId, body, model, stream } = walked ?? {}
@@ -41,7 +44,7 @@ export class ItemChecks {
     return body
   }
 
-  /** The same for what is not plain, and for everything that is wrong. */
+  /** The slow way, by `JSON.parse`: for items that the fast way cannot prove, and for every error message. */
   #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): ValuePlace {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes, placeOf)
@@ -62,7 +65,7 @@ export class ItemChecks {
     return { start, end: start + found.value.length }
   }
 
-  /** Of an item too large to be read only the id matters; its beginning must show it. */
+  /** An item that is too large to be read still needs its id; the id must stand at its beginning. */
   checkOversized(index: number, head: Buffer): string {
     const where = `requests[${index}]`
     const match = /^\{\s*"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")\s*,/.exec(
@@ -82,7 +85,7 @@ export class ItemChecks {
     return customId
   }
 
-  /** The check of `body.model` that had to wait for the batch's model; throws `invalid_request` for the first mismatch. */
+  /** Checks each `body.model` once the batch's model is known. Throws `invalid_request` for the first mismatch. */
   checkModels(batchModel: string): void {
     const expected = withoutVariant(batchModel)
     const wrong = this.#models.find(({ model }) => withoutVariant(model) !== expected)
@@ -117,10 +120,10 @@ export class ItemChecks {
   }
 }
 
-/** How much of an oversized item is looked at for its id. */
+/** The bytes of an oversized item in which its id is looked for. */
 const oversizedHeadBytes = 4_096
 
-/** Whether a value is a string of allowed length without anything that needs a second look. */
+/** Whether a value is a string of allowed length that needs no further check. */
 function isPlainId(bytes: Buffer, { start, end }: ValuePlace): boolean {
   if (bytes[start] !== 0x22 || end - start < 3 || end - start > customIdLengthMax + 2) return false
   for (let at = start + 1; at < end - 1; at++) {
@@ -130,7 +133,9 @@ function isPlainId(bytes: Buffer, { start, end }: ValuePlace): boolean {
   return true
 }
 
-/** A value known to be valid JSON; null for a list and an object, whose content does not matter. */
+/**
+ * The value of bytes that are known to be valid JSON; null for a list or an object, whose content does not matter here.
+ */
 function valueAt(bytes: Buffer, place: ValuePlace | undefined): unknown {
   if (place === undefined) return undefined
   const first = bytes[place.start]
@@ -149,7 +154,7 @@ function parseItem(where: string, bytes: Uint8Array, placeOf: PlaceOf): Record<s
   return item
 }
 
-/** A JSON string; empty for what is none. */
+/** The text of a JSON string; empty for bytes that are not one. */
 function parseString(text: string): string {
   try {
     return String(JSON.parse(text))

@@ -5,7 +5,10 @@ type MemberName = 'custom_id' | 'body' | 'model' | 'stream' | 'messages' | 'inpu
 /** A proven item and its members that ingest looks at; all but `custom_id` and `body` are those of the body. */
 export type WalkedItem = ProvenObject<MemberName>
 
-/** Proves items of a batch without building them. An item without proof is for `JSON.parse` to judge. */
+/**
+ * Proves that items of a batch are valid JSON, without building their values. `JSON.parse` judges the items that this
+ * cannot prove.
+ */
 export class ItemWalk extends ObjectProof<MemberName> {
   constructor() {
     super({

@@ -17,20 +17,23 @@ export interface RequestHead {
   endpoint: BatchEndpoint | null
   model: string | null
   providerOnly: readonly string[] | null
-  /** The most the batch may cost, nanocredits. */
+  /** The most that the batch may cost, in nanocredits. */
   maxCostNanocredits: bigint | null
   /** Members that were ignored. */
   dropped: string[]
 }
 
-/** A head of which nothing is known yet. */
+/** A head before any member was read. */
 export function emptyHead(): RequestHead {
   return { endpoint: null, model: null, providerOnly: null, maxCostNanocredits: null, dropped: [] }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads one top-level member into the head; `bytes` null stands for a value too large to be kept. Throws 400 and 422. */
+/**
+ * Reads one top-level member into the head; `bytes` is null when the value was too large to be kept. Throws
+ * `invalid_request` (400) and `unprocessable` (422).
+ */
 export function readMember(
   head: RequestHead,
   name: string,

@@ -13,7 +13,7 @@ export interface ItemError {
   error_type?: string
 }
 
-/** What an item was answered, as the contract's result item shows it; the body is JSON. */
+/** The answer to an item, as the contract's result item shows it; the body is JSON. */
 export interface ItemResponse {
   status_code: number
   request_id: string | null
@@ -28,8 +28,8 @@ export function itemErrorOf(error: GatewayError): ItemError {
 }
 
 /**
- * One line of `results`, newline included. The body stays the bytes it is, after a proof that it is JSON: one broken
- * body must not break the array of everybody else's.
+ * One line of `results`, newline included. The body's bytes are unchanged; its caller has proven that they are JSON,
+ * because one broken body would break the whole array of results.
  */
 export function resultLine(
   place: { batchId: BatchId; item: number; customId: string },
@@ -59,7 +59,7 @@ export function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-/** Raw newlines in JSON are white space between tokens, never inside a string, so spaces say the same. */
+/** Replaces newlines by spaces. In JSON a raw newline is always white space between tokens, never part of a string. */
 export function onOneLine(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(newline)) return bytes
   return bytes.map((byte) => (byte === newline ? 0x20 : byte))
@@ -68,11 +68,11 @@ export function onOneLine(bytes: Uint8Array): Uint8Array {
 /** What a stored item's line says. */
 export interface ItemInput {
   customId: string
-  /** Null when the item was too large to be kept. */
+  /** Null when the body was too large to be kept. */
   body: Buffer | null
 }
 
-/** The line of an item whose body was too large to be kept: its result will be that error. */
+/** The stored line of an item whose body was too large to be kept; its result will be an error. */
 export function withoutBody(customId: string): Buffer {
   return Buffer.from(JSON.stringify({ custom_id: customId }))
 }

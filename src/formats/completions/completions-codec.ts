@@ -43,15 +43,18 @@ import { identityOf, shownError, writeCompletionsUsage } from './write-answer.ts
 
 /** Where a provider differs from OpenAI's legacy completions, as data. */
 export interface CompletionsOptions {
-  /** Members that it lacks and that change what the answer is: a call that sets one goes elsewhere. Default none. */
+  /**
+   * Members that the provider lacks and that change the answer: a call that sets one goes to another provider. Default
+   * none.
+   */
   refuses?: readonly string[]
-  /** What happens to members no format knows. Default `drop`. */
+  /** What happens to members that no format knows. Default `drop`. */
   unknownMembers?: 'forward' | 'drop'
-  /** The models that it has for it, where not all are asked so. */
+  /** Which models have this format. Default all. */
   serves?: (asked: AskedInterface) => boolean
 }
 
-/** OpenAI's legacy completions, with a provider's departures as data. Calls of other formats never go there. */
+/** OpenAI's legacy completions, with a provider's differences as data. Calls of other formats never use it. */
 export function openAiCompletions(
   { serves, ...options }: CompletionsOptions = {},
   path: TextPath = '/completions',
@@ -67,7 +70,7 @@ export function openAiCompletions(
 
 type Options = Required<Omit<CompletionsOptions, 'serves'>>
 
-/** What a provider answers passes as it is, but for who answered and what it cost. */
+/** A provider's answer passes unchanged, except for the provider's name and the cost. */
 function completionsCodec(options: Options): TextCodec {
   return {
     encodeRequest: (call, endpoint) => encodeRequest(call, endpoint, options),
@@ -136,7 +139,7 @@ function decodeAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer 
   }
 }
 
-/** The provider's own counts where they were charged. */
+/** The provider's own counts, when they are what was charged. */
 function usageOf(wire: unknown, charge: ShownCharge): Wire {
   const told = recordOrNull(wire)
   return told === null || charge.isEstimated
@@ -144,7 +147,7 @@ function usageOf(wire: unknown, charge: ShownCharge): Wire {
     : { ...told, ...showCharge(charge) }
 }
 
-/** What the frames of a stream, or a whole answer, come to. */
+/** Reads the usage of a whole answer, or of a stream's frames. */
 class CompletionsMeter {
   readonly #reading: MeterReading = startReading({})
   usage: Wire | null = null
@@ -175,7 +178,9 @@ class CompletionsMeter {
   }
 }
 
-/** A stream as it came: the frames that end a choice, and all after the first of them, wait for the money. */
+/**
+ * Passes a stream on. The frame that first ends a choice, and all frames after it, wait until the charge is captured.
+ */
 class CompletionsPassage implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
@@ -242,7 +247,7 @@ class CompletionsPassage implements StreamRewriter {
     return this.#meter.reading()
   }
 
-  /** What of a frame the caller may have at once. */
+  /** The part of a frame that the caller may have at once. */
   #take(frame: string): string {
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || data.trim() === '') return ''
@@ -273,7 +278,7 @@ class CompletionsPassage implements StreamRewriter {
     return ''
   }
 
-  /** `usage` is told at the end alone, with what it cost. */
+  /** Shows `usage`, with the cost, only at the end. */
   #frame(wire: Wire, told: Wire): string {
     return `data: ${JSON.stringify({ ...wire, usage: undefined, ...identityOf(this.#context), ...told })}\n\n`
   }

@@ -4,7 +4,7 @@ import { decodeCompletionsRequest } from './read-request.ts'
 import { describedCompletions } from './request-schema.ts'
 import { completionsFrames } from './write-answer.ts'
 
-/** What execution and HTTP must know of legacy `POST /completions`. */
+/** What execution and HTTP need to know of legacy `POST /completions`. */
 export const completions: TextOperation = {
   decode: decodeCompletionsRequest,
   stream: completionsFrames,

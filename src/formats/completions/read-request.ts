@@ -21,7 +21,7 @@ type FieldName = keyof typeof completionsRequestShape
 
 const parameterNames = [...Object.keys(tuningShape), ...Object.keys(ownShape)]
 
-/** A legacy completions body as a call. Known members are checked, and an error names the one at fault. */
+/** Reads a legacy completions body as a call. Known members are checked, and an error names the wrong one. */
 export function decodeCompletionsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = parseJsonDocument(bytes, context.lean)
   const fields = readFields(document)
@@ -45,7 +45,7 @@ export function decodeCompletionsRequest(bytes: Uint8Array, context: DecodeConte
         estimateTokens(prompt) + estimateTokens(memberBytes(document, 'suffix') ?? new Uint8Array()),
       inputBytes: bytes.length,
       outputTokensMax: numberOrNull(tokensMax),
-      // What is thrown away of the best is made, and paid, all the same.
+      // With `best_of` the provider makes, and charges for, the answers that it throws away too.
       choices: prompts * Math.max(numberOrNull(n) ?? 1, numberOrNull(bestOf) ?? 1),
       audioMilliseconds: 0,
       characters: 0,
@@ -60,7 +60,7 @@ export function decodeCompletionsRequest(bytes: Uint8Array, context: DecodeConte
   }
 }
 
-/** By hand: a union of schemas could not tell which of the forms was meant. */
+/** Written by hand, because a union of schemas cannot tell which form the caller meant. */
 function countPrompts(document: JsonDocument): number {
   if (!hasMember(document, 'prompt')) throw fieldError('prompt', 'is missing. Send a text to go on with.')
   const prompt = leanMemberValue(document, 'prompt')
@@ -100,14 +100,14 @@ function isFieldName(name: string): name is FieldName {
 }
 
 /**
- * A prompt of one text as a conversation of one turn, for providers that have no such format. Throws `invalid_request` for
- * what a conversation cannot say: another provider may have it.
+ * A prompt of one text as a conversation of one turn, for providers that lack this format. Throws `invalid_request` for
+ * what a conversation cannot express; another provider may have it.
  */
 export function* readCompletionsConversation(call: TextCall): Generator<void, Conversation> {
   const { document, model } = call
   for (const name of Object.keys(ownShape)) {
     const value = memberValue(document, name)
-    // What asks for nothing, as `best_of: 1` does, is no wish.
+    // A value that asks for nothing, such as `best_of: 1`, is ignored.
     if (value === undefined || value === null || value === false || value === '') continue
     if (name === 'best_of' && value === 1) continue
     throw fieldError(name, `cannot be had of ${model}: its provider has no legacy completions.`)

@@ -26,7 +26,7 @@ export const tuningShape = {
   top_p: z.number().min(0).max(1).nullish(),
 }
 
-/** Members that only providers of this format have: they change what the answer is. */
+/** Members that only providers of this format have. They change the answer. */
 export const ownShape = {
   best_of: z.int().min(1).max(20).nullish(),
   echo: z.boolean().nullish(),
@@ -96,7 +96,7 @@ const answerExample = {
   usage: { prompt_tokens: 6, completion_tokens: 6, total_tokens: 12, cost: 0.0000045, is_byok: false },
 }
 
-/** `POST /completions`, as its callers read of it. */
+/** `POST /completions`, as its documentation describes it. */
 export const describedCompletions: DescribedOperation = {
   id: 'createCompletion',
   summary: 'Continue a prompt (legacy)',

@@ -7,13 +7,13 @@ import type { CallerHalf, ShownUsage, StreamEnd, StreamFrames, StreamWriter } fr
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { readCompletionsConversation } from './read-request.ts'
 
-/** What every answer and every frame begins with. */
+/** The members at the start of every answer and every frame. */
 export function identityOf(context: AnswerContext): Record<string, unknown> {
   const { generationId, created, model, provider } = context
   return { id: generationId, object: 'text_completion', created, model, provider }
 }
 
-/** The counts and what they cost. */
+/** The token counts and their cost. */
 export function writeCompletionsUsage(charge: ShownCharge): ShownUsage {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = charge.usage
   return {
@@ -40,14 +40,14 @@ function writeAnswer(answer: Answer, context: AnswerContext, usage: ShownUsage, 
   })
 }
 
-/** What a completion shows of an answer: its words, and those by which a model refuses. */
+/** Whether a completion shows this type of part: text, and the text of a refusal. */
 function isSaid(type: string): boolean {
   return type === 'text' || type === 'refusal'
 }
 
 class CompletionsWriter implements StreamWriter {
   readonly #identity: Record<string, unknown>
-  /** Choices whose open part is a thought or something else that is not shown. */
+  /** Choices whose open part is a thought or another part that is not shown. */
   readonly #silent = new Set<number>()
 
   constructor(context: AnswerContext) {
@@ -88,12 +88,12 @@ function choiceOf(index: number, text: string, reason: string | null): Record<st
   return { text, index, logprobs: null, finish_reason: reason }
 }
 
-/** An error inside a stream. */
+/** The frame of an error inside a stream. */
 export function shownError(error: GatewayError): Record<string, unknown> {
   return { code: error.status, message: error.message, metadata: { error_type: error.contractType } }
 }
 
-/** What a stream shows before any provider has answered. */
+/** The frames that a stream shows before any provider has answered. */
 export const completionsFrames: StreamFrames = {
   keepAlive: ': HEADRACE PROCESSING\n\n',
   writeError(error, { generationId, model, created }) {
@@ -109,7 +109,7 @@ export const completionsFrames: StreamFrames = {
   },
 }
 
-/** Callers of legacy completions, where they meet providers of other formats. */
+/** Serves callers of legacy completions from providers of other formats. */
 export const completionsCaller: CallerHalf = {
   readConversation: readCompletionsConversation,
   writeAnswer: (answer, { context }, { usage, charge }) => writeAnswer(answer, context, usage, charge),

@@ -15,7 +15,7 @@ import { encodeVectors, parseJson, unreadable } from './vectors.ts'
 import type { EmbeddingsQuirks } from './quirks.ts'
 import { countInputs, inputKindOf } from './read-request.ts'
 
-/** Members of a request that are the gateway’s own. */
+/** Members of a request that only the gateway reads. */
 export const gatewayMembers: ReadonlySet<string> = new Set([
   'provider',
   'session_id',
@@ -25,7 +25,10 @@ export const gatewayMembers: ReadonlySet<string> = new Set([
   'usage',
 ])
 
-/** The caller's body for this provider. Throws `invalid_request` for inputs it would embed as something else. */
+/**
+ * Writes the caller's body for this provider. Throws `invalid_request` for inputs that the provider would read as
+ * another kind of input.
+ */
 export function encodeEmbeddingsRequest(
   call: TextCall,
   endpoint: Endpoint,
@@ -80,9 +83,9 @@ function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
 }
 
 /**
- * A provider's vectors in the order of the inputs and in the encoding the caller asked for. Where they already are,
- * their bytes pass through. Throws `provider_failed` for what is not an answer, and for one that has not exactly one vector
- * for every input: whoever pairs them by their places would never notice.
+ * A provider's vectors in the order of the inputs and in the encoding that the caller asked for. Bytes that are already
+ * so pass through. Throws `provider_failed` for an unreadable answer, and for one without exactly one vector for each
+ * input: a caller that pairs vectors with inputs by position would not notice.
  */
 export function decodeEmbeddingsAnswer(
   bytes: Uint8Array,
@@ -108,7 +111,7 @@ export function decodeEmbeddingsAnswer(
   return showVectors({ data, reading: readUsage(wire), details: readModalities(wire.usage) }, context)
 }
 
-/** An answer in the caller's format around its vectors, which are JSON already. */
+/** An answer in the caller's format around vectors that are JSON already. */
 export function showVectors(
   { data, reading, details = {} }: { data: BodyPiece; reading: MeterReading; details?: object },
   context: AnswerContext,
@@ -149,7 +152,7 @@ function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): Meter
   const counts = [tokenCountOrNull(usage['prompt_tokens']), tokenCountOrNull(usage['total_tokens'])]
   const told = counts.filter((count) => count !== null)
   if (told.length > 0) {
-    // Vectors have no tokens: what only the sum has was input as well.
+    // Vectors have no output tokens, so tokens that only `total_tokens` counts are input too.
     reading.usage = { ...noUsage, inputTokens: Math.max(...told) }
     reading.source = 'provider'
   }
@@ -159,7 +162,7 @@ function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): Meter
 
 const modalityCounts = ['audio_tokens', 'file_tokens', 'image_tokens', 'text_tokens', 'video_tokens'] as const
 
-/** Counts by modality, as the contract shows them: only those above zero, and only when there are at least two. */
+/** Counts by modality, as the contract shows them: only counts above zero, and only when there are at least two. */
 function readModalities(usage: unknown): { prompt_tokens_details?: Record<string, number> } {
   const wire = isRecord(usage) ? usage['prompt_tokens_details'] : null
   if (!isRecord(wire)) return {}

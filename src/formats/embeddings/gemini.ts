@@ -19,7 +19,7 @@ import { parseAnswer, unreadable } from '../upstream-json.ts'
 const openBracket = 0x5b
 const quote = 0x22
 
-/** What vectors are for, by the words that other providers have for it. */
+/** Gemini's task types, by the words that other providers use for them. */
 const tasks: ReadonlyMap<unknown, string> = new Map([
   ['query', 'RETRIEVAL_QUERY'],
   ['search_query', 'RETRIEVAL_QUERY'],
@@ -39,8 +39,8 @@ const carried: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The caller's texts as requests of `batchEmbedContents`, one each, their bytes as they came. Throws `invalid_request` for
- * inputs that are no texts, or too many.
+ * Writes the caller's texts as requests of `batchEmbedContents`, one for each text; the bytes of the texts are
+ * unchanged. Throws `invalid_request` for inputs that are not texts, and for too many.
  */
 export function encodeGeminiEmbeddings(
   call: TextCall,
@@ -77,7 +77,7 @@ export function encodeGeminiEmbeddings(
   return { body: [...body, ']}'], dropped: isTypeLost ? [...left, 'input_type'] : left }
 }
 
-/** The JSON of each text: of one that stands alone, or of every entry of a list. */
+/** The JSON of each text: of a single text, or of every entry of a list. */
 function* textsOf(input: Buffer): Generator<Buffer> {
   if (input[0] !== openBracket) {
     yield input
@@ -87,12 +87,12 @@ function* textsOf(input: Buffer): Generator<Buffer> {
   while (input[position] === quote) {
     const end = skipValue(input, position)
     yield input.subarray(position, end)
-    // Past the comma.
+    // Skips the comma.
     position = skipSpace(input, skipSpace(input, end) + 1)
   }
 }
 
-/** The provider's vectors, which are in the order of the texts, in the encoding that the caller asked for. */
+/** Encodes the provider's vectors, which are in the order of the texts, as the caller asked. */
 export function decodeGeminiEmbeddings(
   bytes: Uint8Array,
   context: AnswerContext,
@@ -104,7 +104,7 @@ export function decodeGeminiEmbeddings(
   const count = countInputs(call.document)
   if (!Array.isArray(embeddings) || embeddings.length !== count)
     throw unreadable(`it has not ${count} vectors`)
-  // Vectors that were cut to fewer dimensions come as long as they are left.
+  // Gemini does not normalize vectors that it cuts to fewer dimensions.
   const isCut = hasMember(call.document, 'dimensions')
   const items = embeddings.map((each: unknown, index) => {
     const values = valuesOf(each)
@@ -123,13 +123,13 @@ function valuesOf(wire: unknown): readonly number[] {
   return values
 }
 
-/** The same direction with the length 1. */
+/** A vector of the same direction with length 1. */
 function normalized(values: readonly number[]): readonly number[] {
   const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
   return length === 0 ? values : values.map((value) => value / length)
 }
 
-/** Older models count nothing, which is then estimated. */
+/** Older models report no counts; the gateway then estimates them. */
 function readingOf(wire: Readonly<Record<string, unknown>>) {
   const reading = startReading(wire)
   const usage = isRecord(wire['usageMetadata']) ? wire['usageMetadata'] : {}

@@ -4,11 +4,14 @@ import type { TextInterface, TextPath } from '../text/text-interface.ts'
 
 /** Where a provider differs from OpenAI's embeddings, as data. */
 export interface EmbeddingsQuirkOptions {
-  /** What the provider calls `dimensions`; null where it has no choice. Default `dimensions`. */
+  /** The provider's name for `dimensions`; null when it cannot be chosen. Default `dimensions`. */
   dimensionsField?: string | null
-  /** Whether `encoding_format` is known to work, base64 included; else floats are asked for and encoded here. Default false. */
+  /**
+   * Whether the provider honours `encoding_format`, base64 included; otherwise the gateway asks for floats and encodes
+   * them. Default false.
+   */
   base64?: boolean
-  /** Whether inputs may be token numbers. Default false: they would be embedded as something else. */
+  /** Whether inputs may be token numbers. Default false: such a provider would embed them as something else. */
   tokenArrays?: boolean
   /** Whether inputs may be content of several modalities. Default false. */
   contentInputs?: boolean
@@ -16,16 +19,19 @@ export interface EmbeddingsQuirkOptions {
   inputType?: boolean
   /** Whether `user` is understood. Default false. */
   user?: boolean
-  /** What happens to members no format knows. Default `drop`. */
+  /** What happens to members that no format knows. Default `drop`. */
   unknownMembers?: 'forward' | 'drop'
-  /** Whether its vectors are base64 of signed bytes and nothing else; what they are a share of is not told. Default false. */
+  /**
+   * Whether the provider sends vectors only as base64 of signed bytes; the scale of the bytes is not given. Default
+   * false.
+   */
   int8?: boolean
 }
 
 /** Options with their defaults. */
 export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
   format: 'embeddings'
-  /** Inputs that name media by address are passed on as they came. */
+  /** Inputs that name media by URL are passed on unchanged. */
   addresses: AddressSupport
 }
 
@@ -45,7 +51,7 @@ export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): Embeddin
   }
 }
 
-/** OpenAI's embeddings, with a provider's departures as data. */
+/** OpenAI's embeddings, with a provider's differences as data. */
 export function openAiEmbeddings(
   options: EmbeddingsQuirkOptions = {},
   path: TextPath = '/embeddings',
@@ -53,7 +59,7 @@ export function openAiEmbeddings(
   return { format: 'embeddings', path, quirks: embeddingsQuirks(options) }
 }
 
-/** The quirks of a provider that speaks this format. */
+/** The quirks of a provider that has this format. */
 export function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
   return quirksOf<EmbeddingsQuirks>(quirks, 'embeddings')
 }

@@ -17,7 +17,7 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-/** What an `input` holds; `content` is several modalities. */
+/** The kind of an `input`; `content` means parts of several modalities. */
 export type InputKind = 'text' | 'tokens' | 'content'
 
 type FieldName = keyof typeof embeddingsRequestShape
@@ -31,14 +31,14 @@ interface Fields {
   trace?: Record<string, unknown> | null
 }
 
-/** Of a part that is no text. */
+/** Occurs in every part that names media by URL. */
 const addressMark = Buffer.from('_url"')
 
 const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
 
 /**
- * An embeddings body as a call. Known members are checked and an error names the one at fault; a large `input` is
- * checked for structure only. Throws `invalid_request`.
+ * Reads an embeddings body as a call. Known members are checked, and an error names the wrong one; of a large `input`
+ * only the structure is checked. Throws `invalid_request`.
  */
 export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = documentOf(bytes, context)
@@ -55,12 +55,12 @@ export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContex
     model: fields.model,
     fallbackModels: fields.models ?? [],
     preferences,
-    // The gateway itself converts between encodings, so that an encoding is nobody's capability.
+    // The gateway converts between encodings, so no provider needs the capability.
     parameters: capabilities.filter((name) => name !== 'encoding_format' && hasMember(document, name)),
     demand: {
       inputTokens: estimateTokens(input),
       inputBytes: bytes.length,
-      // Pictures are counted as each provider likes, whether they are sent or named.
+      // Each provider counts pictures in its own way, whether they are sent inline or by URL.
       ...(toBuffer(input).includes(addressMark) ? { hasUncountedInput: true } : {}),
       outputTokensMax: 0,
       choices: 1,
@@ -104,13 +104,16 @@ function readInput(document: JsonDocument): Uint8Array {
   return bytes
 }
 
-/** By hand, because a union of schemas cannot tell which alternative the caller meant, and so which entry is wrong. */
+/**
+ * Written by hand, because a union of schemas cannot tell which alternative the caller meant, and so which entry is
+ * wrong.
+ */
 function checkInput(input: unknown): void {
-  // Of an empty text each provider says itself whether it takes one.
+  // Providers differ on empty texts, so the provider decides.
   if (!Array.isArray(input)) return
   if (input.length === 0) throw fieldError('input', 'is empty. Send at least one text.')
   const kind = kindOf(input[0])
-  // One input may well be thousands of tokens long; only lists of inputs are bounded.
+  // One input may have thousands of tokens; only the number of inputs is bounded.
   if (kind !== 'a token number' && input.length > embeddingInputsMax) {
     throw fieldError(
       'input',
@@ -135,7 +138,7 @@ function isToken(entry: unknown): boolean {
   return typeof entry === 'number' && Number.isInteger(entry) && entry >= 0
 }
 
-/** What the input holds, told by its first bytes; the rest was checked when it was decoded. */
+/** The kind of the input, judged by its first bytes; the decoder checked the rest. */
 export function inputKindOf(document: JsonDocument): InputKind {
   const bytes = memberBytes(document, 'input') ?? new Uint8Array()
   for (const byte of bytes) {
@@ -146,13 +149,16 @@ export function inputKindOf(document: JsonDocument): InputKind {
   return 'text'
 }
 
-/** How many inputs there are, and so vectors to expect: entries of a list, or one text or one row of token numbers. */
+/**
+ * The number of inputs, and so of vectors to expect: the entries of a list, or 1 for a single text or row of token
+ * numbers.
+ */
 export function countInputs(document: JsonDocument): number {
   const bytes = lookInto(document, 'input')?.bytes ?? Buffer.alloc(0)
   if (bytes[0] !== openBracket) return 1
   let position = skipSpace(bytes, 1)
   if (isDigit(bytes[position] ?? 0)) return 1
-  // Rows of numbers hold nothing else, and there may be very many of those.
+  // Rows of numbers hold only numbers, so counting the brackets is enough; there may be very many numbers.
   if (bytes[position] === openBracket) return countOf(openBracket, bytes) - 1
   for (let count = 1; ; count += 1) {
     position = skipSpace(bytes, skipValue(bytes, position))

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import { isRecord, tokenCountOrNull } from '../../json/values.ts'
 
-/** What the caller is to get: vectors in this encoding, one for every input. */
+/** The vectors that the caller asked for: their encoding and their number. */
 export interface WantedVectors {
   encoding: 'float' | 'base64'
   count: number
@@ -10,8 +10,8 @@ export interface WantedVectors {
 }
 
 /**
- * A provider's `data` array as the caller's, in the order of the inputs; the same bytes where it is that already. Throws
- * `provider_failed` unless there is exactly one sound vector for every input.
+ * Converts a provider's `data` array for the caller, in the order of the inputs; returns the same bytes when nothing
+ * differs. Throws `provider_failed` unless there is exactly one valid vector for each input.
  */
 export function encodeVectors(data: Buffer, wanted: WantedVectors): Buffer {
   if (wanted.isInt8 !== true && isReady(data, wanted)) return data
@@ -27,12 +27,12 @@ export function encodeVectors(data: Buffer, wanted: WantedVectors): Buffer {
 
 const itemPattern = /^\{"object":"embedding","index":(\d+),"embedding":(?:\[-?\d|("))/
 
-/** `null`, and the first letters of `NaN` and `Infinity`, which Python writes into what it calls JSON; no vector has them. */
+/** The start of `null`, `NaN` and `Infinity`, which Python writes into its JSON; a valid vector has none of them. */
 const unwritable = [Buffer.from('null'), 0x4e, 0x49]
 
 /**
- * Whether the vectors may pass as they are: OpenAI's own spelling, indexes in order, and the wanted encoding. Looks at
- * the beginning of every item only; vectors hold no braces.
+ * Whether the vectors may pass unchanged: OpenAI's spelling, indexes in order, and the wanted encoding. Looks only at
+ * the beginning of each item; vectors hold no braces.
  */
 function isReady(data: Buffer, { encoding, count }: WantedVectors): boolean {
   if (encoding === 'float' && unwritable.some((text) => data.includes(text))) return false
@@ -50,7 +50,7 @@ function isReady(data: Buffer, { encoding, count }: WantedVectors): boolean {
   return position === -1
 }
 
-/** Whether this is base64 of finite float32 values, padded as every decoder reads it. */
+/** Whether this is base64 of finite float32 values, padded so that every decoder reads it. */
 function isSound(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   if (text.length !== Math.ceil(bytes.length / 3) * 4 || bytes.length === 0) return false
@@ -60,7 +60,7 @@ function isSound(text: string): boolean {
   return true
 }
 
-/** All ones in NaN and the infinities, and in no number. */
+/** NaN and the infinities have all exponent bits set; numbers do not. */
 const exponent = 0x7f800000
 
 function toItem(wire: unknown, position: number, wanted: WantedVectors) {
@@ -79,17 +79,17 @@ function toEncoding(wire: unknown, { encoding, isInt8 = false }: WantedVectors):
   return encoding === 'float' ? values : encodeFloats(values)
 }
 
-/** Numbers as base64 of little-endian float32, as OpenAI's clients decode it. */
+/** Numbers as base64 of little-endian float32, which OpenAI's clients decode. */
 export function encodeFloats(values: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(values.length * 4))
   for (const [index, value] of values.entries()) view.setFloat32(index * 4, value, true)
   return Buffer.from(view.buffer).toString('base64')
 }
 
-/** The numbers in such base64. Throws `provider_failed` when it is none of whole float32 values. */
+/** The numbers in such base64. Throws `provider_failed` when it is not base64 of whole float32 values. */
 export function decodeFloats(text: string): readonly number[] {
   const bytes = Buffer.from(text, 'base64')
-  // A decoder skips what is no base64, and all that follows would be other numbers.
+  // A decoder skips invalid characters, and all numbers after them would be wrong.
   const isWhole = bytes.length === Math.floor((text.replace(/={1,2}$/, '').length * 3) / 4)
   if (!isWhole || bytes.length === 0 || bytes.length % 4 !== 0)
     throw unreadable('a vector is not base64 of float32')
@@ -104,7 +104,7 @@ function decodeBytes(text: string): readonly number[] {
   return Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length))
 }
 
-/** The value of a part of an answer. Throws `provider_failed`. */
+/** Parses a part of an answer. Throws `provider_failed`. */
 export function parseJson(buffer: Buffer): unknown {
   try {
     return JSON.parse(buffer.toString('utf8'))
@@ -113,7 +113,7 @@ export function parseJson(buffer: Buffer): unknown {
   }
 }
 
-/** What is thrown for an answer that is none; the reason is for the log. */
+/** The error for an unreadable answer; the reason is for the log. */
 export function unreadable(reason: string, cause?: unknown): GatewayError {
   return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
     cause: new Error(reason, { cause }),

@@ -3,7 +3,7 @@ import type { TextOperation } from '../text/operations.ts'
 import { decodeRerankRequest } from './read-request.ts'
 import { describedRerank } from './request-schema.ts'
 
-/** What execution and HTTP must know of `POST /rerank`. */
+/** What execution and HTTP need to know of `POST /rerank`. */
 export const rerank: TextOperation = {
   decode: decodeRerankRequest,
   stream: null,

@@ -19,19 +19,21 @@ import { documentsMax, rerankRequestShape } from './request-schema.ts'
 
 type FieldName = keyof typeof rerankRequestShape
 
-/** Members that say how to rank, by the names that `require_parameters` asks for. */
+/** Members that say how to rank, by the names that `require_parameters` uses. */
 const parameterNames = ['top_n', 'max_tokens_per_doc'] as const
 
-/** A rerank request's own wishes, read again where they are needed: a call has only its bytes. */
+/** The options of a rerank request. A call has only the bytes, so these are read again where they are needed. */
 export interface RerankWishes {
   query: string
-  /** Null where all are to be returned. */
+  /** Null when the caller wants all documents back. */
   topN: number | null
   returnsDocuments: boolean
   maxTokensPerDocument: number | null
 }
 
-/** A rerank body as a call. Known members are checked, and an error names the one at fault. Throws `invalid_request`. */
+/**
+ * Reads a rerank body as a call. Known members are checked, and an error names the wrong one. Throws `invalid_request`.
+ */
 export function decodeRerankRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = documentOf(bytes, context)
   const fields = readFields(document)
@@ -64,7 +66,7 @@ export function decodeRerankRequest(bytes: Uint8Array, context: DecodeContext): 
   }
 }
 
-/** What the request says besides its documents. They were checked when it was decoded. */
+/** The members of the request besides its documents. The decoder has checked them. */
 export function wishesOf(document: JsonDocument): RerankWishes {
   const numberAt = (name: 'top_n' | 'max_tokens_per_doc') =>
     hasMember(document, name) ? Number(memberValue(document, name)) : null
@@ -76,7 +78,7 @@ export function wishesOf(document: JsonDocument): RerankWishes {
   }
 }
 
-/** The documents as they were sent: a JSON text or a JSON object each, as bytes of the request. */
+/** The documents as the caller sent them: each a JSON text or a JSON object, as bytes of the request. */
 export function documentsOf(document: JsonDocument): Buffer[] {
   const list = memberBytes(document, 'documents')
   return list === null ? [] : elementsOf(toBuffer(list))
@@ -98,7 +100,7 @@ function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(rerankRequestShape, name)
 }
 
-/** Of a large request without its longer texts, which nobody needs to build. */
+/** The documents of a large request are checked without building their longer texts. */
 function readDocuments(document: JsonDocument): readonly Buffer[] {
   if (!hasMember(document, 'documents')) throw fieldError('documents', 'is missing. Send a list of texts.')
   const documents = leanMemberValue(document, 'documents')
@@ -127,11 +129,13 @@ function faultOf(each: unknown): string | null {
 
 const openBrace = 0x7b
 
-/** A document is billed by pieces of so many tokens, the query in each of them: Cohere's rule, as its price list tells it. */
+/**
+ * Cohere bills a document in pieces of this many tokens, and counts the query in each piece; its price list says so.
+ */
 const pieceTokens = 500
-/** Pieces that one search unit pays for. */
+/** The pieces that one search unit covers. */
 const searchUnitPieces = 100
-/** Documents are cut to so many tokens where the caller does not say otherwise, at Cohere. */
+/** Cohere cuts documents to this many tokens unless the caller sets another limit. */
 const documentTokensUsual = 4_096
 
 interface Sent {
@@ -140,7 +144,9 @@ interface Sent {
   bodyBytes: number
 }
 
-/** Where tokens are counted the query counts with every document: each is read together with it. */
+/**
+ * A provider that bills tokens counts the query once for each document, because the model reads it with each of them.
+ */
 function demandOf({ query, documents, bodyBytes }: Sent, cut: number | null): TextCall['demand'] {
   const queryTokens = estimateTokens(query)
   const room = Math.max(pieceTokens / 2, pieceTokens - queryTokens)

@@ -4,7 +4,7 @@ import { preferencesSchema } from '../preferences.ts'
 import type { DescribedOperation } from '../text/operations.ts'
 import { modelSchema, textUpTo, traceSchema } from '../text/request-schema.ts'
 
-/** Documents of one request: ten times as many as the largest provider is known to take. */
+/** The most documents of one request: ten times the largest known limit of a provider. */
 export const documentsMax = 10_000
 
 const documentSchema = z.union([
@@ -74,7 +74,7 @@ const example = {
   top_n: 1,
 }
 
-/** `POST /rerank`, as its callers read of it. */
+/** `POST /rerank`, as its documentation describes it. */
 export const describedRerank: DescribedOperation = {
   id: 'createRerank',
   summary: 'Put documents in the order of their relevance to a query',

@@ -16,27 +16,33 @@ import { readReportedError, readUpstreamFailure } from '../upstream-errors.ts'
 import { unreadable } from '../upstream-json.ts'
 import { documentsOf, type RerankWishes, wishesOf } from './read-request.ts'
 
-/** Where a provider differs from Cohere's second version, as data. */
+/** Where a provider differs from Cohere's API, version 2, as data. */
 export interface RerankOptions {
-  /** What it calls `documents`. Default `documents`. */
+  /** The provider's name for `documents`. Default `documents`. */
   documentsField?: string
-  /** What it calls `top_n`; null where it has no such bound, and the gateway leaves the rest out. Default `top_n`. */
+  /**
+   * The provider's name for `top_n`; null when it always returns all documents, so that the gateway cuts the list.
+   * Default `top_n`.
+   */
   limitField?: string | null
-  /** What it calls `max_tokens_per_doc`; null where it cannot cut documents. Default null. */
+  /** The provider's name for `max_tokens_per_doc`; null when it cannot cut documents. Default null. */
   cutField?: string | null
-  /** Most documents of one request; null where no bound is known. Default null. */
+  /** The most documents of one request; null when no limit is known. Default null. */
   documentsMax?: number | null
-  /** Whether documents may be objects with `text` or `image`. Default false: their texts are sent, and pictures refused. */
+  /**
+   * Whether documents may be objects with `text` or `image`. Default false: the gateway sends their texts and refuses
+   * pictures.
+   */
   documentObjects?: boolean
-  /** Whether the request names the model. Default true; false for a server that has one. */
+  /** Whether the request names the model. Default true; false for a server that has only one. */
   namesModel?: boolean
-  /** What every request says besides, such as that documents need not come back. */
+  /** Members that every request sends, such as one that asks for an answer without the documents. */
   members?: Readonly<Record<string, unknown>>
-  /** What happens to members no format knows. Default `drop`. */
+  /** What happens to members that no format knows. Default `drop`. */
   unknownMembers?: 'forward' | 'drop'
 }
 
-/** Reranking after Cohere's second version, which most providers have in common, with a provider's departures as data. */
+/** Reranking after Cohere's API, version 2, which most providers follow, with a provider's differences as data. */
 export function openRerank(options: RerankOptions = {}, path: TextPath = '/rerank'): TextInterface {
   const quirks: OwnQuirks = {
     format: 'rerank',
@@ -67,7 +73,7 @@ function rerankCodec(options: Required<RerankOptions>): TextCodec {
   }
 }
 
-/** Members of a request that this format writes itself, or that are the gateway's own. */
+/** Members of a request that this format writes itself, or that only the gateway reads. */
 const written: ReadonlySet<string> = new Set([
   'model',
   'documents',
@@ -105,7 +111,7 @@ function encodeRequest(call: TextCall, endpoint: Endpoint, options: Required<Rer
   }
 }
 
-/** The list as the provider takes it: the caller's own bytes, unless an object must become a text. */
+/** The list in the provider's form: the caller's own bytes, unless an object must become a text. */
 function documentsFor({ document, model }: TextCall, options: Required<RerankOptions>): Uint8Array {
   const list = toBuffer(memberBytes(document, 'documents') ?? new Uint8Array())
   const { documentsMax } = options
@@ -140,9 +146,9 @@ interface Ranked {
 }
 
 /**
- * A provider's scores as the contract has them: by falling score, as many as were asked for, with the documents of the
- * request. Throws `provider_failed` for an answer in which a document is named twice, is none of the request's, or has
- * no score: whoever takes the first results would never notice.
+ * Writes a provider's scores in the contract's form: by falling score, as many as the caller asked for, with the
+ * documents of the request. Throws `provider_failed` when the answer names a document twice, names one that the request
+ * does not have, or omits a score: a caller that takes the first results would not notice.
  */
 function decodeAnswer(bytes: Uint8Array, context: AnswerContext, call: TextCall): DecodedAnswer {
   const wire = readWire(bytes)
@@ -189,7 +195,7 @@ function resultPieces(
       pieces.push(`${start}}`)
       continue
     }
-    // A text passes as its bytes; of an object only what the contract has a place for.
+    // A text passes unchanged; of an object, only the members that the contract has.
     if (document[0] === openBrace) {
       const { text, image } = partsOf(document)
       const shown = { ...(text === null ? {} : { text }), ...(image === null ? {} : { image }) }
@@ -207,7 +213,10 @@ function readWire(bytes: Uint8Array): unknown {
   }
 }
 
-/** Cohere and most others have `results`, Voyage `data`, text-embeddings-inference a bare list whose scores are `score`. */
+/**
+ * Cohere and most providers send `results`, Voyage sends `data`, and text-embeddings-inference sends a bare list with
+ * `score` as the score.
+ */
 function readResults(wire: unknown, documentCount: number): Ranked[] {
   const list = isRecord(wire) ? (wire['results'] ?? wire['data']) : wire
   if (!Array.isArray(list)) throw unreadable('it has no results')
@@ -225,7 +234,7 @@ function readResults(wire: unknown, documentCount: number): Ranked[] {
   return ranked.toSorted((a, b) => b.score - a.score)
 }
 
-/** By search units where the provider bills those, else by tokens; some tell both. */
+/** Reads search units when the provider bills them, otherwise tokens; some providers report both. */
 function readUsage(wire: unknown): MeterReading {
   const answer = recordOrNull(wire) ?? {}
   const reading = startReading(answer)

@@ -5,14 +5,14 @@ import { bodySliceBytes } from '../../core/limits/http.ts'
 import { toBuffer } from '../../json/bytes.ts'
 import { mark, writtenMark } from '../../json/set-aside-texts.ts'
 
-/** Stands in a body for the base64 of the clip at this index of the call's references. */
+/** The text that stands in a body for the base64 of the clip at this index of the call's references. */
 export function clipMark(index: number): string {
   return `${mark}${index}${mark}`
 }
 
 /**
- * A body in JSON with the clips in the places of their marks. A large one is written as it is read: to write the base64 of
- * megabytes at once would stall everybody.
+ * A JSON body with the clips in place of their marks. A large body is written as it is read, because writing megabytes
+ * of base64 at once would block the event loop.
  */
 export function bodyWithClips(
   json: string,
@@ -27,7 +27,7 @@ export function bodyWithClips(
   return { contentLength, open: () => streamOf(written(parts)) }
 }
 
-/** A text as it stands, or the pieces of a sound that is to be base64. */
+/** Text of the body, or the pieces of a sound that is written as base64. */
 type Part = Buffer | readonly Uint8Array[]
 
 function writtenLength(part: Part): number {
@@ -43,7 +43,7 @@ function* written(parts: readonly Part[]): Generator<Uint8Array> {
 }
 
 function* base64Of(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
-  // Three bytes make four characters; one or two wait for what follows them.
+  // Three bytes make four characters, so one or two left-over bytes wait for the next piece.
   let rest: Buffer = Buffer.alloc(0)
   for (const piece of pieces) {
     const bytes = rest.length === 0 ? toBuffer(piece) : Buffer.concat([rest, piece])

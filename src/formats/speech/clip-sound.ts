@@ -5,13 +5,13 @@ import { Base64Stream } from '../transcription/base64-stream.ts'
 /** The sound of a clip. */
 export interface ClipSound {
   pieces: Uint8Array[]
-  /** What a data URL says; null for plain base64. */
+  /** The media type in the data URL; null for plain base64. */
   mimeType: string | null
 }
 
 /**
- * Reads a clip's base64, slice by slice in steps of a millisecond. White space, missing padding and a data URL's prefix are
- * as good as none. Throws `invalid_request` that names the field.
+ * Reads a clip's base64 slice by slice, in steps of a millisecond. White space, missing padding and the prefix of a
+ * data URL are accepted. Throws `invalid_request`, which names the field.
  */
 export function* readClip(slices: Iterable<string>, param: string): Generator<void, ClipSound> {
   const base64 = new Base64Stream(param)

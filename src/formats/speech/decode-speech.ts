@@ -8,17 +8,17 @@ import { toReferences } from './references.ts'
 import { parseSpeechFields } from './speech-fields.ts'
 import { openAiSpeechSchema, speechRequestSchema } from './speech-request.ts'
 
-/** Headers that say something about a speech request. */
+/** The headers that matter to a speech request. */
 export interface SpeechHeaders {
   sessionId: string | null
   accept: string | null
-  /** The request came to the address at which OpenAI's own formats and defaults count; absent elsewhere. */
+  /** True at the address where OpenAI's own formats and defaults apply; otherwise absent. */
   isOpenAiDialect?: true
 }
 
 /**
- * A speech request as a call, in steps of a few milliseconds. Throws `invalid_request` or `payload_too_large` that names the
- * field, with the index inside lists.
+ * Reads a speech request as a call, in steps of a few milliseconds. Throws `invalid_request` or `payload_too_large`,
+ * which names the field, with its index in lists.
  */
 export function* decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Generator<void, SpeechCall> {
   const schema = headers.isOpenAiDialect ? openAiSpeechSchema : speechRequestSchema
@@ -56,7 +56,7 @@ export function* decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Ge
   }
 }
 
-/** A format that the body names wins, so `Accept` speaks only where the body is silent. */
+/** The body's format wins; `Accept` counts only when the body names none. */
 const mediaOfType = {
   'audio/pcm': 'pcm',
   'audio/*': 'pcm',
@@ -70,7 +70,7 @@ const mediaOfType = {
 
 type Wire = ReturnType<typeof openAiSpeechSchema.parse>
 
-/** OpenAI's clients send an `Accept` of their own, whatever they were asked for, and expect mp3. */
+/** OpenAI's clients always send the same `Accept`, whatever format they want, and expect mp3. */
 function mediaOf(
   { response_format: named }: Pick<Wire, 'response_format'>,
   { accept, isOpenAiDialect }: SpeechHeaders,
@@ -79,7 +79,7 @@ function mediaOf(
   return isOpenAiDialect ? 'mp3' : choosePreferred(accept, mediaOfType, 'pcm')
 }
 
-/** The normal speed and no references ask for nothing, so no endpoint is left out because of them. */
+/** The normal speed and an empty list of references ask for nothing, so they exclude no endpoint. */
 function sentParameters(wire: Wire): string[] {
   const sent: string[] = []
   if (wire.voice !== undefined) sent.push('voice')

@@ -1,17 +1,17 @@
-/** Where pieces of documents go as they come. */
+/** Receives the pieces of documents as they arrive. */
 export interface DocumentSink {
   push(piece: Uint8Array): void
-  /** A document has ended. */
+  /** The current document has ended. */
   endDocument(): void
 }
 
-/** How JSON documents follow each other in a body: one alone, one in each line, or one in each event. */
+/** How JSON documents follow each other in a body: a single one, one on each line, or one in each event. */
 export type DocumentFraming = 'json' | 'lines' | 'events'
 
-/** Finds the documents in a body and hands each over in pieces, so that a long one is never held. */
+/** Finds the documents in a body and hands each over in pieces, so that a long document is never held whole. */
 export interface DocumentSplitter {
   push(piece: Uint8Array): void
-  /** The body has ended, and with it the document that may stand last. */
+  /** The body has ended, and with it a last document that has no line end. */
   end(): void
 }
 
@@ -31,7 +31,7 @@ export function createDocumentSplitter(framing: DocumentFraming, sink: DocumentS
   }
 }
 
-/** Pieces of lines, without their ends. */
+/** Gives the pieces of each line, without the line ends. */
 function eachLine(piece: Uint8Array, take: (line: Uint8Array, isWhole: boolean) => void): void {
   for (let start = 0; start <= piece.length;) {
     const end = piece.indexOf(lineFeed, start)
@@ -43,13 +43,13 @@ function eachLine(piece: Uint8Array, take: (line: Uint8Array, isWhole: boolean) 
 
 const dataPrefix = 'data:'
 
-/** The mark of UTF-8 that some servers put before their first line. */
+/** A byte order mark, as UTF-8 bytes; some servers send one before the first line. */
 const byteOrderMark = '\xef\xbb\xbf'
 
-/** The data of server-sent events. Comments and other fields are passed over. */
+/** Finds the data of server-sent events. Skips comments and other fields. */
 class EventSplitter implements DocumentSplitter {
   readonly #sink: DocumentSink
-  /** The beginning of a line whose field is not known yet; null once it is. */
+  /** The beginning of a line whose field name is not complete; null once it is. */
   #field: string | null = ''
   #isData = false
   #isBlank = true
@@ -75,7 +75,7 @@ class EventSplitter implements DocumentSplitter {
     while (this.#field !== null && rest.length > 0) {
       const byte = rest[0] ?? 0
       rest = rest.subarray(1)
-      // The carriage return of an empty line.
+      // An empty line may still have a carriage return.
       if (byte === 0x0d) continue
       this.#isBlank = false
       this.#field += String.fromCharCode(byte)

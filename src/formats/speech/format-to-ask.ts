@@ -2,8 +2,8 @@ import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 
 /**
- * What an endpoint is asked for: the caller's format where it has that one, else the other, of which the gateway itself
- * makes the caller's.
+ * The format to ask the endpoint for: the caller's if the endpoint has it, otherwise the other one, which the gateway
+ * converts.
  */
 export function formatToAsk(
   { responseFormat }: Pick<SpeechCall, 'responseFormat'>,

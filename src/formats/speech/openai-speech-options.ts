@@ -3,31 +3,37 @@ import type { SpeechReference } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { TextPath } from '../text/text-interface.ts'
 
-/** What to ask for and what then arrives, for one format of the contract. */
+/** The format to ask for, and the sound that then arrives, for one format of the contract. */
 export interface SpeechFormatChoice {
-  /** The provider's own `response_format`. */
+  /** The provider's name of the `response_format`. */
   name: string
   output: SpeechOutput
   /** Further members that this choice needs, such as a sample rate. */
   members?: Readonly<Record<string, unknown>>
 }
 
-/** How one provider departs from OpenAI's speech call. */
+/** Where a provider differs from OpenAI's speech call. */
 export interface OpenAiSpeechOptions {
-  /** Below the base URL. */
+  /** The path below the base URL. */
   path?: TextPath
-  /** Other paths by how a deployment's base URL ends, as `elsewhere` of a text interface. */
+  /** Other paths, by the end of a deployment's base URL, like `elsewhere` of a text interface. */
   elsewhere?: Readonly<Record<string, TextPath>>
-  /** A provider that cannot give one of them has endpoints without it in `speechFormats`; it is made of the other. */
+  /**
+   * When a provider lacks one of these formats, `speechFormats` of its endpoints omits it and the gateway converts the
+   * other.
+   */
   mp3?: SpeechFormatChoice
   pcm?: SpeechFormatChoice
-  /** The members for a voice or a picture to speak like; null where there are none, as the capabilities then say. */
+  /**
+   * Makes the members that carry a reference voice or picture; null when the provider takes no references, as its
+   * capabilities also say.
+   */
   references?: ((references: readonly SpeechReference[]) => Readonly<Record<string, unknown>>) | null
-  /** In what one of its models departs from the others. */
+  /** The options in which one model differs from the provider's other models. */
   modelOf?: (asked: Pick<Endpoint, 'model' | 'upstreamModel'>) => OpenAiSpeechOptions
 }
 
-/** Every option decided, for one model. */
+/** All options for one model, with defaults. */
 export type SpeechForm = Required<Omit<OpenAiSpeechOptions, 'modelOf'>>
 
 const usual: SpeechForm = {
@@ -38,7 +44,7 @@ const usual: SpeechForm = {
   references: null,
 }
 
-/** For providers that give a WAV file: its header is taken off and its samples brought to the contract's rate. */
+/** For providers that send a WAV file: the gateway removes its header and resamples it to the contract's rate. */
 export const pcmFromWav: SpeechFormatChoice = { name: 'wav', output: { container: 'wav' } }
 
 /** The options of a provider for one of its models. */

@@ -15,7 +15,7 @@ import {
 import { rawSpeech } from './raw-speech.ts'
 import { voiceToAsk } from './voice-to-ask.ts'
 
-/** OpenAI's speech call, for the providers that took it over, each with its departures as data. */
+/** OpenAI's speech call, for providers that follow it, each with its differences as data. */
 export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   return {
     first({ call, endpoint }) {
@@ -38,7 +38,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   }
 }
 
-/** A format that passes through is named as the caller names it; its sound is not looked into. */
+/** A format that passes through keeps the caller's name for it, and the gateway does not read its sound. */
 function chosenAt(call: SpeechCall, endpoint: Endpoint, form: SpeechForm): SpeechFormatChoice {
   const { passedFormat } = call
   return passedFormat === undefined
@@ -64,13 +64,15 @@ function toBody(
     ...(voice === null ? {} : { voice: isOwnVoice(voice, endpoint.audio ?? {}) ? { id: voice } : voice }),
     response_format: choice.name,
     ...choice.members,
-    // The normal speed is not forwarded: models without the field refuse it.
+    // The normal speed is not sent, because models without the field refuse it.
     ...(call.speed === 1 ? {} : { speed: call.speed }),
     ...(call.references.length > 0 ? form.references?.(call.references) : {}),
   }
 }
 
-/** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */
+/**
+ * Members that the gateway decides, or that would change the form of the answer. The caller's options cannot set them.
+ */
 const reserved: ReadonlySet<string> = new Set([
   'model',
   'input',

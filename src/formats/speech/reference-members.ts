@@ -3,8 +3,8 @@ import { fieldError } from '../../core/errors.ts'
 import { clipMark } from './clip-body.ts'
 
 /**
- * References as the contract has them, for gateways that take it over: clips, with marks for their sounds, texts behind them,
- * or one picture.
+ * References in the contract's form, for gateways that follow it: clips, with marks for their sounds and their
+ * transcripts after them, or one picture.
  */
 export function contractReferences(
   references: readonly SpeechReference[],
@@ -22,8 +22,8 @@ export function contractReferences(
 }
 
 /**
- * Throws `invalid_request` for a voice beside clips, for providers where clips take the voice's place. `own` is a voice that
- * stands for none.
+ * Throws `invalid_request` for a voice together with clips, for providers where the clips replace the voice. `own` is
+ * the voice that such a provider takes as none.
  */
 export function refuseVoiceBesideClips({ references, voice }: SpeechCall, own: string | null = null): void {
   if (references.length === 0 || voice === null || voice === own) return

@@ -10,8 +10,8 @@ type Clip = Extract<ReferencePart, { type: 'input_audio' }>
 type SlicesOf = (data: string) => Iterable<string>
 
 /**
- * Parts in their places as references: clips with the transcripts that belong to them, or one image. Goes in steps of a
- * millisecond. `slicesOf` gives the whole of a clip's `data`. Throws with the index.
+ * Turns the parts into references: clips, each with its transcript, or one image. Works in steps of a millisecond.
+ * `slicesOf` gives the whole `data` of a clip. An error has the part's index.
  */
 export function* toReferences(
   parts: readonly ReferencePart[],
@@ -53,7 +53,7 @@ function requireClips(parts: readonly ReferencePart[]): void {
   if (clips === 0) throw wrong(0, 'is a text without a clip. Add the `input_audio` part that it transcribes.')
 }
 
-/** Before or after its clip, but only one. */
+/** A clip's transcript stands before or after it, but not both. */
 function requireOneText(parts: readonly ReferencePart[]): void {
   const texts = parts.flatMap(({ type }, index) => (type === 'text' ? [index] : []))
   if (texts[1] !== undefined)

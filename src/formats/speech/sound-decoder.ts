@@ -1,15 +1,15 @@
 import { unreadable } from '../upstream-json.ts'
 
-/** How sound is written where a body is text. */
+/** How sound is encoded inside a text. */
 export type SoundEncoding = 'base64' | 'hex'
 
 const nothing = new Uint8Array(0)
 const whitespace = /[\t\n\f\r ]+/g
 
-/** Decodes one text of sound that arrives in pieces cut anywhere. Throws `provider_failed` for what it cannot be. */
+/** Decodes a text of sound that arrives in pieces, cut anywhere. Throws `provider_failed` for invalid text. */
 export class SoundDecoder {
   readonly #encoding: SoundEncoding
-  /** Characters that do not make a whole group yet. */
+  /** Characters that are not yet a whole group. */
   #rest = ''
 
   constructor(encoding: SoundEncoding) {
@@ -21,7 +21,7 @@ export class SoundDecoder {
     return this.#encoding === 'hex' ? this.#decodeHex(all) : this.#decodeBase64(all)
   }
 
-  /** The last bytes of base64 whose padding was left out. */
+  /** Decodes the last bytes of base64 without padding. */
   end(): Uint8Array {
     const last = this.#rest.replace(whitespace, '')
     this.#rest = ''
@@ -38,7 +38,7 @@ export class SoundDecoder {
     const bytes = new Uint8Array(Math.ceil(text.length / 4) * 3)
     try {
       const { read, written } = bytes.setFromBase64(text, { lastChunkHandling: 'stop-before-partial' })
-      // White space alone makes no group, however much of it comes.
+      // White space is dropped, because any amount of it would never complete a group.
       this.#rest = text.slice(read).replace(whitespace, '')
       return bytes.subarray(0, written)
     } catch (cause) {

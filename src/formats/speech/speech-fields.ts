@@ -11,17 +11,18 @@ import { isRecord } from '../../json/values.ts'
 /** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
 const speechFieldBytesMax = 1_000_000
 
-/** What a speech request says. */
+/** The members of a speech request. */
 export interface SpeechFields {
-  /** The JSON body. In a large one the `data` of clips is not whole: see `slicesOf`. */
+  /** The JSON body. In a large body the `data` of clips is not complete; `slicesOf` gives it whole. */
   fields: unknown
   /** The whole `data` of a clip, in slices of some hundred kilobytes. */
   slicesOf(data: string): Iterable<string>
 }
 
 /**
- * Parses a speech request; a large one in steps of a few milliseconds, without the sound of its clips. `known` has the names
- * of the members that are looked into. Throws `invalid_request`, or `payload_too_large` for what nobody would speak.
+ * Parses a speech request; a large one in steps of a few milliseconds and without the sound of its clips. `known` has
+ * the names of the members that are read. Throws `invalid_request`, or `payload_too_large` when the text is longer than
+ * any provider speaks.
  */
 export function* parseSpeechFields(
   bytes: Uint8Array,
@@ -44,12 +45,12 @@ export function* parseSpeechFields(
   return { fields: Object.fromEntries(fields), slicesOf: (data) => slicesOfText(data, document) }
 }
 
-/** As of a body that is parsed whole. */
+/** The bounds are those of a body that is parsed whole. */
 const fewValues = { textBytesMin: setAsideTextBytesMin, bytesMax: bodyValuesBytesMax }
 
 /**
- * Refuses a large member that is not the clips: no provider speaks hours of text in one piece, and parsing megabytes of it
- * would stall everybody.
+ * Refuses a large member other than the clips. No provider speaks hours of text in one request, and parsing megabytes
+ * of text would block the event loop.
  */
 function requireSpeakable({ members }: JsonDocument): void {
   for (const [name, { valueStart, valueEnd }] of members) {
@@ -59,7 +60,7 @@ function requireSpeakable({ members }: JsonDocument): void {
 
 const clipsName = 'input_references'
 
-/** A member with the texts that were left out of it, but for the `data` of clips. */
+/** A member with the set-aside texts put back, except the `data` of clips. */
 function* wholeValue(value: unknown, name: string, document: JsonDocument): Generator<void, unknown> {
   if (typeof value === 'string') {
     if (!value.includes(mark)) return value

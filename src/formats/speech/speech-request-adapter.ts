@@ -12,31 +12,37 @@ import { voiceToAsk } from './voice-to-ask.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A speech call at one endpoint, with what every provider needs of it. */
+/** A speech call at one endpoint, with the values that every provider needs. */
 export interface AskedSpeech extends CallAt<SpeechCall> {
-  /** What the provider is asked for, which need not be what the caller gets. */
+  /** The format to ask the provider for; it may differ from the caller's. */
   format: SpeechCall['responseFormat']
-  /** The caller's voice, else the endpoint's usual one; null where the provider has one of its own. */
+  /** The caller's voice, otherwise the endpoint's usual one; null when the provider has its own default. */
   voice: string | null
 }
 
-/** One request in JSON, whose response's body has the speech. */
+/** One JSON request whose response body holds the speech. */
 export interface SpeechRequestForm {
-  /** Below the base URL, with its query. */
+  /** The path below the base URL, with its query. */
   path(asked: AskedSpeech): string
   headers?: (asked: AskedSpeech) => Readonly<Record<string, string>>
-  /** Members that the provider needs, where the caller's own options for it do not name them. */
+  /** Members that the provider needs, used unless the caller's own options name them. */
   usual?: Members
-  /** Members of the body. Objects among them take further members from the caller's own options for the provider. */
+  /** Members of the body. The caller's own options for the provider may add members to objects among them. */
   body(asked: AskedSpeech): Members
-  /** Members that the caller's options must not set, besides those of the body that are no objects. */
+  /**
+   * Further members that the caller's options cannot set. They cannot set the body's members either, unless these are
+   * objects.
+   */
   reserved?: readonly string[]
-  /** The body where it is not to be JSON. In JSON a clip stands as its `clipMark`. */
+  /** Writes a body that is not JSON. In a JSON body, `clipMark` stands for a clip. */
   encode?: (body: Members, asked: AskedSpeech) => { contentType: string; pieces: BodyPieces } | null
   open(asked: AskedSpeech, response: { context: AnswerContext; headers: Headers }): SpeechReader
 }
 
-/** An adapter of one request. The caller's options for the provider join the body where the gateway sets nothing. */
+/**
+ * An adapter that sends one request. The caller's options for the provider add the members that the gateway does not
+ * set.
+ */
 export function speechRequestAdapter(form: SpeechRequestForm): SpeechAdapter {
   return {
     first(at) {
@@ -67,7 +73,7 @@ export function speechRequestAdapter(form: SpeechRequestForm): SpeechAdapter {
   }
 }
 
-/** What the gateway sets wins, also inside of objects that both have. */
+/** The gateway's value wins, also inside objects that both sides have. */
 function joined(options: Members, own: Members, isOpen: (name: string) => boolean): Members {
   const body: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(options)) {
@@ -80,10 +86,13 @@ function joined(options: Members, own: Members, isOpen: (name: string) => boolea
   return body
 }
 
-/** The contract's samples, from a provider that can be asked for them. */
+/** The contract's samples, for providers that can be asked for exactly these. */
 export const contractSamples = { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 } as const
 
-/** The members for a speed, where it is not the normal one: models without speed control refuse the member. */
+/**
+ * The member for a speed other than the normal one; at the normal speed it is left out, because models without speed
+ * control refuse it.
+ */
 export function speedMember(name: string, { call }: AskedSpeech): Members {
   return call.speed === 1 ? {} : { [name]: call.speed }
 }

@@ -51,16 +51,16 @@ export const speechRequestSchema = z.object({
   input: z
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty; it is the text to speak' })
-    // What has no sound some providers refuse and others answer with nothing, which would count against them.
+    // For text without a word, some providers fail and others send no sound, which would count against the provider.
     .regex(/\S/, { error: 'must have more than white space; it is the text to speak' })
     .describe('The text to speak.'),
   voice: z
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty; omit it for the default voice' })
-    // Half of a surrogate pair can stand in no address.
+    // A URL cannot carry half of a surrogate pair, and some providers take the voice in the path.
     .refine((voice) => voice.isWellFormed(), { error: 'must be whole Unicode characters' })
     .optional(),
-  // A client that asked for events would take sound for them.
+  // A client that asked for events would read sound as events.
   stream_format: z
     .literal('audio', { error: 'must be "audio": sound is streamed as it is, not as events' })
     .nullish()
@@ -76,7 +76,7 @@ export const speechRequestSchema = z.object({
     .optional(),
 })
 
-/** The same where OpenAI's own formats count. */
+/** The body at the address where OpenAI's own formats apply. */
 export const openAiSpeechSchema = speechRequestSchema.extend({
   response_format: z
     .enum(['mp3', 'wav', 'pcm', 'opus', 'aac', 'flac'], {

@@ -8,7 +8,7 @@ import {
 } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 
-/** What the call needs of an endpoint, in the order in which a caller should hear of it. */
+/** What the call needs of an endpoint, in the order in which a caller should read the reasons. */
 export function speechRequirements(
   call: SpeechCall,
   modelsThatMake: (format: PassedFormat) => readonly string[] = () => [],
@@ -86,14 +86,14 @@ function passedRequirement(
   }
 }
 
-/** The speeds that these endpoints have; empty where they have none. */
+/** The speed ranges of these endpoints; empty when they have none. */
 function rangesOf(endpoints: readonly Endpoint[]): string {
   const ranges = endpoints.flatMap(({ audio }) => audio?.speed ?? [])
   const told = new Set(ranges.map(({ min, max }) => `from ${min} to ${max}`))
   return told.size === 0 ? '' : `, only at one ${[...told].join(' or ')}`
 }
 
-/** Characters of the longest text that one of them takes. */
+/** The length, in characters, of the longest text that any of these endpoints takes. */
 function mostOf(endpoints: readonly Endpoint[]): number {
   return Math.max(0, ...endpoints.map(({ audio }) => audio?.inputCharactersMax ?? 0))
 }
@@ -104,7 +104,7 @@ function canUse(audio: AudioCapabilities, { references }: SpeechCall): boolean {
   return audio.voiceCloning && isWithin && (isTranscribed(references) || !audio.referenceTranscripts)
 }
 
-/** An empty text tells as little as none. */
+/** An empty transcript counts as no transcript. */
 function isTranscribed(references: SpeechCall['references']): boolean {
   return references.every(({ transcript }) => transcript !== null && transcript !== '')
 }

@@ -1,7 +1,10 @@
 import type { SpeechCall } from '../../canonical/call.ts'
 import { voiceAt, type Endpoint } from '../../canonical/endpoint.ts'
 
-/** The caller's voice as the endpoint writes it, else the endpoint's usual one; null where the provider has one of its own. */
+/**
+ * The caller's voice in the endpoint's spelling, otherwise the endpoint's usual voice; null when the provider has its
+ * own default.
+ */
 export function voiceToAsk(
   { voice }: Pick<SpeechCall, 'voice'>,
   { audio }: Pick<Endpoint, 'audio'>,

@@ -11,35 +11,35 @@ const speechFieldsBytesMax = 4_000_000
 /** Sound that came before its own description. After so much, it counts as the format that the provider documents. */
 const speechUndescribedBytesMax = 262_144
 
-/** What one JSON document of a speech answer says besides its sound. */
+/** The members of one JSON document of a speech answer besides its sound. */
 export interface SoundFacts {
-  /** What the sound is, where the document describes it. */
+  /** The kind of sound, when the document describes it. */
   output?: SpeechOutput
   billed?: SpeechBilled
-  /** The provider says that nothing follows. */
+  /** The provider says that no document follows. */
   isLast?: boolean
 }
 
 /** How a provider wraps sound in JSON. */
 export interface SpeechWrapping {
-  /** Names of members from the top to the sound; `*` is any place of a list. */
+  /** The path of members from the top to the sound; `*` matches any position in a list. */
   at: readonly string[]
-  /** How the sound is written there. */
+  /** The encoding of the sound. */
   encoding: SoundEncoding
   framing: DocumentFraming
-  /** What the sound is unless a document says otherwise. */
+  /** The kind of sound, unless a document describes another. */
   output: SpeechOutput
-  /** A document describes its sound, perhaps behind it, so that the first sound waits for the end of its document. */
+  /** A document describes its sound, perhaps after it, so the first sound waits until its document ends. */
   isDescribed?: boolean
-  /** The last of the documents says that it is; a body that ends before is broken off. */
+  /** The last document is marked as the last; a body that ends without one is broken off. */
   hasLast?: boolean
-  /** Reads a document whose sound was taken out. Throws the failure that it reports. */
+  /** Reads a document without its sound. Throws the failure that the document reports. */
   read(fields: Record<string, unknown>): SoundFacts
 }
 
 const nothing = new Uint8Array(0)
 
-/** The reader of a body of JSON with sound in it: one document, one in each line, or one in each event. */
+/** Reads a JSON body with sound in it: a single document, one on each line, or one in each event. */
 export function wrappedSpeech(wrapping: SpeechWrapping): SpeechReader {
   return new WrappedSpeech(wrapping)
 }
@@ -86,7 +86,7 @@ class WrappedSpeech implements SpeechReader {
     this.#stream.reset()
     // A blank line, or an event without data.
     if (text.trim() === '') return
-    // The end of OpenAI's event streams, which several providers took over.
+    // The end of an event stream of OpenAI; several providers follow it.
     if (text.trim() === '[DONE]') {
       this.#isLast = true
       return
@@ -109,7 +109,7 @@ class WrappedSpeech implements SpeechReader {
   }
 }
 
-/** What cannot be read of an answer is the provider's failure. */
+/** An answer that cannot be read is a failure of the provider. */
 function soundToTake({ at, encoding }: SpeechWrapping): StringsToTake {
   return {
     at,

@@ -12,7 +12,10 @@ import { addressAt, type TextInterface } from './text-interface.ts'
 import type { EncodedRequest } from './halves.ts'
 import { encodeInSteps, selectCodec } from './formats.ts'
 
-/** Names of what a request says in another way or not at all. What stands inside messages is no parameter. */
+/**
+ * The names of parameters that the request to the provider leaves out or says differently. Parts of messages are not
+ * parameters.
+ */
 export function lostParameters({
   dropped = [],
   approximated = [],
@@ -23,16 +26,16 @@ export function lostParameters({
   return [...dropped, ...approximated].filter((name) => !name.includes('[]'))
 }
 
-/** Its state is the form that the answer was promised in, null for nearly all. */
+/** Its state is the output form that was promised to the caller; null for nearly all calls. */
 export interface TextAdapter extends Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter> {
-  /** `first` in steps, so that others have a turn between them. */
+  /** Like `first`, in steps, so that other calls get their turn. */
   firstInSteps(asked: CallAt<TextCall>): Generator<void, TextStep>
 }
 
-/** What a text adapter wants done next. */
+/** The next step that a text adapter asks for. */
 export type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
-/** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
+/** A text call through one of a provider's interfaces: one request, whose answer is whole or a stream. */
 export function textAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
   const { quirks, auth } = asked
   const codec = hasOwnCodec(quirks) ? quirks.codec : selectCodec(callerFormat, quirks.format)
@@ -68,7 +71,7 @@ export function textAdapter(callerFormat: TextFormat, asked: TextInterface): Tex
   }
 }
 
-/** What the answer must be, and what it must not show. */
+/** The context with the form that the answer must have, and whether thoughts are hidden. */
 function withWishes(
   context: AnswerContext,
   { hiddenThoughts }: TextCall,

@@ -1,7 +1,7 @@
 import type { CacheMark } from '../../canonical/text/conversation.ts'
 import { isRecord } from '../../json/values.ts'
 
-/** A `cache_control` member, which chat and messages spell alike; null for anything else. */
+/** A `cache_control` member, which chat and messages spell the same; null for anything else. */
 export function readCacheMark(wire: unknown): CacheMark | null {
   if (!isRecord(wire) || wire['type'] !== 'ephemeral') return null
   const { ttl } = wire

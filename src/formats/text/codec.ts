@@ -12,42 +12,42 @@ import type {
 import { assert } from '../../core/assert.ts'
 import type { EncodedRequest } from './halves.ts'
 
-/** How one upstream differs from the format it speaks, as far as it matters to every format; `format` says which. */
+/** How a provider differs from its format, as far as every format needs to know it; `format` names the format. */
 export interface TextQuirks {
   readonly format: TextFormat
-  /** Whether it is the maker of the format, whose seals of thoughts need no mark. */
+  /** Whether the provider is the maker of the format; its seals of thoughts need no mark. */
   readonly isMaker?: boolean
   readonly addresses: AddressSupport
-  /** What a model of this name takes of the format; absent where nothing depends on the model. */
+  /** What a model of this name takes of the format; absent when nothing depends on the model. */
   readonly modelOf?: (upstreamModel: string) => unknown
 }
 
-/** A format that is translated into no other: its codec comes with it, and knows how the upstream differs. */
+/** The quirks of a format that is never translated: its codec comes with them, and knows the provider's differences. */
 export interface OwnQuirks extends TextQuirks {
   format: OwnFormat
   codec: TextCodec
 }
 
-/** The translation between a caller's format and an upstream's, both ways. Pure. */
+/** The translation between a caller's format and a provider's, both ways. Pure. */
 export interface TextCodec {
-  /** Throws `invalid_request` for what this upstream must not be sent. */
+  /** Throws `invalid_request` for what this provider must not be sent. */
   encodeRequest(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): EncodedRequest
-  /** The same in steps, so that others have a turn between them: for a large request that is translated. */
+  /** The same in steps, so that other calls get their turn: for a large request that is translated. */
   encodeInSteps?(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): Generator<void, EncodedRequest>
-  /** Throws `provider_failed`, or the error a success status hid. */
+  /** Throws `provider_failed`, or the provider's error when it came with a success status. */
   decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
   createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter
-  /** Why a response is no success, as its upstream half reads it. */
+  /** The reason of an unsuccessful response, as the provider's half of the format reads it. */
   readError(response: UpstreamErrorResponse): UpstreamFailure
 }
 
-/** Quirks as those of the format that they are for. A format with others is a bug: an interface has both. */
+/** Narrows quirks to those of their format. Another format is a bug, because an interface has both. */
 export function quirksOf<Quirks extends TextQuirks>(quirks: TextQuirks, format: Quirks['format']): Quirks {
   assert(quirks.format === format, `${format} was given the quirks of ${quirks.format}`)
   return quirks as Quirks
 }
 
-/** Whether a codec comes with quirks, as that of a format which is translated into no other does. */
+/** Whether the quirks bring their own codec, as those of a format that is never translated do. */
 export function hasOwnCodec(quirks: TextQuirks): quirks is OwnQuirks {
   return 'codec' in quirks
 }

@@ -9,7 +9,7 @@ import { type Opened, openReasoning, sealedPrefix } from './thoughts/reasoning-e
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Members that may be as large as the body, read without the longer texts of a lean one. */
+/** Members that may be as large as the body. A lean document has them without their longer texts. */
 const large: ReadonlySet<string> = new Set([
   'messages',
   'input',
@@ -19,7 +19,7 @@ const large: ReadonlySet<string> = new Set([
   'functions',
 ])
 
-/** Members that carry values which nobody here reads: inputs and schemas. Their numbers stay as they were written. */
+/** Members whose values this reader passes on unread, such as inputs and schemas. Their numbers keep their spelling. */
 const carried: ReadonlySet<string> = new Set([
   ...large,
   'response_format',
@@ -28,9 +28,12 @@ const carried: ReadonlySet<string> = new Set([
   'text',
 ])
 
-/** A request on its way into a conversation: its members, and which of them no other format has. */
+/** A request that is being read as a conversation: its members, and which of them no other format has. */
 export class ConversationReading {
-  /** Paths of members inside messages and tools that only the caller's own format carries; of very many the first. */
+  /**
+   * Paths of members inside messages and tools that only the caller's own format carries; at most `droppedNamesMax` of
+   * them.
+   */
   readonly own = new Set<string>()
   readonly #document: JsonDocument
 
@@ -42,7 +45,7 @@ export class ConversationReading {
     return hasMember(this.#document, name)
   }
 
-  /** Null when it is absent. Texts of the large members may be marks in a lean document. */
+  /** Null when absent. In a lean document, texts of the large members may be marks. */
   value(name: string): unknown {
     if (!this.has(name)) return null
     if (!carried.has(name)) return memberValue(this.#document, name)
@@ -55,25 +58,25 @@ export class ConversationReading {
     return numberOrNull(this.value(name))
   }
 
-  /** A text that has to be looked into, with what was left out of it. */
+  /** A text that must be read whole, with set-aside text put back. */
   whole(text: string): string {
     const { lean, bytes } = this.#document
     return lean !== null && text.includes(mark) ? wholeText(text, bytes, lean) : text
   }
 
-  /** What binds a thought; one that this gateway sealed is looked into. */
+  /** The contents of a seal; null for a text that this gateway did not seal. */
   bound(text: string): Opened | null {
     return text.startsWith(sealedPrefix) ? openReasoning(this.whole(text)) : null
   }
 
-  /** A source by its address; what is words in it may have to be told as such, and is there whole. */
+  /** A media source by its URL. A text file is read whole, because a format without a part for it shows its text. */
   media(url: string, fallbackType: string): MediaSource {
     const source = readMediaUrl(url, fallbackType)
     if (source.kind !== 'data' || !source.mediaType.startsWith('text/')) return source
     return { ...source, base64: this.whole(source.base64) }
   }
 
-  /** A value whose JSON becomes a text, with what was left out of its texts. */
+  /** A value whose JSON becomes a text, with set-aside texts put back. */
   wholeValue(value: unknown): unknown {
     if (this.#document.lean === null) return value
     if (typeof value === 'string') return this.whole(value)
@@ -82,7 +85,10 @@ export class ConversationReading {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.wholeValue(each)]))
   }
 
-  /** Members of an object other than these, noted as `path.name`; null for none. Those that say nothing do not count. */
+  /**
+   * The other members of an object, each noted as `path.name`; null when there are none. Null and empty lists do not
+   * count.
+   */
   rest(wire: Wire, known: ReadonlySet<string>, path: string): Wire | null {
     let rest: Record<string, unknown> | null = null
     for (const name in wire) {
@@ -97,7 +103,7 @@ export class ConversationReading {
   }
 }
 
-/** The schema that an answer is to hold to. Throws `invalid_request` where it is none. */
+/** The schema for the answer. Throws `invalid_request` when it is not an object. */
 export function schemaAt(schema: unknown, path: string): Wire {
   if (isRecord(schema)) return schema
   throw fieldError(path, 'must be an object: the JSON schema that the answer is to hold to.')
@@ -110,8 +116,8 @@ export function argumentsOf(given: unknown, reading: ConversationReading): strin
 }
 
 /**
- * A list of which every entry is an object, such as the parts of a content. An entry of another kind would be lost, so
- * it throws `invalid_request` that names the entry by its path.
+ * A list whose entries must all be objects, such as the parts of a content. Another entry would be lost, so the
+ * function throws `invalid_request`, which names the entry by its path.
  */
 export function objectsOf(list: readonly unknown[], path: string, form: string): readonly Wire[] {
   if (list.every(isRecord)) return list
@@ -120,7 +126,10 @@ export function objectsOf(list: readonly unknown[], path: string, form: string):
 
 type ResultContent = ToolResultPart['content']
 
-/** What a tool said, read from the content at this path. Throws `invalid_request` for what only a model or a user says. */
+/**
+ * The result of a tool, from the content at this path. Throws `invalid_request` for parts that only a model or a user
+ * may send.
+ */
 export function resultOf(parts: readonly Part[], path: string): ResultContent {
   if (parts.every(isResultPart)) return parts
   const wrong = parts.findIndex((part) => !isResultPart(part))
@@ -131,15 +140,15 @@ function isResultPart(part: Part): part is ResultContent[number] {
   return part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque'
 }
 
-/** A caller may name a member as it likes. */
+/** The caller chooses the name of an unknown member, so it is cut when shown. */
 const shownNameLengthMax = 64
 
-/** The same members as a part, turn or tool keeps them. */
+/** The other members, as a part, turn or tool keeps them. */
 export function extrasOf(format: keyof Extras, rest: Wire | null): { extras?: Extras } {
   return rest === null ? {} : { extras: { [format]: rest } }
 }
 
-/** How hard to think; a word that formats do not share is noted by its path. */
+/** The effort; a value that other formats do not have is noted by its path. */
 export function readEffort(wire: unknown, path: string, reading: ConversationReading): Effort | null {
   const effort = effortOrNull(wire)
   if (effort === null && wire !== undefined && wire !== null) reading.own.add(path)
@@ -156,18 +165,18 @@ const efforts: ReadonlySet<unknown> = new Set<Effort>([
   'max',
 ])
 
-/** How hard to think, where it is one of the words that formats share. */
+/** The effort, if it is one that the formats share. */
 export function effortOrNull(value: unknown): Effort | null {
   return efforts.has(value) ? (value as Effort) : null
 }
 
-/** The level that so many tokens to think with come to. */
+/** The level nearest to a number of tokens for thinking. */
 export function effortOf(budgetTokens: number): 'low' | 'medium' | 'high' {
   if (budgetTokens <= 4_096) return 'low'
   return budgetTokens <= 16_384 ? 'medium' : 'high'
 }
 
-/** A document of words, which the format has no part for. */
+/** A text document, for a format without a part for it. */
 export function asText(text: string, name: string | null, context: string | null): string {
   const title = name === null ? '' : `${name}\n`
   return `${title}${context === null ? '' : `${context}\n`}${text}`

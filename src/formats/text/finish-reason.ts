@@ -2,7 +2,7 @@ import type { Finish, FinishReason } from '../../canonical/text/events.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AnswerPart } from '../../canonical/text/answer.ts'
 
-// A map, because an object would answer to `constructor` with what is no reason at all.
+// A map, because an object has inherited members such as `constructor`.
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries<FinishReason>({
     stop: 'stop',
@@ -44,16 +44,16 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map(
 )
 
 /**
- * A provider's finish reason in the contract's words. A word that is not in the table is an error: an answer that was
- * blocked or cut off must not pass for a whole one. An answer that is whole without a reason is an ordinary stop. Some
- * providers say `stop` although the answer is a tool call, so what was seen decides.
+ * A provider's finish reason in the contract's words. An unknown word becomes an error: a blocked or cut answer must
+ * not pass for a whole one. No reason for a whole answer means an ordinary stop. Some providers say `stop` for a tool
+ * call, so a call that was seen decides.
  */
 export function toFinishReason(native: string | null, sawToolCalls: boolean): FinishReason {
   const reason = native === null ? 'stop' : (finishReasons.get(native.toLowerCase()) ?? 'error')
   return reason === 'stop' && sawToolCalls ? 'tool_calls' : reason
 }
 
-/** An answer that its provider ended in an error, for callers whose format has no word for that. */
+/** The error for an answer that its provider ended in an error, for callers whose format cannot say that. */
 export function endedInError({ native }: Pick<Finish, 'native'>): GatewayError {
   const word = native !== null && endWord.test(native) ? ` (${native})` : ''
   return new GatewayError(
@@ -62,15 +62,15 @@ export function endedInError({ native }: Pick<Finish, 'native'>): GatewayError {
   )
 }
 
-/** Why an answer was refused, where its provider says so beside the answer; null where that is a part of it. */
+/** The provider's explanation of a refusal, when it stands beside the answer; null when it is part of the answer. */
 export function explanationOf(finish: Finish | null, isTold: boolean): string | null {
   return isTold ? null : (finish?.refusal?.explanation ?? null)
 }
 
-/** Whether the model refused in words of its own. */
+/** Whether the answer has a refusal by the model itself. */
 export function hasRefusal(parts: readonly AnswerPart[]): boolean {
   return parts.some(({ head }) => head.type === 'refusal')
 }
 
-/** What is no single word may be anything that a provider wrote there. */
+/** A provider may write anything here, so only a single word is shown. */
 const endWord = /^\w{1,40}$/

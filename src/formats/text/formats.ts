@@ -49,7 +49,7 @@ import { passResponsesAnswer, passResponsesRequest } from './responses/pass.ts'
 import { asEmbeddings } from '../embeddings/quirks.ts'
 import { translate } from './translate.ts'
 
-/** By the formats that conversations are asked in. */
+/** The formats of callers that conversations come in. */
 export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerHalf>> = {
   chat: {
     readConversation: readChatConversation,
@@ -77,7 +77,7 @@ export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerH
   },
 }
 
-/** By the formats that providers speak. */
+/** The formats of providers. */
 export const upstreams: Readonly<
   Record<'chat' | 'responses' | 'messages' | 'gemini', UpstreamHalf<TextQuirks>>
 > = {
@@ -111,12 +111,12 @@ export const upstreams: Readonly<
   },
 }
 
-/** Whether an answer passes as it came: it is not checked against a form, and shows all that it has. */
+/** Whether an answer may pass unchanged: it is not checked against a form, and no thoughts are hidden. */
 function isPassed(context: AnswerContext, quirks: TextQuirks): boolean {
   return context.promised === undefined && !hidesThoughts(context, quirks)
 }
 
-/** As bytes; only what is not passed, or must be told in words, goes through both halves. */
+/** Bytes pass through. A request or answer goes through both halves only when it cannot pass unchanged. */
 const chatToChat: TextCodec = {
   encodeRequest: (call, endpoint, quirks) =>
     isUnknownSchema(call, asChat(quirks))
@@ -138,7 +138,7 @@ const chatToChat: TextCodec = {
   readError: upstreams.chat.readError,
 }
 
-/** A caller of chat completions, who may ask to be shown the exchange, and a provider of another format. */
+/** A chat completions caller, which may ask for `debug`, with a provider of another format. */
 const chatTo = (upstream: 'responses' | 'messages' | 'gemini'): TextCodec => {
   const codec = translate(callers.chat, upstreams[upstream])
   const createStream: TextCodec['createStream'] = (context, quirks, call) =>
@@ -150,7 +150,7 @@ function chatHalves(): TextCodec {
   return translate(callers.chat, upstreams.chat)
 }
 
-/** As bytes; for a host that takes less than the whole format, the request goes through both halves. */
+/** Bytes pass through. For a host that takes only a part of the format, the request goes through both halves. */
 const messagesToMessages: TextCodec = {
   encodeRequest: (call, endpoint, quirks) =>
     asMessages(quirks).isWhole
@@ -210,7 +210,7 @@ const embeddingsToGemini: TextCodec = {
   decodeAnswer: (bytes, context, _quirks, call) => decodeGeminiEmbeddings(bytes, context, call),
 }
 
-/** Caller's format, then upstream's. A pair that is missing cannot be served. */
+/** By the caller's format, then by the provider's. A missing pair cannot be served. */
 const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>>> = {
   chat: {
     chat: chatToChat,
@@ -240,7 +240,7 @@ const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFo
   gemini: {},
 }
 
-/** A request in the steps that the codec has, or in one. */
+/** Encodes a request in the codec's steps, or in one step. */
 export function* encodeInSteps(
   codec: TextCodec,
   { call, endpoint, quirks }: { call: TextCall; endpoint: Endpoint; quirks: TextQuirks },

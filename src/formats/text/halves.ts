@@ -14,25 +14,27 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { WriteError } from '../client-convention.ts'
 import type { BodyPieces } from '../../core/body.ts'
 
-/** What a caller's format is: how its requests are read, and how answers in it are written. Pure. */
+/** The caller's half of a format: it reads requests and writes answers. Pure. */
 export interface CallerHalf {
   /**
-   * The whole request, in steps, of which a large one takes several turns. Throws `invalid_request` naming the member that
-   * cannot be read.
+   * Reads the whole request, in steps; a large one takes several turns. Throws `invalid_request`, which names the
+   * unreadable member.
    */
   readConversation(call: TextCall): Generator<void, Conversation>
   /** The body of a whole answer, as JSON. */
   writeAnswer(answer: Answer, asked: Asked, settled: Settled): string
-  /** The counts and what they cost, as the end of an answer shows them; `serviceTier` as its provider calls it. */
+  /** The counts and their cost, as the end of an answer shows them; `serviceTier` by its provider's name. */
   writeUsage(charge: ShownCharge, serviceTier: string | null): ShownUsage
   createStream(asked: Asked): StreamWriter
-  /** Whether an answer of the format can say that its provider ended it in an error. If not, the error takes its place. */
+  /**
+   * Whether an answer of the format can say that its provider ended it in an error. If not, an error is sent instead.
+   */
   hasErrorEnd: boolean
   /** An error that is the whole answer. */
   writeError: WriteError
 }
 
-/** What an answer answers, and what it must say about itself. */
+/** The call that an answer belongs to, and its context. */
 export interface Asked {
   context: AnswerContext
   call: TextCall
@@ -41,74 +43,77 @@ export interface Asked {
 /** A usage object in the caller's format. */
 export type ShownUsage = Readonly<Record<string, unknown>>
 
-/** What the end of an answer tells about itself. */
+/** The charge, usage and service tier that the end of an answer shows. */
 export interface Settled {
   charge: ShownCharge
   usage: ShownUsage
-  /** The service tier that the provider says it used, as it calls it. */
+  /** The service tier that the provider reports, by its own name. */
   serviceTier: string | null
 }
 
-/** How an answer ended, as a stream's end tells it. */
+/** How an answer ended, as the end of a stream shows it. */
 export interface StreamEnd extends Settled {
-  /** One for each choice that has ended, in the order in which they did. */
+  /** One for each choice that has ended, in that order. */
   finishes: readonly FinishEvent[]
 }
 
-/** Writes a stream in the caller's format. Finishes and usage are kept from it until the end; failures are errors. */
+/** Writes a stream in the caller's format. Finish events and usage reach it only at the end; failures are errors. */
 export interface StreamWriter {
-  /** What the event shows; empty when that is nothing. */
+  /** The text for an event; empty when the event shows nothing. */
   write(event: TextEvent): string
-  /** Everything that makes the answer whole, and the format's terminator. */
+  /** The rest of the answer, and the format's terminator. */
   writeEnd(end: StreamEnd): string
   /** An error inside the stream, which ends it. */
   writeError(error: GatewayError): string
 }
 
-/** Whom a request is for. */
+/** The recipient of a request. */
 export interface RequestTarget<Quirks> {
   endpoint: Endpoint
   quirks: Quirks
 }
 
-/** What a provider's format is: how requests in it are written, and how its answers are read. Pure. */
+/** The provider's half of a format: it writes requests and reads answers. Pure. */
 export interface UpstreamHalf<Quirks> {
-  /** In steps, of which a large request takes several turns. Throws `invalid_request` for what changes the answer and cannot be carried. */
+  /**
+   * Written in steps; a large request takes several turns. Throws `invalid_request` for a part that changes the answer
+   * and cannot be expressed.
+   */
   writeRequest(conversation: Conversation, target: RequestTarget<Quirks>): Generator<void, EncodedRequest>
   /**
-   * Throws `provider_failed`, or the error a success status hid. Tool calls that come without an id get one made of the
-   * context's, so that it is unique in the conversation.
+   * Throws `provider_failed`, or the provider's error when it came with a success status. A tool call without an id
+   * gets one made from the context's id, so that it is unique in the conversation.
    */
   readAnswer(bytes: Uint8Array, quirks: Quirks, context: AnswerContext): Answer
   createStream(quirks: Quirks, context: AnswerContext): StreamReader
   /**
-   * What a response means that is no success, and what may follow. Never throws. What its words repeat of secrets was
-   * taken out of the body before.
+   * The meaning of an unsuccessful response, and whether another attempt may follow. Never throws. Secrets are already
+   * removed from the body.
    */
   readError(response: UpstreamErrorResponse): UpstreamFailure
 }
 
 /**
- * Reads a provider's stream as events, read by read. Never throws for what a provider may send: what is broken is a
- * `failure`, after which nothing more comes.
+ * Reads a provider's stream as events, chunk by chunk. Never throws for the provider's data: broken data becomes a
+ * `failure`, and nothing follows it.
  */
 export interface StreamReader {
   push(chunk: Uint8Array): readonly TextEvent[]
-  /** The body ended. A stream that should have gone on fails. */
+  /** The body ended. An unfinished stream becomes a failure. */
   end(): readonly TextEvent[]
-  /** The format's own terminator was seen. */
+  /** Whether the format's own terminator came. */
   readonly isTerminated: boolean
 }
 
-/** What a stream shows before any provider has answered. */
+/** The frames that a stream shows before any provider has answered. */
 export interface StreamFrames {
-  /** Keeps the connection alive; clients pass over it. */
+  /** Keeps the connection alive; clients ignore it. */
   keepAlive: string
-  /** Why nobody answers; ends the stream. */
+  /** Why no provider answers; ends the stream. */
   writeError(error: GatewayError, answer: UnansweredCall): string
 }
 
-/** What is known of an answer that nobody has begun. */
+/** The identity of an answer that no provider has begun. */
 export interface UnansweredCall {
   generationId: string
   model: string
@@ -116,17 +121,17 @@ export interface UnansweredCall {
   created: number
 }
 
-/** Keeps a connection alive as every client of server-sent events reads it, which is not at all. */
+/** Keeps a connection alive. Every client of server-sent events ignores comments. */
 export const keepAliveComment = ': HEADRACE PROCESSING\n\n'
 
-/** A body for an upstream, and the names of what it could not carry. */
+/** A body for a provider, and the names of members that it could not express. */
 export interface EncodedRequest {
   body: BodyPieces
-  /** Headers that this request needs besides those of every request. */
+  /** Headers that only this request needs. */
   headers?: Readonly<Record<string, string>>
   dropped: readonly string[]
-  /** Names of what it carries in another way. */
+  /** Names of members that the body expresses differently. */
   approximated?: readonly string[]
-  /** What the answer is to be checked against. */
+  /** The form that the answer is checked against. */
   promised?: PromisedOutput
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A token and how likely it was, as both formats of OpenAI tell it. */
+/** A token and its probability; both formats of OpenAI write it the same. */
 export function readLogprob(wire: Wire): TokenLogprob {
   const top = wire['top_logprobs']
   const chance = readChance(wire)
@@ -34,7 +34,10 @@ function readChance(wire: Wire): Omit<TokenLogprob, 'top'> {
   }
 }
 
-/** Without a copy where they are nothing else, because an answer has a list of them for each token. */
+/**
+ * Returns the list itself when it has only numbers: an answer has such a list for each token, so copies would cost
+ * much.
+ */
 function numbersOf(list: readonly unknown[]): readonly number[] {
   return areNumbers(list) ? list : list.filter((each) => typeof each === 'number')
 }

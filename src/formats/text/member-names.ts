@@ -2,7 +2,7 @@ import { hasMember, type JsonDocument } from '../../json/document.ts'
 import type { Conversation, ConversationFormat } from '../../canonical/text/conversation.ts'
 import { fieldError } from '../../core/errors.ts'
 
-/** What of a request an upstream may be unable to carry. */
+/** The parts of a request that a provider may be unable to take. */
 export type Carried =
   | 'outputTokensMax'
   | 'choices'
@@ -41,7 +41,7 @@ export type Carried =
   | 'systemCache'
   | 'toolCache'
 
-/** Each by the name its caller knows; a format without the member never fills it. */
+/** Each part by the name in its caller's format; a format without the member never sets it. */
 const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat, string>>>>> = {
   outputTokensMax: { chat: 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' },
   choices: { chat: 'n' },
@@ -97,12 +97,12 @@ const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat
   toolCache: { chat: 'tools[].cache_control', messages: 'tools[].cache_control' },
 }
 
-/** The member as the caller wrote it, for errors and for lists of what was dropped. */
+/** The member's name in the caller's format, for errors and for lists of dropped members. */
 export function nameOf(carried: Carried, { format }: Pick<Conversation, 'format'>): string {
   return names[carried][format] ?? carried
 }
 
-/** What a format's member carries, or the member that it is in; null for one that no other format has. */
+/** The part that a member carries, or that the member around it carries; null for one that no other format has. */
 export function carriedBy(format: ConversationFormat, name: string): Carried | null {
   return exactlyCarriedBy(format, name) ?? exactlyCarriedBy(format, name.split('.', 1)[0] ?? name)
 }
@@ -115,8 +115,8 @@ function exactlyCarriedBy(format: ConversationFormat, name: string): Carried | n
 }
 
 /**
- * What another format has to leave out of a request, for the list of what was dropped. Throws `invalid_request` for what
- * it must not leave out.
+ * The members that another format must leave out of a request, for the list of dropped members. Throws
+ * `invalid_request` for a member that must not be left out.
  */
 export function leaveOwnMembers(
   { format, ownMembers }: Conversation,
@@ -130,14 +130,14 @@ export function leaveOwnMembers(
   return ownMembers.optional
 }
 
-/** Members of a request that its format's schema does not know: no other format can be sent them. */
+/** Members of a request that its format's schema does not know, so no other format can carry them. */
 export function unknownMembers(document: JsonDocument, shape: object): readonly string[] {
   return [...document.members.keys()].filter(
     (name) => !Object.hasOwn(shape, name) && hasMember(document, name),
   )
 }
 
-/** What a request loses on its way into another format, by the names that its caller knows. */
+/** The losses of a request on its way into another format, by the names in its caller's format. */
 export class Losses {
   readonly dropped = new Set<string>()
   readonly approximated = new Set<string>()
@@ -147,12 +147,12 @@ export class Losses {
     this.#conversation = conversation
   }
 
-  /** The provider does not get it. */
+  /** Notes a part that the provider does not get. */
   drop(carried: Carried): void {
     this.dropped.add(nameOf(carried, this.#conversation))
   }
 
-  /** The provider gets it in another way. */
+  /** Notes a part that the provider gets in another form. */
   approximate(carried: Carried): void {
     this.approximated.add(nameOf(carried, this.#conversation))
   }

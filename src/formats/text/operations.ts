@@ -13,10 +13,13 @@ import { decodeResponsesRequest } from './responses/read-request.ts'
 
 const quote = 0x22
 
-/** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
+/**
+ * The large member of a text operation's body, which differs between batch items, and how to check it without building
+ * its values.
+ */
 export interface Bulk {
   member: 'messages' | 'input'
-  /** Whether such a value, known to be valid JSON, is surely accepted and demands what `estimateTokens` says. */
+  /** Whether such a value (valid JSON) surely passes the decoder and needs exactly the tokens of `estimateTokens`. */
   isPlain(value: Buffer): boolean
   /** The shortest plain value. */
   sample: Buffer
@@ -24,7 +27,7 @@ export interface Bulk {
 
 /** A call that counts the tokens of a prompt and asks no model. */
 export interface TokenCount {
-  /** Below the operation's own path. */
+  /** The path below the operation's own. */
   path: string
   /** Label of the log line and the metrics. */
   name: string
@@ -32,37 +35,39 @@ export interface TokenCount {
   write(inputTokens: number): Readonly<Record<string, unknown>>
 }
 
-/** What execution must know of a text operation's bodies, so that it need not know their members. */
+/** What execution needs to know of a text operation, so that it need not know the members of bodies. */
 export interface TextOperation {
-  /** A body as a call. Throws `invalid_request`. */
+  /** Reads a body as a call. Throws `invalid_request`. */
   decode(bytes: Uint8Array, context: DecodeContext): TextCall
-  /** Null for what batches do not run. */
+  /** Null for an operation that batches do not run. */
   bulk: Bulk | null
-  /** What its clients expect around an answer: the envelope of an error, names of headers. */
+  /** The conventions of its clients: the envelope of an error, and names of headers. */
   convention: ClientConvention
-  /** What its streams show before any provider has answered; null for what is never streamed. */
+  /** The frames that its streams show before any provider has answered; null when it never streams. */
   stream: StreamFrames | null
-  /** How its callers ask for the size of a prompt without an answer; null where the format has no such call. */
+  /** How its callers count the tokens of a prompt without an answer; null when the format has no such call. */
   tokenCount: TokenCount | null
-  /** The member by which a caller bounds the output, to name it where a smaller one would be affordable; null for none. */
+  /** The member that limits the output; an error names it when a smaller limit would be affordable. Null for none. */
   outputLimit: string | null
-  /** The member by which a caller names what it wants the prompt cache of again; null for none. */
+  /** The member with which a caller names the prompt cache to reuse; null for none. */
   cacheKey: string | null
-  /** Whether endpoints say which of its parameters they honour; else it shows when a request is written. */
+  /**
+   * Whether endpoints declare which of its parameters they honour; otherwise it turns out when a request is written.
+   */
   hasToldParameters: boolean
-  /** What the API description says of it; absent where `http/api-description.ts` says it. */
+  /** Its entry in the API description; absent when `http/api-description.ts` has it. */
   described?: DescribedOperation
 }
 
-/** An operation as its callers read of it. */
+/** An operation in the API description. */
 export interface DescribedOperation {
-  /** Of the API description, such as `createRerank`. */
+  /** Its id there, such as `createRerank`. */
   id: string
   summary: string
   description: string
   request: { schema: z.ZodType; example: unknown }
   answer: { description: string; schema: z.ZodType; example: unknown }
-  /** The data of one event; null for what is never streamed. */
+  /** The data of one event; null when it never streams. */
   event: { schema: z.ZodType; example: unknown } | null
 }
 

@@ -7,26 +7,26 @@ import { unreadable } from '../upstream-json.ts'
 /** Texts of one choice that a citation may still be of after they have ended, and citations that wait for the first text. */
 const streamTextsCitedMax = 1_000
 
-/** The part under way; `key` tells whether the next piece belongs to it. */
+/** The open part; `key` tells whether the next piece belongs to it. */
 interface OpenPart {
   key: string
   part: number
-  /** Of a tool call. */
+  /** For a tool call only. */
   scan: ArgumentsScan | null
-  /** Of a text. */
+  /** For a text only. */
   text: CitedText | null
 }
 
-/** A text, as citations find it. */
+/** A text that citations can refer to. */
 interface CitedText {
   key: string
   part: number
-  /** Characters of the choice's texts before it, and its own. */
+  /** The characters of the choice's texts before this one. */
   offset: number
   length: number
 }
 
-/** A part whose pieces came before the call in front of it was whole. */
+/** A part whose pieces came before the open call was complete. */
 interface KeptPart {
   head: PartHead
   pieces: Piece[]
@@ -34,9 +34,9 @@ interface KeptPart {
 }
 
 /**
- * The parts of one choice, one behind the other, although its provider may have several under way at once. Its pieces say by
- * a key to which part they belong. What comes between the pieces of a tool call is kept back until that call is whole; of
- * anything else the next part begins at once, and what still comes for it is a part of its own.
+ * Puts the parts of one choice one after another, although its provider may have several open at once. A key says to
+ * which part a piece belongs. Pieces that come in the middle of a tool call wait until the call is complete. Any other
+ * part ends as soon as the next one begins, and later pieces for it become a new part.
  */
 export class PartSequence {
   readonly #choice: number
@@ -46,7 +46,7 @@ export class PartSequence {
   readonly #kept = new Map<string, KeptPart>()
   #keptPieces = 0
   #keptLength = 0
-  /** Calls that were whole when something else followed. */
+  /** Keys of calls that have ended. */
   readonly #told = new Set<string>()
   /** Texts that have ended. */
   readonly #texts: CitedText[] = []
@@ -60,8 +60,9 @@ export class PartSequence {
   }
 
   /**
-   * A piece of the part with this key, which `head` begins where it is not there; null for a part that has none so far.
-   * @throws GatewayError - for arguments of a call that was whole, and when too much waits for a call
+   * Adds a piece to the part with this key; `head` begins the part if it does not exist. `piece` is null for a part
+   * without pieces so far.
+   * @throws GatewayError - for arguments of a complete call, and when too much waits for a call
    */
   add(key: string, head: PartHead, piece: Piece | null): void {
     if (this.#open?.key === key) this.#piece(piece)
@@ -75,8 +76,8 @@ export class PartSequence {
   }
 
   /**
-   * A citation of the text with this key, whose places count all texts with that key as one. One that comes after the text
-   * has ended names that part all the same; one that no text follows or precedes is of nothing, and left out.
+   * Adds a citation of the text with this key. Its positions count all texts with that key as one. After its text has
+   * ended, the citation still names that part. A citation without any text is dropped.
    */
   annotate(key: string, annotation: Annotation): void {
     const piece: Piece = { type: 'annotation', annotation }
@@ -93,7 +94,7 @@ export class PartSequence {
     }
   }
 
-  /** The provider says that the part with this key is whole. */
+  /** The provider says that the part with this key is complete. */
   end(key: string): void {
     const kept = this.#kept.get(key)
     if (kept !== undefined) kept.isWhole = true
@@ -101,20 +102,20 @@ export class PartSequence {
     this.#releaseWhole()
   }
 
-  /** Ends every part, those that wait in their order. */
+  /** Ends every part, the waiting ones in order. */
   close(): void {
     this.#end()
     for (const key of this.#kept.keys()) this.#release(key)
     this.#end()
   }
 
-  /** Whether a call is open that is not whole: what belongs to another part must wait for it. */
+  /** Whether an incomplete call is open; pieces of other parts must then wait. */
   #isAmidCall(): boolean {
     const scan = this.#open?.scan ?? null
     return scan !== null && !scan.isWhole
   }
 
-  /** Nothing waits but amid a call, so what waits is the cheaper thing to look at. */
+  /** Parts wait only in the middle of a call, so the cheap test of the waiting parts comes first. */
   #mustWait(): boolean {
     return this.#kept.size > 0 || this.#isAmidCall()
   }
@@ -132,7 +133,7 @@ export class PartSequence {
       throw unreadable('too much came amid a tool call')
   }
 
-  /** Texts that follow each other are one, so that memory is bounded by their length. */
+  /** Consecutive texts are joined, so that their length bounds the memory. */
   #keepPiece(pieces: Piece[], piece: Piece): void {
     const last = pieces.at(-1)
     if ('text' in piece) this.#keptLength += piece.text.length
@@ -145,9 +146,9 @@ export class PartSequence {
     pieces.push(piece)
   }
 
-  /** The call in front is whole: what waited for it may be told. */
+  /** When the open call is complete, the waiting parts may be emitted. */
   #releaseWhole(): void {
-    // One walk: to ask a map for its first key anew passes over every key that was taken out before.
+    // One iteration over the keys: asking a map for its first key again would pass over all deleted keys.
     for (const key of this.#kept.keys()) {
       if (this.#isAmidCall()) return
       this.#release(key)
@@ -209,7 +210,7 @@ export class PartSequence {
     this.#emit({ type: 'piece', choice: this.#choice, part, piece: told })
   }
 
-  /** The ended text with the character at `start`, else the last one. */
+  /** The ended text that contains the character at `start`, otherwise the last text. */
   #citedText(key: string, start: number | null): CitedText | null {
     const holds = ({ key: its, offset, length }: CitedText) =>
       its === key && start !== null && start >= offset && start < offset + length
@@ -217,14 +218,14 @@ export class PartSequence {
   }
 }
 
-/** The citation with its places counted within its own text. */
+/** The citation, with positions relative to its own text. */
 function shifted({ annotation }: Extract<Piece, { type: 'annotation' }>, offset: number): Piece {
   const within = (place: number | null) => (place === null ? null : Math.max(0, place - offset))
   const { start, end } = annotation
   return { type: 'annotation', annotation: { ...annotation, start: within(start), end: within(end) } }
 }
 
-/** Some hosts send a last piece without a word; a call that was told whole cannot be given more. */
+/** Some hosts send an empty last piece; a call that is complete accepts nothing else. */
 function requireBlank(piece: Piece | null): void {
   if (piece !== null && 'text' in piece && piece.text.trim() !== '')
     throw unreadable('arguments followed a call that was whole')

@@ -9,7 +9,7 @@ const quote = 0x22
 const roleName = Buffer.from('"role"')
 const contentName = Buffer.from('"content"')
 
-/** What the contents of messages are, besides texts. */
+/** Which contents, other than texts, the messages have. */
 export interface PlainContents {
   /** Some are lists. */
   hasParts: boolean
@@ -17,14 +17,14 @@ export interface PlainContents {
   hasNone: boolean
 }
 
-/** Names of roles as they stand in JSON. */
+/** Names of roles in JSON. */
 export function rolesAsJson(roles: ReadonlySet<unknown>): readonly Buffer[] {
   return [...roles].map((role) => Buffer.from(JSON.stringify(role)))
 }
 
 /**
- * What the contents of messages are, told without building them; null when some message is not plainly right. `bytes` are
- * known to be valid JSON.
+ * Which contents messages have, found without building values; null when a message needs the full check. `bytes` are
+ * valid JSON.
  */
 export function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): PlainContents | null {
   if (bytes[0] !== openBracket) return null
@@ -41,8 +41,8 @@ export function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): Plain
 }
 
 /**
- * Offset behind one message; -1 when it is not plainly right. A role or content that is named twice or with escapes is
- * not. Notes in `contents` what its content is.
+ * The offset after one message; -1 when it needs the full check, for example because a role or content stands twice or
+ * has escapes. Notes the message's content in `contents`.
  */
 function readMessage(
   bytes: Buffer,

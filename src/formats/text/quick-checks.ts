@@ -2,7 +2,7 @@ import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../cor
 import { isServiceTier } from '../service-tier.ts'
 import { isRecord } from '../../json/values.ts'
 
-/** Whether a value is surely what a member must be. False says nothing: the schema decides then, and says what is wrong. */
+/** Whether a value surely fits its member. False says nothing: then the schema decides, and says what is wrong. */
 export type QuickCheck = (value: unknown) => boolean
 
 export const isBoolean: QuickCheck = (value) => typeof value === 'boolean' || value === null
@@ -21,10 +21,10 @@ export const isWhole =
     value === null || (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
 export const isOptional = (check: QuickCheck, value: unknown): boolean => value === undefined || check(value)
 
-/** A count of something that there must be one of. */
+/** A whole number of at least 1. */
 export const isCount = isWhole(1, Number.MAX_SAFE_INTEGER)
 
-/** A model’s id of a length that is accepted; whether there is such a model is another question. */
+/** A model’s id of an accepted length; the model need not exist. */
 export function isModel(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= modelIdLengthMax
 }
@@ -39,9 +39,9 @@ function isFunctionTool(tool: unknown): boolean {
 }
 
 /**
- * Checks of the members that most requests have. The schema library takes as long for one of them as the rest of a small
- * request's decoding, so it is asked only where these do not say yes. A property test holds that they say it only where
- * the schema does.
+ * Quick checks of the members that most requests have. The schema library takes as long for one of them as the rest of
+ * a small request's decoding, so it runs only when they say no. A property test proves that they accept only what the
+ * schema accepts.
  */
 export const quickChecks: Readonly<Partial<Record<string, QuickCheck>>> = {
   model: isModel,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
 
-/** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
+/** Counts code points, like the contract; a plain `max` would count UTF-16 units. */
 export function textUpTo(lengthMax: number) {
   return z.string().refine((text) => text.length <= lengthMax || [...text].length <= lengthMax, {
     message: `must have at most ${lengthMax} characters`,

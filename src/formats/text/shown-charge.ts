@@ -3,7 +3,7 @@ import type { Usage } from '../../canonical/usage.ts'
 import { toCredits } from '../../core/money.ts'
 import { writeDebug } from '../debug-options.ts'
 
-/** The same division for callers, or null where nothing was written. */
+/** The written tokens by lifetime; null when none were written. */
 export function showCacheCreation({ cacheWriteTokens, cacheWriteHourTokens }: Usage): CacheCreation | null {
   if (cacheWriteTokens === 0) return null
   return {
@@ -12,12 +12,12 @@ export function showCacheCreation({ cacheWriteTokens, cacheWriteHourTokens }: Us
   }
 }
 
-/** Credits that were charged; not there where no price is known, because some clients refuse null. */
+/** The charged credits; absent when no price is known, because some clients refuse null. */
 export function showCost({ costNanocredits }: ShownCharge): { cost?: number } {
   return costNanocredits === null ? {} : { cost: toCredits(costNanocredits) }
 }
 
-/** The members that every usage object of the contract carries about money. */
+/** The members about money in every usage object of the contract. */
 export function showCharge(charge: ShownCharge): Record<string, unknown> {
   const prompt = toCredits(charge.promptNanocredits)
   const completions = toCredits(charge.completionNanocredits)
@@ -36,8 +36,8 @@ export function showCharge(charge: ShownCharge): Record<string, unknown> {
 }
 
 /**
- * The `headrace_metadata` and `debug` members of an answer's last part, when they are due. `lost` are parts of the answer
- * that the caller's format has no place for.
+ * The `headrace_metadata` and `debug` members of an answer's last part, if they are due. `lost` names parts of the
+ * answer that the caller's format has no place for.
  */
 export function showMetadata(charge: ShownCharge, lost: readonly string[] = []): Record<string, unknown> {
   const debug = charge.debug === undefined ? {} : { debug: writeDebug(charge.debug) }
@@ -50,7 +50,7 @@ export function showMetadata(charge: ShownCharge, lost: readonly string[] = []):
   }
 }
 
-/** How a usage object divides what was written, by the time that it is kept. */
+/** The tokens written to the cache, by the time for which they are kept. */
 interface CacheCreation {
   ephemeral_5m_input_tokens: number
   ephemeral_1h_input_tokens: number

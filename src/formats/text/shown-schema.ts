@@ -1,19 +1,19 @@
 import { z } from 'zod'
 
-/** What a call was charged, and how it is made up. */
+/** The charge of a call and its parts. */
 export const costDetailsSchema = z.looseObject({
   upstream_inference_cost: z.number().nullable(),
   upstream_inference_prompt_cost: z.number(),
   upstream_inference_completions_cost: z.number(),
 })
 
-/** Input that was written to the provider's cache, by the time that it is kept. */
+/** The tokens written to the provider's cache, by the time for which they are kept. */
 export const cacheCreationSchema = z.looseObject({
   ephemeral_5m_input_tokens: z.int(),
   ephemeral_1h_input_tokens: z.int(),
 })
 
-/** What is shown of the exchange with the provider to a caller who asked for `debug`. */
+/** The exchange with the provider, for a caller that asked for `debug`. */
 export const shownDebugSchema = z.looseObject({
   echo_upstream_body: z.looseObject({}).optional(),
   timings: z.looseObject({

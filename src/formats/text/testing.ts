@@ -64,14 +64,14 @@ export function testEndpoint(upstreamModel: string, provider = 'openai'): Endpoi
   }
 }
 
-/** What a caller receives of a stream: at once, and with the ending. */
+/** The caller's part of a stream: the frames shown at once, and the ending. */
 export interface StreamRun {
   shown: string
   ending: string
   rewriter: StreamRewriter
 }
 
-/** Feeds a stream to a rewriter, cut where told, and gives both halves as text. */
+/** Feeds a stream to a rewriter, cut at the given places, and returns both halves as text. */
 export function runStream(
   rewriter: StreamRewriter,
   bytes: Uint8Array,
@@ -101,7 +101,7 @@ export function framesOf(text: string): Record<string, unknown>[] {
     .map((frame) => JSON.parse(frame.slice(6)) as Record<string, unknown>)
 }
 
-/** An upstream's stream from its data payloads. */
+/** A provider's stream from its data payloads. */
 export function streamOf(payloads: readonly unknown[], { done = true } = {}): Uint8Array {
   const frames = payloads.map(
     (payload) => `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`,

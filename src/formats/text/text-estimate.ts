@@ -1,8 +1,8 @@
 import { textSampleBytes } from '../../core/limits/text.ts'
 
 /**
- * Tokens a stretch of JSON text may cost at the most likely: a token per 3 bytes, per 2 bytes where most of the text is
- * not ASCII. An estimate for holds, corrected later by what the provider counted; never what is billed.
+ * The most tokens that JSON text is likely to have: one per 3 bytes, or per 2 bytes when most of the text is not ASCII.
+ * It serves holds only and is later corrected by the provider's count; it is never billed.
  */
 export function estimateTokens(bytes: Uint8Array, lengthBytes: number = bytes.length): number {
   return Math.ceil(Math.max(0, lengthBytes) / (isMostlyAscii(bytes) ? 3 : 2))

@@ -3,58 +3,58 @@ import type { AuthScheme, Endpoint } from '../../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import type { TextQuirks } from './codec.ts'
 
-/** What a path may depend on. */
+/** The values that a path may depend on. */
 export interface PathTarget {
-  /** The name the upstream knows, not escaped. */
+  /** The provider's name of the model, not escaped. */
   model: string
   /** Whether the answer is to be streamed. */
   stream: boolean
 }
 
-/** Where a request goes, and how, where it is not the usual POST. */
+/** The path of a request, with its method when that is not POST. */
 export interface TextAddress {
   method: UpstreamRequest['method']
-  /** Below the base URL; begins with a slash. */
+  /** The path below the base URL; begins with a slash. */
   path: string
 }
 
 /**
- * Where below the base URL requests go. Most providers have one path, which takes POST; others name the model in it
- * (`/deployments/<model>/chat/completions`) or what is to be done with it (`/models/<model>:streamGenerateContent`).
- * Such a function escapes the model with `encodeURIComponent`, because a caller's text may stand in it,
- * and may name the method together with the path.
+ * The path of requests below the base URL. Most providers have one path, which takes POST. Others put the model in it
+ * (`/deployments/<model>/chat/completions`) or the action (`/models/<model>:streamGenerateContent`). Such a function
+ * must escape the model with `encodeURIComponent`, because the model may be text of the caller. It may also return the
+ * method with the path.
  */
 export type TextPath = string | ((target: PathTarget) => string | TextAddress)
 
-/** A way in which a provider is asked for text: which format it speaks there, where, and how it departs from it. */
+/** One way to ask a provider for text: the format, the path, and the differences from the format. */
 export interface TextInterface<Quirks extends TextQuirks = TextQuirks> {
   format: Quirks['format']
   quirks: Quirks
   path: TextPath
   /**
-   * Other addresses by how a deployment's base URL ends: the first ending that fits gives way to its path, which then
-   * begins where the ending began. With `{ '/openai/v1': '/anthropic/v1/messages' }` a base URL of
-   * `https://host/openai/v1` is asked at `https://host/anthropic/v1/messages`; any other has `path` behind it.
+   * Other paths, by the end of a deployment's base URL. The first ending that matches is replaced by its path. With `{
+   * '/openai/v1': '/anthropic/v1/messages' }`, requests for the base URL `https://host/openai/v1` go to
+   * `https://host/anthropic/v1/messages`; any other base URL has `path` after it.
    */
   elsewhere?: Readonly<Record<string, TextPath>>
-  /** Where a key travels here, by the header in which it travels otherwise. */
+  /** The place of the key in requests through this interface, by the header that otherwise carries it. */
   auth?: Readonly<Record<string, AuthScheme>>
-  /** What every request through it carries besides. */
+  /** Headers that every request through it carries besides. */
   headers?: Readonly<Record<string, string>>
-  /** Whether it is to answer such a call; absent where it answers all. */
+  /** Whether the interface answers such a call; absent when it answers all. */
   serves?: (asked: AskedInterface) => boolean
 }
 
 /**
- * Which model of a provider's is asked, by its public id and by the provider's name; by a caller of which format, and which
- * of the contract's parameters are set. `interfaces` is the member `endpoints` that the provider's listing has of the model,
- * absent where it has none.
+ * The model that a call asks for (its public id and the provider's name), the caller's format, and the contract's
+ * parameters that are set. `interfaces` is the `endpoints` member of the model in the provider's listing, absent when
+ * there is none.
  */
 export interface AskedInterface
   extends Pick<TextCall, 'format' | 'parameters'>, Pick<Endpoint, 'model' | 'upstreamModel' | 'interfaces'> {}
 
 /**
- * Of the interfaces that serve the call the one that takes the caller's format as it is, else the first; null when there
+ * Among the interfaces that serve the call, the one with the caller's own format, otherwise the first; null when there
  * is none.
  */
 export function chooseInterface(
@@ -65,7 +65,7 @@ export function chooseInterface(
   return serving.find(({ format }) => format === asked.format) ?? serving[0] ?? null
 }
 
-/** Where an interface is asked at a deployment's address. */
+/** The URL of an interface at a deployment. */
 export function addressAt(
   baseUrl: string,
   { path, elsewhere = {} }: Pick<TextInterface, 'path' | 'elsewhere'>,

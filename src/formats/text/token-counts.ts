@@ -1,8 +1,8 @@
-/** A provider's token counts as it writes them; 0 where it says nothing of a part. */
+/** A provider's token counts as it sends them; 0 for a count that it omits. */
 export interface WrittenCounts {
   input: number
   output: number
-  /** Null when it is missing or broken. */
+  /** Null when missing or invalid. */
   total: number | null
   cached: number
   written: number
@@ -11,11 +11,11 @@ export interface WrittenCounts {
   outputAudio: number
 }
 
-/** How the provider is known to count. */
+/** How the provider counts. */
 export interface CountingHabits {
-  /** Reasoning that exceeds the output is not part of it, whatever the total says. */
+  /** Reasoning above the output is not part of it, whatever the total says. */
   isReasoningApart: boolean
-  /** Audio was heard, so that input tokens of which nothing else is said are of it. */
+  /** The input has audio, so input tokens of unknown kind are audio. */
   isAudioHeard: boolean
 }
 
@@ -24,17 +24,17 @@ export type TokenCounts = Omit<WrittenCounts, 'total'>
 
 type Part = 'reasoning' | 'cached' | 'inputAudio' | 'written'
 
-/** In the order in which they are looked for beside the total that they belong to. */
+/** In the order in which they are searched for. */
 const parts: readonly Part[] = ['reasoning', 'cached', 'inputAudio', 'written']
-/** Every choice of one or more of them, short ones first. */
+/** Every set of one or more parts, small sets first. */
 const partSets = Array.from({ length: 2 ** parts.length - 1 }, (_, choice) =>
   parts.filter((_part, place) => ((choice + 1) & (1 << place)) > 0),
 ).toSorted((left, right) => left.length - right.length)
 
 /**
- * Counts as the gateway understands them: parts inside their totals. The provider's sum over all tokens says which parts
- * it counts beside their totals, and what it counts nowhere else; such tokens are of the output unless it is known whose
- * they are. A part that still exceeds its total is lost, and nothing else with it.
+ * Counts in the gateway's form: each part is included in its total. The provider's sum over all tokens shows which
+ * parts it counts beside their totals, and which tokens it counts nowhere else; these are output unless their kind is
+ * known. A part that still exceeds its total is set to zero; nothing else is lost.
  */
 export function settleCounts(given: WrittenCounts, habits: CountingHabits): TokenCounts {
   const { total, ...counts } = given
@@ -54,8 +54,9 @@ function wholeOf(part: Part): 'input' | 'output' {
 }
 
 /**
- * The parts that make up what the sum has beyond input and output. If none do exactly, those that cannot be inside their
- * total, as far as there is room for them. Of several answers the one with most such parts counts, then the shortest.
+ * The parts that the sum counts beside input and output. An exact set is preferred; otherwise only parts that exceed
+ * their total, as far as the sum has room for them. Among several sets, the one with most exceeding parts wins, then
+ * the smallest.
  */
 function partsBeside(given: WrittenCounts, beyond: number): readonly Part[] {
   if (beyond === 0) return []
@@ -75,7 +76,7 @@ function partsBeside(given: WrittenCounts, beyond: number): readonly Part[] {
   return best
 }
 
-/** Tokens that show only in the sum. A prompt of no tokens is one that was left out. */
+/** Assigns tokens that only the sum counts. An input of zero means that the provider left the count out. */
 function addHidden(counts: TokenCounts, hidden: number, { isAudioHeard }: CountingHabits): void {
   if (isAudioHeard && counts.inputAudio === 0) {
     counts.input += hidden
@@ -91,7 +92,7 @@ function withoutContradictions(counts: TokenCounts): TokenCounts {
     input,
     output,
     cached,
-    // What was read from a cache was not written to it.
+    // Tokens read from a cache were not written to it.
     written: orLost(counts.written, input - cached),
     inputAudio: orLost(counts.inputAudio, input),
     reasoning: orLost(counts.reasoning, output),

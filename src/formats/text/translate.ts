@@ -21,7 +21,7 @@ import { refuseEmptyChoice } from './tools/tool-choice.ts'
 import { readingOf } from './streams/stream-meter.ts'
 import { TranslatedStream } from './streams/translated-stream.ts'
 
-/** A codec between two formats, by way of the conversation in which they meet. */
+/** A codec between two formats, by way of a conversation. */
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
   function* encodeInSteps(
     call: TextCall,
@@ -34,7 +34,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     const read = yield* caller.readConversation(call)
     yield
     const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
-    // To its own format it goes as it came, and the provider says what it takes.
+    // For a provider of the caller's own format, the provider judges the choice.
     if (conversation.format !== format) refuseEmptyChoice(conversation)
     const encoded = yield* upstream.writeRequest(conversation, { endpoint, quirks })
     const lost = nameOf('thought', conversation)
@@ -81,8 +81,8 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
 }
 
 /**
- * A request of a large body is read and written with marks in place of its longer texts, and gets them back as bytes: a
- * picture of megabytes is neither built nor written.
+ * Reads and writes a large body with marks in place of its longer texts, and puts the texts back as bytes: a picture of
+ * megabytes is never built or written as a string.
  */
 function* encodeLean(
   call: TextCall,
@@ -92,7 +92,7 @@ function* encodeLean(
   const { lean, bytes } = call.document
   if (lean === null || lean.texts.length === 0) return encoded
   const json = textOfPieces(encoded.body)
-  // JSON within JSON would need the text escaped once more.
+  // JSON within JSON would need one more level of escapes in the text.
   if (isMarkedWithin(json)) return yield* encode({ ...call, document: { ...call.document, lean: null } })
   return { ...encoded, body: restore(json, bytes, lean) }
 }
@@ -102,20 +102,20 @@ function settle(caller: CallerHalf, charge: ShownCharge, usage: ReportedUsage | 
   return { charge, usage: caller.writeUsage(charge, serviceTier), serviceTier }
 }
 
-/** Without a copy where it is one text, as most are. */
+/** Returns the text itself when there is only one piece, which is usual, to avoid a copy. */
 function textOfPieces(pieces: BodyPieces): string {
   const [only = '', ...others] = pieces
   const isText = typeof only === 'string' && others.length === 0
   return isText ? only : toBuffer(joinPieces(pieces)).toString('utf8')
 }
 
-/** Callers of other formats are told such an end with the answer, and nobody else is asked for them. */
+/** An error that the caller's format cannot put into an answer. No other provider is tried. */
 function asFailure(error: GatewayError): AttemptFailed {
   const consequences = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
   return new AttemptFailed({ error, ...consequences })
 }
 
-/** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */
+/** An answer that was cut off, refused, or continues with a tool cannot have the promised form. */
 function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput): void {
   if (finish?.reason !== 'stop' || parts.some(({ head }) => head.type === 'refusal')) return
   const texts = parts.filter(({ head }) => head.type === 'text').map(({ text }) => text)

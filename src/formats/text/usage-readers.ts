@@ -2,7 +2,9 @@ import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { serviceTierLengthMax } from '../../core/limits/http.ts'
 
-/** What a provider says of its own searches and tools: by their kinds at Anthropic and OpenRouter, in one number elsewhere. */
+/**
+ * The number of the provider's own searches and tool calls: by type at Anthropic and OpenRouter, one number elsewhere.
+ */
 export function readProviderCalls(wire: Readonly<Record<string, unknown>>): number {
   const kinds = wire['server_tool_use'] ?? wire['server_tool_use_details']
   let calls = 0
@@ -15,8 +17,8 @@ export function readProviderCalls(wire: Readonly<Record<string, unknown>>): numb
 }
 
 /**
- * What a usage object says of cache writes: their sum, where it has one, and how they are divided. A provider that gives the
- * division alone has said the sum with it.
+ * The cache writes in a usage object: their sum if it has one, and their division by lifetime. When only the division
+ * is sent, the sum follows from it.
  */
 export function readCacheWrites(sum: number | null, division: unknown): CacheWrites {
   if (!isRecord(division)) return { written: sum ?? 0, hour: 0 }
@@ -25,14 +27,14 @@ export function readCacheWrites(sum: number | null, division: unknown): CacheWri
   return { written: sum ?? usual + hour, hour }
 }
 
-/** Input that a provider wrote to its cache: for how long it is kept decides its price. */
+/** Input that a provider wrote to its cache; the price depends on the time for which it is kept. */
 export interface CacheWrites {
   written: number
-  /** Those of them that are kept for an hour. */
+  /** The part that is kept for an hour. */
   hour: number
 }
 
-/** A reading with nothing counted yet; `usage` null until the provider reports. */
+/** A reading before anything was counted; `usage` is null until the provider reports it. */
 export function startReading(wire: Readonly<Record<string, unknown>>): MeterReading {
   return {
     usage: null,
@@ -49,7 +51,7 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
   }
 }
 
-/** A name too long to be a tier's is none. */
+/** A name longer than any tier's is ignored. */
 export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
   const tier = filledTextOrNull(wire['service_tier'])
   return tier !== null && tier.length <= serviceTierLengthMax ? tier : null

@@ -4,12 +4,12 @@ import { unreadable } from '../upstream-json.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Where LiteLLM notes in its answers what its provider said besides. Clients send it back, and no provider knows it. */
+/** LiteLLM puts its provider's extra notes here. Clients send them back, and no provider knows them. */
 export const specificFields = 'provider_specific_fields'
 
 /**
- * A provider's JSON, which was parsed as `wire`, as a document to edit. What clients would not read alike, because a member
- * stands there twice or the bytes are no UTF-8, is written anew.
+ * A provider's JSON as a document to edit; `wire` is its parsed value. It is written anew when clients might read it
+ * differently: a member stands twice, or the bytes are not UTF-8.
  */
 export function wireDocument(bytes: Uint8Array, wire: Wire): JsonDocument {
   const document =

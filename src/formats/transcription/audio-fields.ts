@@ -4,9 +4,9 @@ import { droppedNamesMax } from '../../core/limits/batches.ts'
 import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { preferencesSchema } from '../preferences.ts'
 
-/** How a bound counts: code points, so that an emoji is one character as a person counts it. */
+/** The length of a text in code points, so that an emoji counts as one character, as a person counts. */
 export function codePoints(text: string): number {
-  // Most texts are ASCII, and this tells it a dozen times faster than a walk.
+  // Most texts are ASCII, and this test is a dozen times faster than a walk.
   if (Buffer.byteLength(text) === text.length) return text.length
   let count = 0
   for (const _ of text) count += 1
@@ -22,12 +22,12 @@ export function boundedText(min: number, max: number): z.ZodType<string, string>
     .meta({ minLength: min, maxLength: max })
 }
 
-/** A character is one or two units, so megabytes are too long at a glance. */
+/** A character has one or two UTF-16 units, so a very long text is refused without counting. */
 function isUpTo(max: number, text: string): boolean {
   return text.length <= max || (text.length <= max * 2 && codePoints(text) <= max)
 }
 
-/** The fields that transcription and speech share; none of the last three ever reaches an upstream. */
+/** The fields that transcription and speech share; providers never get the last three. */
 export const audioCommonFields = {
   model: boundedText(1, modelIdLengthMax).describe('Model id, `author/slug`, optionally with a variant.'),
   provider: preferencesSchema.nullish(),
@@ -43,15 +43,15 @@ export const audioCommonFields = {
     ),
 }
 
-/** What the request's headers add to a body. */
+/** The headers that add to a body. */
 export interface AudioHeaders {
   sessionId: string | null
   accept: string | null
-  /** The request came to the address at which OpenAI's own formats and defaults count; absent elsewhere. */
+  /** True at the address where OpenAI's own formats and defaults apply; otherwise absent. */
   isOpenAiDialect?: true
 }
 
-/** The body's session wins, and then the header is not even looked at; a header over the bound is refused. */
+/** The body's session wins, and the header is then not read at all. A header above the bound is refused. */
 export function chooseSession(
   fromBody: string | undefined,
   headers: Pick<AudioHeaders, 'sessionId'>,
@@ -67,7 +67,7 @@ export function chooseSession(
   return headers.sessionId
 }
 
-/** Members of `fields` that `known` does not have, for the list of what was dropped. */
+/** Members of `fields` that are missing in `known`, for the list of dropped members. */
 export function unknownMembers(
   fields: unknown,
   known: Readonly<Record<string, unknown>>,

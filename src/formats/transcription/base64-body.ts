@@ -1,17 +1,17 @@
 import type { StreamedBody } from '../../canonical/upstream.ts'
 
-/** Sound that stands inside a JSON body as base64; its bytes are read anew for every attempt. */
+/** Sound that a JSON body carries as base64; its bytes are read again for every attempt. */
 export interface EncodedFile {
-  /** Sent before the file's own bytes and encoded with them, such as a WAV header; may be empty. */
+  /** Encoded and sent before the file's own bytes, such as a WAV header; may be empty. */
   prefix: Uint8Array
-  /** Of the file itself, without the prefix. */
+  /** The size of the file without the prefix. */
   sizeBytes: number
   open(): ReadableStream<Uint8Array>
 }
 
 /**
- * A body of `head`, the file as base64, and `tail`, with an exact length, written as it is read: memory stays at one read
- * of the file, however long that is.
+ * A body of `head`, the file as base64, and `tail`, with an exact length. It is written while it is read, so memory
+ * stays at one read of the file, whatever its length.
  */
 export function encodeBase64Body(head: string, file: EncodedFile, tail: string): StreamedBody {
   const [begin, end] = [Buffer.from(head), Buffer.from(tail)]
@@ -22,10 +22,10 @@ export function encodeBase64Body(head: string, file: EncodedFile, tail: string):
   }
 }
 
-/** Leaving early cancels the file's reader, which closes the file. */
+/** Cancelling the stream cancels the file's reader, which closes the file. */
 function streamOf(head: Buffer, file: EncodedFile, tail: Buffer): ReadableStream<Uint8Array> {
   let reader: ReturnType<typeof readerOf> | null = null
-  // Three bytes make four characters; one or two wait for what follows them.
+  // Three bytes make four characters, so one or two left-over bytes wait for the next piece.
   let rest: Buffer = Buffer.from(file.prefix)
   return new ReadableStream<Uint8Array>(
     {
@@ -42,7 +42,7 @@ function streamOf(head: Buffer, file: EncodedFile, tail: Buffer): ReadableStream
         const bytes = Buffer.concat([rest, value])
         const whole = bytes.length - (bytes.length % 3)
         rest = bytes.subarray(whole)
-        // An empty piece would tell the reader nothing, and it would ask again.
+        // An empty chunk would only make the reader ask again.
         controller.enqueue(toBase64(bytes.subarray(0, whole)))
       },
       async cancel(reason) {

@@ -7,17 +7,17 @@ const whitespace = /[\t\n\f\r ]+/g
 const wrongCharacter = /[^A-Za-z0-9+/=\t\n\f\r ]/
 
 /**
- * Decodes base64 that arrives in pieces cut anywhere. A data URL's prefix is taken off and remembered. White space is
- * skipped; anything else that is not base64 throws `invalid_request` with the place, counted in characters of the value.
+ * Decodes base64 that arrives in pieces, cut anywhere. The prefix of a data URL is removed and remembered. White space
+ * is skipped; any other invalid character throws `invalid_request` with its place, counted in characters of the value.
  */
 export class Base64Stream {
   readonly #param: string
-  /** Up to three characters that do not make a whole group yet; before the prefix is known, the beginning. */
+  /** Up to three characters of an incomplete group; before the prefix is known, the beginning of the value. */
   #carry = ''
   #charactersSeen = 0
   #isPrefixDone = false
   #isPadded = false
-  /** MIME type of a data URL, null when the value was plain base64. */
+  /** The MIME type of a data URL; null for plain base64. */
   mimeType: string | null = null
 
   constructor(param: string) {
@@ -38,7 +38,7 @@ export class Base64Stream {
     return this.#decode(rest)
   }
 
-  /** The last bytes; a value that ends inside a group is refused unless only its padding is missing. */
+  /** Decodes the last bytes. A value that ends inside a group is refused unless only its padding is missing. */
   end(): Uint8Array {
     if (!this.#isPrefixDone && this.#carry.toLowerCase().startsWith('data:')) throw this.#badPrefix()
     const last = this.#carry
@@ -51,7 +51,7 @@ export class Base64Stream {
     }
   }
 
-  /** Where the base64 begins, or null while that cannot be told. */
+  /** The position where the base64 begins; null while it is unknown. */
   #skipPrefix(text: string): number | null {
     const marker = 'data:'
     if (!marker.startsWith(text.slice(0, marker.length).toLowerCase())) {

@@ -17,9 +17,9 @@ import {
 } from './transcription-request.ts'
 
 /**
- * Reads a JSON transcription request of any size in flat memory: the audio goes to a spool as it is decoded, whatever
- * the order of members. Throws `invalid_request` naming the field, `payload_too_large`, or `storage_unavailable`;
- * nothing stays behind then.
+ * Reads a JSON transcription request of any size in constant memory: the audio goes to a spool while it is decoded,
+ * whatever the order of members. Throws `invalid_request`, which names the field, `payload_too_large`, or
+ * `storage_unavailable`; nothing is left on disk then.
  */
 export async function decodeTranscriptionJson(
   body: ReadableStream<Uint8Array>,
@@ -82,7 +82,10 @@ async function decode(
   return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
 }
 
-/** Splits a transcription request into the audio at `input_audio.data`, decoded as it comes, and its other fields. */
+/**
+ * Splits a transcription request into the audio at `input_audio.data`, which is decoded on arrival, and the other
+ * fields.
+ */
 export class AudioJsonScanner {
   #audio: Base64Stream | null = null
   readonly #stream = new SplitStream({
@@ -99,7 +102,7 @@ export class AudioJsonScanner {
     },
   })
 
-  /** Bytes of audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
+  /** The audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
   push(chunk: Uint8Array): Uint8Array[] {
     const decoded: Uint8Array[] = []
     this.#stream.push(chunk, decoded)
@@ -107,8 +110,8 @@ export class AudioJsonScanner {
   }
 
   /**
-   * The fields, parsed, where the audio reads as `""`, and the MIME type of a data URL. Throws `invalid_request` when they are
-   * not JSON, or when an object of them has a member twice.
+   * The parsed fields, with `""` in place of the audio, and the MIME type of a data URL. Throws `invalid_request` when
+   * they are not JSON, or when an object has a member twice.
    */
   end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
     const { rest } = this.#stream

@@ -22,14 +22,14 @@ import {
   transcriptionFormSchema,
 } from './transcription-request.ts'
 
-/** What a form held: its text parts in order, its file's head, and the names that mean nothing here. */
+/** The contents of a form: its text parts in order, the head of its file, and the names of unknown parts. */
 interface Form {
   texts: Map<string, string[]>
   file: MultipartHead | null
   dropped: Set<string>
 }
 
-/** What reading and refusing an upload needs besides its bytes. */
+/** The inputs of an upload besides its bytes. */
 export interface MultipartOptions {
   /** The request's content type with its boundary. */
   contentType: string
@@ -38,8 +38,8 @@ export interface MultipartOptions {
 }
 
 /**
- * Reads a multipart transcription request of any size in flat memory. Throws `invalid_request` naming the part,
- * `payload_too_large`, or `storage_unavailable`; nothing stays behind then.
+ * Reads a multipart transcription request of any size in constant memory. Throws `invalid_request`, which names the
+ * part, `payload_too_large`, or `storage_unavailable`; nothing is left on disk then.
  */
 export async function decodeTranscriptionMultipart(
   body: ReadableStream<Uint8Array>,
@@ -78,7 +78,7 @@ async function toDecoded(
   return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
 }
 
-/** By the name of the file, else by the type of its part, as clients write them. */
+/** The format by the file's name, otherwise by the part's content type, as clients write them. */
 function statedOf({ fileName, contentType }: MultipartHead): StatedFormat {
   const byName = formatOfFileName(fileName)
   return {
@@ -103,7 +103,7 @@ async function readForm(
   return collector.form
 }
 
-/** Sorts a form's events: the file to the spool, known text parts to memory, the rest nowhere. */
+/** Sorts a form's events: the file goes to the spool, known text parts to memory, and other parts are dropped. */
 class FormCollector {
   readonly form: Form = { texts: new Map(), file: null, dropped: new Set() }
   readonly #spool: AudioSpool
@@ -153,7 +153,7 @@ class FormCollector {
         `The text parts are larger than ${audioFieldsBytesMax} bytes together. Shorten them.`,
       )
     }
-    // A copy: the event's bytes are only valid now.
+    // A copy, because the event's bytes are valid only now.
     this.#text.push(new Uint8Array(bytes))
   }
 }
@@ -166,7 +166,7 @@ function decodeText(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** Text parts as the values that the schema checks; text that is no such value stays text and is refused there. */
+/** Text parts as values for the schema. Text that is not a valid value stays text, and the schema refuses it. */
 function toFields(form: Form): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [name, values] of form.texts) {
@@ -181,8 +181,9 @@ function toFields(form: Form): Record<string, unknown> {
 }
 
 /**
- * Clients send lists as repeated parts, as JSON in one part, or as one part joined with commas. Words that cannot hold a comma are always
- * split; key terms only when they came as one part, so that a repeated term may hold one.
+ * Clients send lists as repeated parts, as JSON in one part, or as one part joined by commas. Lists whose entries
+ * cannot contain commas are always split. Key terms are split only when they came as one part, so a repeated term may
+ * contain a comma.
  */
 function toList(values: readonly string[], isAlwaysSplit: boolean): string[] {
   const [first = ''] = values
@@ -192,7 +193,7 @@ function toList(values: readonly string[], isAlwaysSplit: boolean): string[] {
   return values.flatMap((value) => value.split(',').map((item) => item.trim()))
 }
 
-/** Null for text that is no JSON array of texts: a term may begin with a bracket. */
+/** Null for text that is not a JSON array of texts; a term may begin with a bracket. */
 function jsonTexts(text: string): string[] | null {
   if (!text.trimStart().startsWith('[')) return null
   try {

@@ -5,31 +5,31 @@ import { wordSpans } from './word-spans.ts'
 /** Entities of a transcript that do not occur in its text; after so many, no further one is searched for. */
 const entitiesMissedMax = 200
 
-/** An entity as a provider tells it: its own words, and where it is by the provider's own measure. */
+/** An entity from a provider: its own text, and its place in one of the provider's units. */
 export interface ToldEntity {
   text: string
   type: string
 }
 
-/** By numbers of words; the end is exclusive. */
+/** Placed by numbers of words; the end is exclusive. */
 export interface EntityOfWords extends ToldEntity {
   startWord: number
   endWord: number
 }
 
-/** By seconds of the audio. */
+/** Placed by seconds of the audio. */
 export interface EntityOfTimes extends ToldEntity {
   start: number
   end: number
 }
 
-/** By offsets into the text, in whatever unit. */
+/** Placed by offsets into the text, in an unknown unit. */
 export interface EntityOfOffsets extends ToldEntity {
   start: number
   end: number
 }
 
-/** Entities with offsets, from the numbers of their words. One that the text does not have is left out. */
+/** Converts places from word numbers to offsets. An entity that does not occur in the text is left out. */
 export function entitiesOfWords(
   text: string,
   words: readonly Pick<TranscriptWord, 'word'>[],
@@ -45,7 +45,7 @@ export function entitiesOfWords(
   })
 }
 
-/** Entities with offsets, from when they were said: a word belongs to one when its middle does. */
+/** Converts places from times to offsets: a word belongs to an entity if its middle does. */
 export function entitiesOfTimes(
   text: string,
   words: readonly TranscriptWord[],
@@ -60,7 +60,7 @@ export function entitiesOfTimes(
   return entitiesOfWords(text, words, numbered)
 }
 
-/** The first of rising numbers that is not below this one. */
+/** The index of the first of rising numbers that is at least this one. */
 function firstFrom(rising: readonly number[], least: number): number {
   let [low, high] = [0, rising.length]
   while (low < high) {
@@ -72,8 +72,8 @@ function firstFrom(rising: readonly number[], least: number): number {
 }
 
 /**
- * Entities with offsets that the provider gave, in a unit and with an end that its documents do not tell: they are believed as soon as
- * the text has the entity's own words there, in code points or as JavaScript counts, with an end before or behind the last character.
+ * Converts offsets whose unit and end the provider's documentation does not state. An offset is accepted when the
+ * entity's own text stands there, counted in code points or in UTF-16 units, with an inclusive or an exclusive end.
  */
 export function entitiesOfOffsets(text: string, told: readonly EntityOfOffsets[]): TranscriptEntity[] {
   const counted = countText(text)
@@ -90,7 +90,10 @@ export function entitiesOfOffsets(text: string, told: readonly EntityOfOffsets[]
   })
 }
 
-/** What the text has at the place of each entity; one without a place is searched behind the one before, and left out if it is not there. */
+/**
+ * The text at the place of each entity. An entity without a place is searched for after the previous one, and left out
+ * if it is not found.
+ */
 function placed<Told extends ToldEntity>(
   counted: CountedText,
   told: readonly Told[],
@@ -101,7 +104,7 @@ function placed<Told extends ToldEntity>(
   return told.flatMap((entity): TranscriptEntity[] => {
     const own = entity.text.trim()
     const known = placeOf(entity)
-    // Each that is not there is looked for in all of the rest.
+    // A failed search covers the whole rest of the text, so the number of failures is bounded.
     if (known === null && missed >= entitiesMissedMax) return []
     const span = known === null ? searched(counted, own, cursor) : widened(counted, known, own)
     if (span === null) missed += 1
@@ -119,13 +122,13 @@ function searched({ text, unitAt, codePointsAt }: CountedText, own: string, curs
   return at < 0 ? null : { start: codePointsAt(at), end: codePointsAt(at + own.length) }
 }
 
-/** Small letters of a few characters are longer than they are, and would move what follows. */
+/** A few characters get longer in lower case, which would shift the offsets after them. */
 function searchedInAnyCase(text: string, own: string, from: number): number {
   const small = text.toLowerCase()
   return small.length === text.length ? small.indexOf(own.toLowerCase(), from) : -1
 }
 
-/** Words are found by their letters; marks that the entity itself begins or ends with, such as those of `$5` and `U.S.`, belong to it. */
+/** Words are found by their letters; punctuation at the ends of an entity, as in `$5` or `U.S.`, belongs to it. */
 function widened(counted: CountedText, { start, end }: TextSpan, own: string): TextSpan {
   const before = /^[^\p{L}\p{M}\p{N}\s]+/u.exec(own)?.[0] ?? ''
   const behind = /[^\p{L}\p{M}\p{N}\s]+$/u.exec(own)?.[0] ?? ''

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { redact } from '../redact.ts'
 import { ProviderReport } from '../upstream-errors.ts'
 
-/** Words by which providers blame the sound, or the address that was to give it. */
+/** Words with which providers blame the sound, or the URL that it should come from. */
 const mediaPatterns: readonly RegExp[] = [
   /download|\b(?:fetch|retriev)\w*|unreachable|not (?:be )?(?:reach|access)/i,
   /transcod|decod|corrupt|unsupported (?:\w+ )?(?:file|format|media|audio|codec)|file (?:type|format)/i,
@@ -16,15 +16,15 @@ const mediaPatterns: readonly RegExp[] = [
 ]
 
 /**
- * What is to blame for a job that failed: the sound that the caller sent or named, the gateway's account with the provider, or
- * the provider itself.
+ * The cause of a failed job: the caller's sound or URL, the gateway's account with the provider, or the provider
+ * itself.
  */
 export type JobFault = 'sound' | 'account' | 'provider'
 
 /**
- * A job that its provider has given up, told inside an answer with a status of success. Where no word of the provider's own
- * says what is to blame, its reason does. Unless it is the sound another provider may do it. The job is not begun again at
- * the same one.
+ * The failure of a job that its provider reports inside a successful answer. The provider's own error type decides the
+ * cause, otherwise the words of the reason. Unless the sound is at fault, another provider may be tried; the same
+ * provider is not.
  */
 export function failedJob(
   reason: string,
@@ -73,7 +73,7 @@ function givenUp(said: string, cause: Error): GatewayError {
   return new GatewayError('provider_failed', `The provider gave the job up${quoted(said)}.`, { cause })
 }
 
-/** Its own words as part of a sentence of ours; nothing where it said nothing. */
+/** The provider's own words as part of the gateway's sentence; empty when it sent none. */
 function quoted(said: string): string {
   return said === '' ? '' : `: "${said}"`
 }

@@ -2,8 +2,8 @@
 const providerIdLengthMax = 256
 
 /**
- * The name that a provider gives a job, as it becomes a part of the path of looks and of its removal; null for what is none.
- * `.` and `..` would make it another path, and no request comes through with an endless one.
+ * A provider's job id, for the paths that read and remove the job; null for an invalid one. `.` and `..` would change
+ * the path, and an overlong id would make every request fail.
  */
 export function jobIdOf(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > providerIdLengthMax) return null

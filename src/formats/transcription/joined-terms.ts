@@ -1,13 +1,15 @@
 const separators = /[\s,]+/g
 
-/** A term as one word, for providers whose terms hold neither spaces nor commas; empty for one that is nothing else. */
+/**
+ * A term as one word, for providers whose terms may contain neither spaces nor commas; empty when nothing else is left.
+ */
 export function joinTerm(term: string, joiner: string): string {
   return /[^\s,]/.test(term) ? term.trim().replace(separators, joiner) : ''
 }
 
 /**
- * Takes the joiners out of a transcript again where it echoes terms that were joined: `head_race` becomes `head race` as
- * the caller wrote it, in the letters that were heard. A joiner that belongs to a term stays.
+ * Replaces the joiners in a transcript that repeats joined terms: `head_race` becomes `head race`, with the caller's
+ * separators and the letters that were heard. A joiner that belongs to a term stays.
  */
 export function unjoinTerms(terms: readonly string[], joiner: string): (text: string) => string {
   const joined = terms.flatMap((term) => {
@@ -17,7 +19,7 @@ export function unjoinTerms(terms: readonly string[], joiner: string): (text: st
       ? []
       : [{ written: written.toLowerCase(), gaps: gapsOf(trimmed, joiner) }]
   })
-  // The longest first: one term may begin like another.
+  // The longest first, because one term may be the beginning of another.
   joined.sort((left, right) => right.written.length - left.written.length)
   if (joined.length === 0) return (text) => text
   const unjoin = (token: string) =>
@@ -34,7 +36,7 @@ interface Gap {
   text: string
 }
 
-/** Where a joined term has joiners in place of the caller's own characters. */
+/** The places in a joined term where joiners replace the caller's own characters. */
 function gapsOf(term: string, joiner: string): Gap[] {
   let shift = 0
   return [...term.matchAll(separators)].map(({ 0: text, index }) => {
@@ -48,7 +50,7 @@ const letterOrDigit = /[\p{L}\p{N}]/u
 
 function withGaps(token: string, written: string, gaps: readonly Gap[]): string {
   const lower = token.toLowerCase()
-  // Lower case may have another length; what cannot be located stays as it was heard.
+  // Lower case may change the length; a term that cannot be located stays unchanged.
   if (lower.length !== token.length) return token
   let from = 0
   let shown = ''
@@ -61,7 +63,7 @@ function withGaps(token: string, written: string, gaps: readonly Gap[]): string 
   return shown + token.slice(from)
 }
 
-/** Whether it is only a part of a longer word. */
+/** Whether the match is only a part of a longer word. */
 function isInside(token: string, start: number, end: number): boolean {
   return letterOrDigit.test(token.charAt(start - 1)) || letterOrDigit.test(token.charAt(end))
 }

@@ -1,12 +1,12 @@
 import type { KeytermRules } from '../../canonical/endpoint.ts'
 import { codePoints } from './audio-fields.ts'
 
-/** The terms as they are sent: without space around them, each once. */
+/** The terms as they are sent: trimmed and without duplicates. */
 export function tidyKeyterms(keyterms: readonly string[]): string[] {
   return [...new Set(keyterms.map((term) => term.trim()).filter((term) => term !== ''))]
 }
 
-/** Why a provider with these rules cannot take the terms, for the caller to read; null when it can. */
+/** Why a provider with these rules cannot take the terms, as a text for the caller; null when it can. */
 export function keytermProblem(keyterms: readonly string[], rules: KeytermRules): string | null {
   const terms = tidyKeyterms(keyterms)
   const { countMax, tokensMax } = rules

@@ -1,6 +1,7 @@
 /**
- * ISO 639-3 and 639-2 codes with their ISO 639-1 code, five letters an entry: three and two. Behind the terminological codes stand the
- * bibliographic ones, then single languages of a group that has the code of two letters, such as Mandarin for Chinese.
+ * ISO 639-3 and 639-2 codes with their ISO 639-1 code: five letters an entry, three and two. The bibliographic codes
+ * follow the terminological ones, then single languages of a group that shares one two-letter code, such as Mandarin
+ * for Chinese.
  */
 const codes =
   'aaraa abkab aveae afraf akaak amham argan araar asmas avaav aymay azeaz bakba belbe bulbg bihbh bisbi ' +
@@ -22,12 +23,12 @@ const shortCodes: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((entry) => [entry.slice(0, 3), entry.slice(3)]),
 )
 
-/** Codes of two letters that have been replaced; Whisper has one of them to this day. */
+/** Two-letter codes that have been replaced; Whisper still uses one of them. */
 const newCodes: ReadonlyMap<string, string> = new Map(
   Object.entries({ in: 'id', iw: 'he', ji: 'yi', jw: 'jv', mo: 'ro' }),
 )
 
-/** The code of two letters for one of three, or for one that has been replaced; null where there is no other. */
+/** The two-letter code for a three-letter or a replaced one; null when there is no other. */
 export function shortCodeOf(code: string): string | null {
   return shortCodes.get(code) ?? newCodes.get(code) ?? null
 }

@@ -1,6 +1,8 @@
 import { shortCodeOf } from './language-codes.ts'
 
-/** English names of the languages that Whisper and its relatives report, by ISO code; alternatives stand with a slash. */
+/**
+ * English names of the languages that Whisper and similar models report, by ISO code; a slash separates alternatives.
+ */
 const names =
   'af afrikaans,am amharic,ar arabic,as assamese,az azerbaijani,ba bashkir,be belarusian,bg bulgarian,bn bengali,bo tibetan,br breton,' +
   'bs bosnian,ca catalan/valencian,cs czech,cy welsh,da danish,de german,el greek,en english,es spanish/castilian,et estonian,eu basque,' +
@@ -25,8 +27,8 @@ const codeOfName: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * A provider's word for a language as a code: `english`, `en-US`, `en_us`, `eng` and `EN` become `en`; a language without a code of two
- * letters keeps its three, and what is unknown stays as it is.
+ * The code for a provider's name of a language: `english`, `en-US`, `en_us`, `eng` and `EN` become `en`. A language
+ * without a two-letter code keeps its three-letter code; an unknown name stays unchanged.
  */
 export function toLanguageCode(language: string): string {
   const lower = language.trim().toLowerCase()

@@ -1,14 +1,14 @@
 import type { StreamedBody } from '../../canonical/upstream.ts'
 import { randomText } from '../../core/ids.ts'
 
-/** The file of a form; its bytes are read anew for every attempt. */
+/** The file of a form; its bytes are read again for every attempt. */
 export interface FormFile {
   name: string
   fileName: string
   contentType: string
   /** Sent before the file's own bytes, such as a WAV header; may be empty. */
   prefix: Uint8Array
-  /** Of the file itself, without the prefix. */
+  /** The size of the file without the prefix. */
   sizeBytes: number
   open(): ReadableStream<Uint8Array>
 }
@@ -20,8 +20,8 @@ export interface FormBody {
 }
 
 /**
- * A multipart form with an exact length, written as it is read: a FormData would hold the file in memory. The boundary is random,
- * so that nobody can write audio that ends its part.
+ * A multipart form with an exact length, written while it is read: a FormData would hold the file in memory. The
+ * boundary is random, so that no caller can craft audio that ends its part.
  */
 export function encodeForm(fields: readonly (readonly [string, string])[], file: FormFile | null): FormBody {
   const boundary = `headrace-${randomText(32)}`
@@ -49,12 +49,12 @@ function fileHead(boundary: string, file: FormFile | null): Buffer {
   return Buffer.concat([head, file.prefix])
 }
 
-/** As browsers write it; a name can then neither end its quotes nor begin a header. */
+/** Escapes as browsers do, so that a name can neither end its quotes nor begin a header. */
 function escapeName(name: string): string {
   return name.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22')
 }
 
-/** Head, file, tail, each on demand; leaving early cancels the file's reader, which closes the file. */
+/** Head, file and tail, each read on demand. Cancelling the stream cancels the file's reader, which closes the file. */
 function streamOf(head: Uint8Array, file: FormFile | null, tail: Uint8Array): ReadableStream<Uint8Array> {
   let reader: ReturnType<typeof readerOf> | null = null
   let isHeadSent = false

@@ -7,14 +7,14 @@ const multipartHeaderBytesMax = 16_384
 /** RFC 2046's bound for a multipart boundary. */
 const multipartBoundaryLengthMax = 70
 
-/** A part's headers, of which only these matter. */
+/** The headers of a part that matter. */
 export interface MultipartHead {
   name: string
   fileName: string | null
   contentType: string | null
 }
 
-/** What the bytes of a form say, in order: a part begins, has data in any number of pieces, and ends. */
+/** The events of a form, in order: a part begins, has data in any number of pieces, and ends. */
 export type MultipartEvent =
   | { type: 'begin'; head: MultipartHead }
   | { type: 'data'; bytes: Uint8Array }
@@ -22,7 +22,7 @@ export type MultipartEvent =
 
 type State = 'preamble' | 'afterBoundary' | 'headers' | 'data' | 'epilogue'
 
-/** The boundary in a `multipart/form-data` content type. Throws `invalid_request` when there is none that is usable. */
+/** The boundary in a `multipart/form-data` content type. Throws `invalid_request` when there is no valid one. */
 export function parseBoundary(contentType: string): string {
   const match = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType)
   const boundary = match?.[1] ?? match?.[2] ?? ''
@@ -33,8 +33,8 @@ export function parseBoundary(contentType: string): string {
 }
 
 /**
- * Reads a form as it arrives, cut anywhere. Holds at most one header block or the length of a delimiter; data events are views into
- * the chunk or a small buffer and must be used before the next push.
+ * Reads a form as it arrives, cut anywhere. Holds at most one header block or the length of a delimiter. Data events
+ * are views of the chunk or of a small buffer and must be used before the next push.
  */
 export class MultipartReader {
   readonly #delimiter: Buffer
@@ -57,17 +57,17 @@ export class MultipartReader {
       if (used === null) break
       bytes = bytes.subarray(used)
     }
-    // A copy: the chunk belongs to whoever gave it.
+    // A copy, because the chunk belongs to the caller of this function.
     this.#rest = Buffer.from(bytes)
     return events
   }
 
-  /** What is left of the last chunk and this one; in the middle of a large part without copying the chunk. */
+  /** The rest of the last chunk together with this one; inside a large part the chunk is not copied. */
   #withRest(view: Buffer, events: MultipartEvent[]): Buffer {
     const rest = this.#rest
     if (rest.length === 0) return view
     if (this.#state === 'data') {
-      // A delimiter that begins in the rest ends within so many bytes.
+      // A delimiter that begins in the rest ends within this many bytes.
       const seam = Buffer.concat([rest, view.subarray(0, this.#delimiter.length - 1)])
       if (view.length >= this.#delimiter.length && !seam.includes(this.#delimiter)) {
         events.push({ type: 'data', bytes: rest })
@@ -82,7 +82,7 @@ export class MultipartReader {
     if (this.#state !== 'epilogue') throw broken('it ends before its closing boundary')
   }
 
-  /** Advances by one step and says how many bytes it used; null when it needs more. */
+  /** Advances by one step and returns the number of bytes used; null when it needs more. */
   #step(bytes: Buffer, events: MultipartEvent[]): number | null {
     if (this.#state === 'epilogue') return bytes.length > 0 ? bytes.length : null
     if (this.#state === 'preamble' || this.#state === 'data') return this.#readData(bytes, events)
@@ -146,7 +146,7 @@ function parseHead(block: string): MultipartHead {
   return { name, fileName: dispositionParameter(disposition, 'filename'), contentType }
 }
 
-/** Browsers write a quote as `%22`, other clients as `\"`; both are undone. */
+/** Browsers write a quote as `%22`, other clients as `\"`; both are decoded. */
 function dispositionParameter(disposition: string, parameter: string): string | null {
   const match = new RegExp(`;\\s*${parameter}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, 'i').exec(disposition)
   if (!match) return null

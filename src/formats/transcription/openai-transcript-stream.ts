@@ -4,20 +4,20 @@ import { answerBytesMax } from '../../core/limits/calls.ts'
 import { streamFrameBytesMax } from '../../core/limits/text.ts'
 import { createFrameSplitter, readFrameData, toUtf8, type ByteText } from '../sse.ts'
 
-/** Reads a whole transcript, as the same provider answers without a stream. */
+/** Reads a whole transcript, as the same provider sends it without a stream. */
 type ReadWhole = (bytes: Uint8Array) => CanonicalTranscription
 
-/** What the events of a transcript are called, by their `type`. */
+/** The names of a transcript's events, by `type`. */
 export interface TranscriptEventNames {
-  /** A piece of the text. */
+  /** An event with a piece of the text. */
   delta: string
-  /** The member of it that is the piece. */
+  /** The member with that piece. */
   deltaMember: string
-  /** The last one, which has what an answer as a whole would have. */
+  /** The last event, which has the members of a whole answer. */
   done: string
 }
 
-/** OpenAI's own. */
+/** OpenAI's own names. */
 export const openAiTranscriptEvents: TranscriptEventNames = {
   delta: 'transcript.text.delta',
   deltaMember: 'delta',
@@ -25,8 +25,8 @@ export const openAiTranscriptEvents: TranscriptEventNames = {
 }
 
 /**
- * Reads a transcript that comes as events. A model that does not stream answers as a whole, also when it was asked for
- * events; that is read by its first letter.
+ * Reads a transcript that arrives as events. A model without streaming sends a whole answer even when events were asked
+ * for; its first character shows which one came.
  */
 export function openAiTranscriptReader(names: TranscriptEventNames, readWhole: ReadWhole): TranscriptReader {
   return new OpenAiTranscriptReader(names, readWhole)
@@ -36,9 +36,9 @@ class OpenAiTranscriptReader implements TranscriptReader {
   readonly #names: TranscriptEventNames
   readonly #readWhole: ReadWhole
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
-  /** Pieces of an answer that is no stream; null once it is known to be one. */
+  /** The pieces of a whole answer; null once the answer is known to be a stream. */
   #pieces: Uint8Array[] | null = []
-  /** Nothing but space has come, which tells neither. */
+  /** Only white space has come so far, which decides nothing. */
   #isBlank = true
   #bytes = 0
   #hasShown = false
@@ -84,7 +84,7 @@ class OpenAiTranscriptReader implements TranscriptReader {
 
   #take(data: string): string {
     const event = parseEvent(data)
-    // Kept until the text before it has been given.
+    // Kept until the text before it has been returned.
     if (event === null) this.#failure ??= brokenOff('it sent an event that is no JSON')
     else if ((event['error'] ?? null) !== null || event['type'] === 'error')
       this.#failure ??= brokenOff('it told of an error')
@@ -93,7 +93,7 @@ class OpenAiTranscriptReader implements TranscriptReader {
     return event['type'] === this.#names.delta ? this.#shown(event[this.#names.deltaMember]) : ''
   }
 
-  /** The whole begins without the space that some put before its first word. */
+  /** The whole text begins without the space that some providers put before the first word. */
   #shown(piece: unknown): string {
     if (typeof piece !== 'string') return ''
     const text = this.#hasShown ? piece : piece.trimStart()
@@ -102,7 +102,7 @@ class OpenAiTranscriptReader implements TranscriptReader {
   }
 }
 
-/** Null for what is no JSON of an object. */
+/** Null for data that is not a JSON object. */
 function parseEvent(data: string): Readonly<Record<string, unknown>> | null {
   try {
     const event: unknown = JSON.parse(data)

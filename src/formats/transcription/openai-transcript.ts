@@ -12,31 +12,30 @@ import { durationIn, notATranscript, parseTranscript, piecesOf, scoreIn, timesIn
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
-/** What must be known of the request to read its answer. */
+/** The parts of the request that are needed to read its answer. */
 export interface TranscriptReading {
-  /** The entries of `segments` are words, as Mistral writes them when asked for words. */
+  /** The entries of `segments` are words; Mistral sends them so when asked for words. */
   areSegmentsWords: boolean
-  /** The text marks who speaks, and is made of the segments instead where there are some. */
+  /** The text contains speaker marks, so it is made from the segments when there are any. */
   isTextOfSegments: boolean
-  /** The language that was asked for. */
+  /** The language that the caller asked for. */
   language: string | null
-  /** The terms that were sent as one word each, and how they were joined. */
+  /** The terms that were sent as single words, and their joiner. */
   joinedTerms: { terms: readonly string[]; joiner: string } | null
-  /** What is taken out of the provider's words where it tells of an error. */
+  /** The secrets and names for cleaning the provider's error messages. */
   context: ReportContext
 }
 
 /**
- * Reads the transcript of an OpenAI-style provider. Only what is used is read, null is absent, and a wrong time or
- * score is left out rather than passed on. Throws `provider_failed` when there is no text, and what an error that stands
- * in its place says.
+ * Reads the transcript of an OpenAI-style provider. Null means absent, and a wrong time or score is left out. Throws
+ * `provider_failed` when there is no text, and the provider's error when it stands in the text's place.
  */
 export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReading): CanonicalTranscription {
   const wire = parseTranscript(bytes)
   if (typeof wire['text'] !== 'string') throw failureIn(wire, reading.context)
   const speakerOf = createSpeakers()
   const ofSpeakers = piecesOf(wire['speaker_segments'])
-  // Together tells speakers most surely in a list of its own.
+  // Together lists speakers most reliably in a separate list.
   const entries = ofSpeakers?.length ? ofSpeakers : piecesOf(wire['segments'])
   const spoken = reading.areSegmentsWords ? entries : (wordsOfSpeakers(ofSpeakers) ?? piecesOf(wire['words']))
   const segments = reading.areSegmentsWords ? null : readSegments(entries, speakerOf)
@@ -71,7 +70,7 @@ function textOf(segments: readonly TranscriptSegment[]): string {
   return segments.map((segment) => segment.text).join(' ')
 }
 
-/** The entries of such a list hold their words. */
+/** The words of such a list stand inside its entries. */
 function wordsOfSpeakers(segments: WireRecord[] | null): WireRecord[] | null {
   const words = (segments ?? []).flatMap((segment) =>
     (piecesOf(segment['words']) ?? []).map((word) => ({ speaker_id: segment['speaker_id'], ...word })),
@@ -79,7 +78,7 @@ function wordsOfSpeakers(segments: WireRecord[] | null): WireRecord[] | null {
   return words.length > 0 ? words : null
 }
 
-/** Terms that had to be sent as one word each, as the caller wrote them. */
+/** Restores terms that had to be sent as single words to the caller's spelling. */
 function withTermsApart(
   { joinedTerms }: TranscriptReading,
   transcription: CanonicalTranscription,
@@ -94,7 +93,7 @@ function withTermsApart(
   }
 }
 
-/** Rounded-up billing seconds come after the exact figure. */
+/** The exact figure comes first, then billed seconds, which are rounded up. */
 function readDuration(wire: WireRecord, usage: WireRecord | null): number | null {
   const told = durationIn(wire['duration']) ?? durationIn(usage?.['prompt_audio_seconds'])
   return told ?? durationIn(usage?.['seconds'])
@@ -155,7 +154,7 @@ function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
   return [{ word: word.trim(), ...times, ...told }]
 }
 
-/** Each of these hosts has a name of its own for it. */
+/** Each of these hosts has its own name for it. */
 function labelOf(entry: WireRecord): unknown {
   return entry['speaker_label'] ?? entry['speaker'] ?? entry['speaker_id']
 }
@@ -165,7 +164,7 @@ function channelIn(entry: WireRecord): { channel?: number } {
   return channel === null ? {} : { channel }
 }
 
-/** Gateways of the contract tell them as the contract does. */
+/** Gateways with the contract's format send entities in the contract's form. */
 function readEntities(entries: WireRecord[] | null, text: string): CanonicalTranscription['entities'] {
   if (entries === null) return null
   const told = entries.flatMap((entry) => {

@@ -2,49 +2,52 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { TextPath } from '../text/text-interface.ts'
 import type { TranscriptEventNames } from './openai-transcript-stream.ts'
 
-/** How one provider departs from OpenAI's transcription form. */
+/** Where a provider differs from OpenAI's transcription form. */
 export interface OpenAiTranscriptionOptions {
-  /** Below the base URL. */
+  /** The path below the base URL. */
   path?: TextPath
-  /** Other paths by how a deployment's base URL ends, as `elsewhere` of a text interface; a whole address asks another host. */
+  /**
+   * Other paths, by the end of a deployment's base URL, like `elsewhere` of a text interface; a whole URL goes to
+   * another host.
+   */
   elsewhere?: Readonly<Record<string, TextPath>>
-  /** False where the address says what transcribes; the caller's own options for the provider may then name a model. */
+  /** False when the path decides the model; the caller's own options for the provider may then name one. */
   sendsModel?: boolean
-  /** The model's name in the form, where it is not the name that the provider has otherwise. */
+  /** The model's name in the form, when it differs from the provider's usual name. */
   nameOf?: (upstreamModel: string) => string
-  /** What stands behind the name of a field that is repeated: most want brackets, some nothing. */
+  /** The suffix of a repeated field's name: brackets for most providers, nothing for some. */
   listMark?: '[]' | ''
-  /** False where times cannot be asked for: they come unasked, or never. */
+  /** False when the request cannot ask for times: they come always or never. */
   hasGranularities?: boolean
-  /** Mistral takes one granularity, and tells words as if they were segments. */
+  /** True for Mistral, which takes one granularity and sends words as segments. */
   hasWordsInSegments?: boolean
-  /** The `response_format` that brings times; null where there is none to ask for. */
+  /** The `response_format` that adds times; null when there is none. */
   verboseFormat?: 'verbose_json' | 'diarized_json' | null
-  /** False where it is not taken; the caller is then told that it was left out. */
+  /** False when the provider takes no temperature; it is then listed as dropped. */
   hasTemperature?: boolean
-  /** The field for an address instead of a file; `file` takes it as text. Null where addresses are not taken. */
+  /** The field for a URL instead of a file; `file` takes it as text. Null when URLs are not taken. */
   urlField?: 'url' | 'file' | 'file_url' | null
-  /** The field for domain terms, without the mark of a list; null where there is none. */
+  /** The field for key terms, without the suffix of a list; null when there is none. */
   keytermsField?: 'keywords' | 'context_bias' | 'keyterm' | null
-  /** What stands between the words of a term where it may hold neither spaces nor commas; null where it may. */
+  /** The joiner between the words of a term, when terms may contain neither spaces nor commas; null when they may. */
   keytermJoiner?: '_' | null
-  /** Sent when the caller names no language, where omitting it would mean English. */
+  /** Sent when the caller names no language, for providers that would then assume English. */
   languageWhenOmitted?: string | null
-  /** False where a language and granularities exclude each other; the language then wins and there are no times. */
+  /** False when a language and granularities exclude each other; the language then wins, and there are no times. */
   combinesLanguageAndTimes?: boolean
-  /** Segments carry speakers where they are asked for with `diarize`, which costs nothing there. */
+  /** Whether segments have speakers when `diarize` is sent; it costs nothing there. */
   diarizesSegments?: boolean
-  /** The events in which it sends a transcript without times where it is asked to; null where it does not. */
+  /** The events of a streamed transcript without times; null when the provider does not stream. */
   streams?: TranscriptEventNames | null
-  /** Further fields, which the caller's own options for the provider replace. */
+  /** Further fields; the caller's own options for the provider replace them. */
   fields?: Readonly<Record<string, string>>
-  /** How headerless samples are described; null where they are given a WAV header instead. */
+  /** The fields that describe headerless samples; null when such samples get a WAV header instead. */
   sampleFields?: Readonly<Record<string, string>> | null
-  /** In what one of its models departs from the others. */
+  /** The options in which one model differs from the provider's other models. */
   modelOf?: (asked: Pick<Endpoint, 'model' | 'upstreamModel'>) => OpenAiTranscriptionOptions
 }
 
-/** Every option decided, for one model. */
+/** All options for one model, with defaults. */
 export type TranscriptionForm = Required<Omit<OpenAiTranscriptionOptions, 'modelOf'>>
 
 const usual: TranscriptionForm = {

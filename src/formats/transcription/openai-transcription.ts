@@ -24,7 +24,7 @@ import {
 } from './openai-transcription-options.ts'
 import { textOrJson } from '../../json/values.ts'
 
-/** OpenAI's multipart transcription, for the providers that took it over, each with its departures as data. */
+/** OpenAI's multipart transcription, for providers that follow it, each with its differences as data. */
 export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
   return {
     first(asked) {
@@ -70,8 +70,8 @@ function decode(
 }
 
 /**
- * The events in which the text is to come; null for a whole. Text alone is streamed: times and speakers come with the
- * whole, and terms that were joined can be taken apart only there.
+ * The events of a streamed answer; null for a whole one. Only plain text is streamed: times and speakers come only in
+ * the whole answer, and joined terms can be restored only there.
  */
 function eventsFor({ call, endpoint }: Asked, form: TranscriptionForm): TranscriptEventNames | null {
   const asksForTimes = form.verboseFormat === null ? wantsTimes(call) : isVerbose(call, endpoint)
@@ -79,7 +79,7 @@ function eventsFor({ call, endpoint }: Asked, form: TranscriptionForm): Transcri
   return call.stream === true && !asksForTimes && !joinsTerms ? form.streams : null
 }
 
-/** Names of sent fields that this endpoint is not sent. */
+/** The names of the caller's fields that this endpoint does not get. */
 function droppedOf(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): readonly string[] {
   const dropped = optionsLeftOut(call.preferences, endpoint, (name) => isPassable(name, form))
   return [
@@ -89,14 +89,14 @@ function droppedOf(call: TranscriptionCall, endpoint: Endpoint, form: Transcript
   ]
 }
 
-/** Whether the language keeps the transcript from having times. */
+/** Whether the language excludes times from the transcript. */
 function losesTimes(call: TranscriptionCall, { combinesLanguageAndTimes }: TranscriptionForm): boolean {
   return wantsTimes(call) && call.language !== null && !combinesLanguageAndTimes
 }
 
 type Field = readonly [name: string, value: string]
 
-/** The fields in their order, and the file behind them: some servers read it as it comes and want to know the rest by then. */
+/** The fields in order, with the file last: some servers read it on arrival and need the other fields by then. */
 function fieldsOf(
   call: TranscriptionCall,
   endpoint: Endpoint,
@@ -121,7 +121,7 @@ function fieldsOf(
   return [[...fields, ...Object.entries(form.sampleFields)], audioPart(audio)]
 }
 
-/** What asks for times and for speakers. */
+/** The fields that ask for times and speakers. */
 function timeFields(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): Field[] {
   const { verboseFormat, listMark, diarizesSegments } = form
   const fields: Field[] = []
@@ -138,14 +138,14 @@ function wantsTimes(call: TranscriptionCall): boolean {
   return call.responseFormat === 'verbose_json'
 }
 
-/** Also for the length of audio that could not be measured: some providers tell it nowhere else. */
+/** Also asked for when the length of the audio could not be measured: some providers report it nowhere else. */
 function isVerbose(call: TranscriptionCall, endpoint: Endpoint): boolean {
   return endpoint.audio?.verboseJson === true && (wantsTimes(call) || call.measuredMilliseconds === null)
 }
 
 /**
- * Segments whenever times are wanted, because `word` alone would leave them out; words also to carry speakers. Throws
- * `invalid_request` for words that were asked for by name and cannot come.
+ * Segments whenever times are wanted, because `word` alone would omit them; also words when speakers are wanted. Throws
+ * `invalid_request` for words that the caller asked for by name and that cannot come.
  */
 function granularitiesOf(
   call: TranscriptionCall,
@@ -181,7 +181,9 @@ function keytermFields(
   })
 }
 
-/** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */
+/**
+ * Fields that the gateway decides, or that would change the form of the answer. The caller's options cannot set them.
+ */
 const reserved = new Set(
   [
     'file',

@@ -3,10 +3,12 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import { optionsFor } from '../provider-options.ts'
 import { textOrJson } from '../../json/values.ts'
 
-/** A field of a form or a member of an address. */
+/** A field of a form, or a query parameter. */
 export type WireField = readonly [name: string, value: string]
 
-/** What `provider.options` has for the endpoint's provider, as fields: lists are repeated, objects are JSON. */
+/**
+ * The options in `provider.options` for the endpoint's provider, as fields: lists are repeated, objects become JSON.
+ */
 export function passedOptions(
   preferences: Preferences,
   endpoint: Endpoint,
@@ -19,7 +21,7 @@ export function passedOptions(
   })
 }
 
-/** The gateway's own fields, but those that the caller's options name: these count instead. */
+/** The gateway's own fields, with the caller's options replacing those of the same name. */
 export function withPassed(own: readonly WireField[], passed: readonly WireField[]): WireField[] {
   const chosen = new Set(passed.map(([name]) => name))
   return [...own.filter(([name]) => !chosen.has(name)), ...passed]

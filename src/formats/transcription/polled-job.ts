@@ -19,49 +19,49 @@ import type { WireRecord } from '../../json/values.ts'
 export type AskedTranscription = CallAt<TranscriptionCall>
 
 /**
- * A provider whose transcripts are jobs: the sound is sent ahead where the job is not made with it, the job is made, looked at
- * until it has ended, its transcript is read, and what is left at the provider can be removed.
+ * A provider whose transcripts are jobs. The adapter uploads the sound if the job does not carry it, creates the job,
+ * polls it until it has ended, reads its transcript, and can remove what is left at the provider.
  */
 export interface PolledJob {
-  /** What a job is called in the notes of what is left at providers, such as `gladia.job`. */
+  /** The name of a job in the notes of resources left at providers, such as `gladia.job`. */
   kind: string
-  /** Where jobs are made and listed; each is below it, by its id. */
+  /** The path where jobs are created and listed; each job lies below it, by its id. */
   path: string
-  /** How the sound is sent ahead; absent where the request that makes the job carries it. */
+  /** How the sound is uploaded; absent when the request that creates the job carries it. */
   upload?: JobUpload
-  /** Members of `provider.options` that the gateway sets itself, or that would tell others of the job. */
+  /** Members of `provider.options` that the gateway sets itself, or that would inform others about the job. */
   reserved: readonly string[]
-  /** Whether a model takes a temperature; absent where none does. */
+  /** Whether a model takes a temperature; absent when no model does. */
   takesTemperature?(upstreamModel: string): boolean
-  /** The request that makes the job. */
+  /** The request that creates the job. */
   create(asked: AskedTranscription, given: JobInput): UpstreamRequest
-  /** What a listing shows of the job; null where there is no listing. */
+  /** How the listing shows the job; null when there is no listing. */
   listing: JobListing | null
-  /** Waits before the looks at a job; the last one repeats. */
+  /** The waits before each poll; the last one repeats. */
   lookWaitsMs: readonly [number, ...number[]]
-  /** Behind the address of a look. */
+  /** The query of a poll's URL. */
   lookQuery?: string
-  /** What a look says; null for what the provider's documents do not name. */
+  /** The job's state in a poll; null for a state that the provider's documentation does not name. */
   stateOf(job: WireRecord): 'running' | 'done' | JobFailure | null
-  /** Below the job: where its transcript is; absent where the last look has it. */
+  /** The path of the transcript below the job; absent when the last poll contains it. */
   transcript?: { path: string; headers?: UpstreamRequest['headers'] }
   read(transcript: WireRecord, job: EndedJob, asked: AskedTranscription): CanonicalTranscription
-  /** Behind the address of a removal. */
+  /** The query of a removal's URL. */
   removeQuery?: string
 }
 
 interface JobUpload {
-  /** What an upload is called in the notes. No provider has a call that removes one. */
+  /** The name of an upload in the notes. No provider has a call that removes one. */
   kind: string
   request(asked: AskedTranscription): UpstreamRequest
-  /** The address by which the job names the sound. */
+  /** The URL by which the job names the sound. */
   addressIn(reply: WireRecord): string | null
   idIn(reply: WireRecord): string | null
 }
 
-/** What the request that makes a job is given beside the call. */
+/** The inputs of the request that creates a job, besides the call. */
 interface JobInput {
-  /** Of the sound: the caller's own, or the upload's. Null where the request carries the sound. */
+  /** The URL of the sound: the caller's own, or the upload's. Null when the request carries the sound. */
   address: string | null
   /** The members of `provider.options` that are passed on. */
   options: Readonly<Record<string, unknown>>
@@ -69,29 +69,29 @@ interface JobInput {
 
 interface JobFailure {
   reason: string
-  /** What is to blame; absent where only the words of the reason say it. */
+  /** The cause; absent when only the words of the reason show it. */
   fault?: JobFault
 }
 
-/** A job as its last look told it. Plain data. */
+/** A job as its last poll showed it. Plain data. */
 interface EndedJob {
   id: string
   wire: WireRecord
 }
 
 interface JobListing {
-  /** By what an entry is known as this call's; it is stored. */
+  /** The mark that identifies an entry as this call's; it is stored. */
   markerOf(asked: AskedTranscription, address: string | null): string
-  /** Entries of one page, the most that the provider gives. */
+  /** The entries on a page: the provider's maximum. */
   max: number
-  /** The query member that asks for entries older than a cursor. */
+  /** The query parameter that asks for entries older than a cursor. */
   olderThan: string
   entriesIn(reply: UpstreamReply): readonly WireRecord[] | null
-  /** Null for an entry that is none. The cursor of the page behind it is its id where it names no other. */
+  /** Null for an invalid entry. The cursor of the next page is the entry's id unless it names another. */
   read(entry: WireRecord): { marker: unknown; created: unknown; cursor?: string } | null
 }
 
-/** Which reply comes next. */
+/** The reply that comes next. */
 type JobState =
   | { step: 'upload' | 'create' }
   | { step: 'look'; id: string; looks: number }
@@ -99,7 +99,7 @@ type JobState =
 
 type JobStep = Step<JobState, CanonicalTranscription, never>
 
-/** The adapter of such a provider: each step is one request, and what is left there is noted by kind. */
+/** The adapter of such a provider: each step is one request, and resources left there are noted by kind. */
 export function polledJob(row: PolledJob): TranscriptionAdapter {
   const adapter: Adapter<TranscriptionCall, JobState, CanonicalTranscription> = {
     first(asked) {
@@ -136,7 +136,7 @@ function send(state: JobState, exchange: Exchange): JobStep {
   return { type: 'send', exchange, state }
 }
 
-/** Members of `provider.options` that providers of text take and that say who the caller is. */
+/** Members of `provider.options` that text providers take and that identify the caller. */
 const aboutCallers: ReadonlySet<string> = new Set(['session_id', 'user', 'trace'])
 
 function create(row: PolledJob, asked: AskedTranscription, address: string | null): JobStep {
@@ -235,7 +235,7 @@ function listingOf(path: string, { max, olderThan, entriesIn, read }: JobListing
   }
 }
 
-/** Milliseconds of an ISO time; null for what is none. One without a zone is taken for UTC. */
+/** The milliseconds of an ISO time; null for an invalid one. A time without a zone counts as UTC. */
 function timeOf(created: unknown): number | null {
   if (typeof created !== 'string') return null
   const atMs = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(created) ? created : `${created}Z`)

@@ -11,22 +11,22 @@ import { fieldError, GatewayError, toGatewayError } from '../../core/errors.ts'
 /** A whole transcription request: the largest audio as base64, and a bounded amount for its other fields. */
 const audioRequestBytesMax = 1_350_000_000
 
-/** What the sender said of the format, and where. */
+/** The format that the sender stated, and where. */
 export interface StatedFormat {
-  /** As it was written; null where nothing was said. */
+  /** As the sender wrote it; null when none was stated. */
   format: string | null
-  /** The field of the bytes. */
+  /** The field with the bytes. */
   param: string
-  /** What says the format, as the subject of a sentence: `"input_audio.format" says`. */
+  /** The source of the statement, as the subject of a sentence: `"input_audio.format" says`. */
   says: string
-  /** The field that says it. */
+  /** The field with the statement. */
   formatParam: string
 }
 
 /**
- * Stored bytes as audio of a known format. Providers go by the name that a file is sent under, and refuse or misread one
- * of another format, so that what was stated is held against the bytes. Throws `invalid_request` for bytes that are of
- * another format than was stated, or no sound.
+ * Stored bytes as audio of a known format. Providers judge a file by its name, and refuse or misread one of another
+ * format, so the stated format is compared with the bytes. Throws `invalid_request` when they differ, or when the bytes
+ * are not sound.
  */
 export async function localAudio(
   stored: StoredAudio,
@@ -68,21 +68,21 @@ function noSound({ format, param }: StatedFormat, what: string | null): GatewayE
   )
 }
 
-/** The format in a MIME type such as `audio/x-wav;rate=16000`, or null when it is not one of audio that is known. */
+/** The format in a MIME type such as `audio/x-wav;rate=16000`; null when it is not a known audio type. */
 export function formatOfMimeType(mimeType: string | null): string | null {
   const match = /^\s*(?:audio|video|application)\/([^\s;]+)/i.exec(mimeType ?? '')
   return match?.[1] === undefined ? null : toFormat(match[1])
 }
 
-/** The format in a file name's extension, or null. */
+/** The format in a file name's extension; null when there is none. */
 export function formatOfFileName(fileName: string | null): string | null {
   const match = /\.([A-Za-z0-9]{1,8})$/.exec(fileName ?? '')
   return match?.[1] === undefined ? null : toFormat(match[1])
 }
 
 /**
- * Feeds a body to `take` chunk by chunk, each finished before the next is read, so that a slow disk slows the sender
- * and not the memory. Bounded; on a failure the rest is not read.
+ * Feeds a body to `take` chunk by chunk. Each chunk is finished before the next is read, so that a slow disk slows the
+ * sender instead of filling memory. Bounded; after a failure the rest is not read.
  */
 export async function readChunks(
   body: ReadableStream<Uint8Array>,
@@ -99,7 +99,7 @@ export async function readChunks(
       await take(value)
     }
   } catch (error) {
-    // A caller that is still sending must not be waited for.
+    // The caller may still be sending, so the cancellation is not awaited.
     void reader.cancel().catch(() => {})
     throw toGatewayError(error)
   }

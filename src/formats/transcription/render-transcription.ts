@@ -4,7 +4,7 @@ import type { ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { toSubRip, toWebVtt } from './subtitles.ts'
 
-/** An answer and everything its rendering depends on. */
+/** An answer and everything that its rendering depends on. */
 export interface RenderedFrom {
   transcription: CanonicalTranscription
   call: TranscriptionCall
@@ -13,9 +13,9 @@ export interface RenderedFrom {
 }
 
 /**
- * The caller's body. `json` has exactly `text` and `usage`; everything else only with `verbose_json`, and there only
- * what is known. `usage` has all counts, zero where a unit does not apply, `seconds` when the length is known, and
- * `cost` when there is a price. `headrace_metadata` is added when it is due.
+ * The caller's body. `json` has exactly `text` and `usage`; all else comes only with `verbose_json`, and only when it
+ * is known. `usage` has all counts, zero for a unit that does not apply, `seconds` when the length is known, and `cost`
+ * when there is a price. `headrace_metadata` is added when it is due.
  */
 export function renderTranscription(from: RenderedFrom): Uint8Array {
   const { transcription, media } = from
@@ -26,7 +26,7 @@ export function renderTranscription(from: RenderedFrom): Uint8Array {
   return toBytes(JSON.stringify(transcriptBody(from)))
 }
 
-/** The same as JSON before it is text. */
+/** The same body, before it is written as text. */
 export function transcriptBody(from: RenderedFrom): Record<string, unknown> {
   const { transcription, call, charge } = from
   const segments = () => shownSegments(transcription, durationSeconds(from))
@@ -37,7 +37,7 @@ export function transcriptBody(from: RenderedFrom): Record<string, unknown> {
 function toVerbose(from: RenderedFrom, segments: readonly TranscriptSegment[]): Record<string, unknown> {
   const { transcription, call } = from
   const wantsWords = call.granularities.includes('word') || call.diarize
-  // Undefined members are left out by JSON.
+  // JSON leaves out undefined members.
   return {
     task: 'transcribe',
     language: transcription.language ?? call.language ?? undefined,
@@ -50,14 +50,14 @@ function toVerbose(from: RenderedFrom, segments: readonly TranscriptSegment[]): 
   }
 }
 
-/** The provider's figure, else the container's. */
+/** The provider's figure, otherwise the container's. */
 function durationSeconds({ transcription, charge, call }: RenderedFrom): number | null {
   if (transcription.durationSeconds !== null) return transcription.durationSeconds
   const milliseconds = call.demand.audioMilliseconds ?? charge.usage.audioMilliseconds
   return milliseconds > 0 ? milliseconds / 1000 : null
 }
 
-/** Without times from the provider there is one segment over everything, which is all that is known. */
+/** Without times from the provider, one segment covers the whole text. */
 function shownSegments(
   transcription: CanonicalTranscription,
   duration: number | null,

@@ -2,13 +2,14 @@ import type { TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts
 import { countText } from './text-offsets.ts'
 import { wordSpans } from './word-spans.ts'
 
-/** A silence this long ends a segment, seconds. */
+/** A silence of this length ends a segment, in seconds. */
 const gapSeconds = 0.8
 
 /**
- * Segments where a provider gives only words: broken at the end of a sentence, at a silence, and where another speaker
- * or channel begins. All their times are times of words, and each says what the whole text has from its first word to its last.
- * `lastWords` are those that end a sentence, where the provider says so; else their marks tell.
+ * Makes segments when a provider sends only words. A segment ends at the end of a sentence, at a silence, and where
+ * another speaker or channel begins. Its times are times of words, and its text is the part of the whole text from its
+ * first to its last word. `lastWords` are the words that end a sentence, if the provider marks them; otherwise
+ * punctuation decides.
  */
 export function segmentsOfWords(
   words: readonly TranscriptWord[],
@@ -32,13 +33,14 @@ export function segmentsOfWords(
   })
 }
 
-/** What the text has of these words, or they themselves where it has them not. */
+/** The text around these words in the whole text, or the words themselves when the text lacks them. */
 function textsOf(text: string, words: readonly TranscriptWord[]): (start: number, end: number) => string {
   const counted = countText(text)
   const spans = wordSpans(counted, words)
   return (start, end) => {
     const own = words.slice(start, end).map(({ word }) => word)
-    // Some providers have marks among their words; they are not looked for, and stand between those that are.
+    // Some providers send punctuation as words; it is not searched for, because it stands between the words that are
+    // found.
     const said = spans.slice(start, end).filter((_, at) => /[\p{L}\p{N}]/u.test(own[at] ?? ''))
     const [first] = said
     const last = said.at(-1)
@@ -50,7 +52,7 @@ function textsOf(text: string, words: readonly TranscriptWord[]): (start: number
   }
 }
 
-/** Marks right before or behind a word belong to its segment; there are rarely more than two. */
+/** Punctuation right before or after a word belongs to its segment; there are rarely more than two marks. */
 const marksMax = 8
 const openingMarks = /[\p{Ps}\p{Pi}\p{Sc}¿¡"'-]*$/u
 const closingMarks = /^[^\s\p{L}\p{M}\p{N}\p{Ps}\p{Pi}]*/u

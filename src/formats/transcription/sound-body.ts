@@ -2,7 +2,7 @@ import { pcmInputRate, wavHeader } from '../../canonical/audio.ts'
 import type { AudioSource } from '../../canonical/call.ts'
 import type { StreamedBody } from '../../canonical/upstream.ts'
 
-/** Audio as a body of its own, written as it is read. Samples without a header go as a WAV file. */
+/** Audio as the whole body, written while it is read. Headerless samples are sent as a WAV file. */
 export function soundBody(audio: AudioSource): StreamedBody {
   if (audio.format !== 'pcm') return { contentLength: audio.sizeBytes, open: () => audio.open() }
   const header = wavHeader(audio.sizeBytes, pcmInputRate)
@@ -13,7 +13,7 @@ function readerOf(audio: AudioSource) {
   return audio.open().getReader()
 }
 
-/** The header, then the samples on demand; leaving early cancels their reader, which closes the file. */
+/** The header, then the samples on demand. Cancelling the stream cancels their reader, which closes the file. */
 function behind(header: Uint8Array, audio: AudioSource): ReadableStream<Uint8Array> {
   let reader: ReturnType<typeof readerOf> | null = null
   return new ReadableStream<Uint8Array>(

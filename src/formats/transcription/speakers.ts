@@ -1,12 +1,12 @@
 import type { TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 
-/** Who speaks, as a word or a segment has it; empty where nobody said. */
+/** The speaker of a word or a segment; empty when unknown. */
 export interface NumberedSpeaker {
   speaker?: number
   speaker_label?: string
 }
 
-/** Speakers are numbered from 0 in the order in which they are first heard; the provider's own label is kept beside. */
+/** Numbers speakers from 0 in the order in which they are first heard; the provider's own label is kept too. */
 export function createSpeakers(): (label: unknown) => NumberedSpeaker {
   const numbers = new Map<string, number>()
   return (given) => {
@@ -18,7 +18,10 @@ export function createSpeakers(): (label: unknown) => NumberedSpeaker {
   }
 }
 
-/** Words of which nobody said who speaks them have the speaker of the segment that their middle is in; segments rise by time. */
+/**
+ * Gives a word without a speaker the speaker of the segment that contains the word's middle; segments are sorted by
+ * time.
+ */
 export function withSpeakersOf(
   segments: readonly TranscriptSegment[],
   words: readonly TranscriptWord[],

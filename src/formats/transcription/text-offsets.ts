@@ -4,19 +4,19 @@ export interface TextSpan {
   end: number
 }
 
-/** A text whose parts are counted in code points, where JavaScript counts a character beyond U+FFFF as two. */
+/** A text with offsets in code points; JavaScript counts a character beyond U+FFFF as two units. */
 export interface CountedText {
   text: string
-  /** Code points in all. */
+  /** The number of code points. */
   length: number
-  /** Code points before a place that JavaScript counts. */
+  /** The code points before an offset in UTF-16 units. */
   codePointsAt(unit: number): number
-  /** Where the place after so many code points is for JavaScript. */
+  /** The offset in UTF-16 units after this many code points. */
   unitAt(codePoints: number): number
   slice(span: TextSpan): string
 }
 
-/** Counts a text once. Most have no character that counts as two. */
+/** Counts a text once. Most texts have no character of two units. */
 export function countText(text: string): CountedText {
   if (!/[\ud800-\udfff]/.test(text)) {
     return {

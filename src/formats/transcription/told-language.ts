@@ -3,12 +3,12 @@ import { toLanguageCode } from './language-names.ts'
 
 type Known = Pick<AudioCapabilities, 'languages'>
 
-/** Norwegian as it is mostly written has a code of its own, and most providers know one of the two alone. */
+/** Norwegian Bokmål has its own code, and most providers know only one of the two. */
 const sameLanguage: Readonly<Record<string, string>> = { nb: 'no', no: 'nb' }
 
 /**
- * A caller's language of two letters in the words of a provider: `cmn` for `zh`, `jw` for `jv`, `no` for `nb`. Null where the
- * provider has said which it knows, and this is none of them.
+ * A caller's two-letter language in the provider's spelling: `cmn` for `zh`, `jw` for `jv`, `no` for `nb`. Null when
+ * the provider lists its languages and this is not one of them.
  */
 export function languageAmong(language: string, { languages }: Known): string | null {
   if (languages === null || languages.includes(language)) return language
@@ -18,12 +18,14 @@ export function languageAmong(language: string, { languages }: Known): string | 
   return same !== undefined && languages.includes(same) ? same : null
 }
 
-/** The caller's language as the endpoint is told it. Endpoints that do not know it are not asked, so that it is never left out. */
+/**
+ * The language as the endpoint gets it. Endpoints that do not know the language are not asked, so it is never left out.
+ */
 export function toldLanguage(language: string, { audio }: Pick<Endpoint, 'audio'>): string {
   return audio === null ? language : (languageAmong(language, audio) ?? language)
 }
 
-/** The languages as callers name them, who have codes of two letters alone. */
+/** The languages in the two-letter codes that callers use. */
 export function callerLanguages({ languages }: Known): string[] {
   return (languages ?? []).map(toLanguageCode).filter((code) => code.length === 2)
 }

@@ -2,12 +2,12 @@ import type { GatewayError } from '../../core/errors.ts'
 import { writeContractError } from '../client-convention.ts'
 import { transcriptBody, type RenderedFrom } from './render-transcription.ts'
 
-/** Keeps the connection of a caller who waits alive; clients pass over it. */
+/** Keeps the connection of a waiting caller alive; clients ignore it. */
 export const transcriptComment = ': HEADRACE PROCESSING\n\n'
 
 /**
- * A transcript as OpenAI's events: the text as one delta unless it was shown as it came, of speakers also the segments, and
- * `done`, which has what the answer as a whole would have, usage and cost included.
+ * A transcript as OpenAI's events: the text as one delta (unless it was already streamed), the segments when there are
+ * speakers, and `done`, which has the members of a whole answer, usage and cost included.
  */
 export function encodeTranscriptEvents(from: RenderedFrom, isTextShown: boolean): Uint8Array {
   const { transcription, call } = from
@@ -21,7 +21,7 @@ export function encodeTranscriptEvents(from: RenderedFrom, isTextShown: boolean)
       start,
       end,
       text,
-      // A name there, where the answer as a whole has a number and a label.
+      // This format has a name where the whole answer has a number and a label.
       speaker: label ?? (speaker === undefined ? '' : String(speaker)),
     })),
     { type: 'transcript.text.done', ...body },
@@ -29,7 +29,7 @@ export function encodeTranscriptEvents(from: RenderedFrom, isTextShown: boolean)
   return toBytes(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
 }
 
-/** A part of the text that has come. */
+/** An event with a piece of the text. */
 export function encodeTranscriptDelta(text: string): Uint8Array {
   return toBytes(`data: ${JSON.stringify(deltaOf(text))}\n\n`)
 }
@@ -38,7 +38,7 @@ function deltaOf(text: string): Record<string, unknown> {
   return { type: 'transcript.text.delta', delta: text }
 }
 
-/** Why no transcript comes, once the status can no longer say it: the contract's envelope as an event. */
+/** Why no transcript comes, when the status is already sent: the contract's envelope as an event. */
 export function encodeTranscriptError(error: GatewayError): Uint8Array {
   const envelope = writeContractError({ error, status: error.status, generationId: null })
   return toBytes(`data: ${JSON.stringify({ type: 'error', ...envelope })}\n\n`)

@@ -22,7 +22,7 @@ export function transcriptContentType(media: TranscriptMedia): string {
   return contentTypes[media]
 }
 
-/** What an `Accept` header prefers among the media a transcript comes in. */
+/** The media type that an `Accept` header prefers among those of a transcript. */
 export function chooseTranscriptMedia(accept: string | null): TranscriptMedia {
   return choosePreferred(accept, mediaOfType, 'json')
 }

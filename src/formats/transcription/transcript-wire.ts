@@ -2,14 +2,14 @@ import { GatewayError } from '../../core/errors.ts'
 import { countOrNull, recordOrNull, recordsOrEmpty, type WireRecord } from '../../json/values.ts'
 import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits/audio.ts'
 
-/** The object of a transcript's answer. Throws `provider_failed` for what is no JSON object. */
+/** The object of a transcript's answer. Throws `provider_failed` when it is not a JSON object. */
 export function parseTranscript(bytes: Uint8Array): WireRecord {
   const wire = recordOrNull(parseJson(bytes))
   if (wire === null) throw notATranscript()
   return wire
 }
 
-/** The objects of an answer that is a list. Throws `provider_failed` for what is none. */
+/** The objects of an answer that is a list. Throws `provider_failed` when it is not a list. */
 export function parseEntries(bytes: Uint8Array): WireRecord[] {
   const entries = piecesOf(parseJson(bytes))
   if (entries === null) throw new GatewayError('provider_failed', 'The provider answered without a list.')
@@ -24,18 +24,18 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** What a caller is told where an answer has no transcript. */
+/** The caller's error when an answer has no transcript. */
 export function notATranscript(cause?: unknown): GatewayError {
   return new GatewayError('provider_failed', 'The provider answered without a transcript.', { cause })
 }
 
-/** The objects of a list, at most as many as a transcript may have; null where there is no list. */
+/** The objects of a list, up to the bound for a transcript; null when it is not a list. */
 export function piecesOf(value: unknown): WireRecord[] | null {
   if (!Array.isArray(value)) return null
   return recordsOrEmpty(value.slice(0, transcriptPiecesMax))
 }
 
-/** Channels that a provider says it heard, as a transcript has them; nothing for a number that is none. */
+/** The number of channels that a provider reports, in a transcript's form; empty for an invalid number. */
 export function channelsTold(value: unknown): { channels?: number } {
   const channels = countOrNull(value) ?? 0
   return channels > 0 ? { channels } : {}
@@ -46,23 +46,25 @@ export function scoreIn(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : null
 }
 
-/** Seconds of a whole transcript. What no audio can last is nobody's duration; some providers write the number as text. */
+/**
+ * The seconds of a whole transcript; null for a length that no audio can have. Some providers write the number as text.
+ */
 export function durationIn(value: unknown): number | null {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   const isLength = typeof seconds === 'number' && seconds > 0 && seconds * 1000 <= audioDurationMsMax
   return isLength ? seconds : null
 }
 
-/** What a provider counts times in, as so many a second. */
+/** Providers' units of time, as units per second. */
 export const secondsUnit = 1
 export const millisecondsUnit = 1000
 
-/** When something was said; null for times that cannot be. */
+/** The times of a word or segment; null for impossible ones. */
 export function timesIn(
   { start, end }: { start?: unknown; end?: unknown },
   unit: number = secondsUnit,
 ): { start: number; end: number } | null {
   if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0) || !(end >= start)) return null
-  // JSON can write a number beyond all numbers, which would be shown as null.
+  // JSON can hold a number beyond the largest double, which would be shown as null.
   return Number.isFinite(end) ? { start: start / unit, end: end / unit } : null
 }

@@ -60,13 +60,13 @@ const settings = {
     .optional(),
 }
 
-/** A public address; that it is public is checked by whoever fetches it. */
+/** A public URL; the code that fetches it checks that it is public. */
 export const audioUrlSchema = z
   .string({ error: 'must be a string' })
   .max(audioUrlLengthMax, { error: `must have at most ${audioUrlLengthMax} characters` })
   .refine(isHttpUrl, { error: 'must be an http or https address' })
 
-/** A short format name; it travels in headers and file names, so its alphabet is closed. */
+/** A short format name. It goes into headers and file names, so its alphabet is restricted. */
 export const audioFormatSchema = z
   .string({ error: 'must be a string' })
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9+._-]{0,15}$/, {
@@ -82,7 +82,7 @@ const inputAudio = z.object(
   { error: 'must be an object with `data` and `format`, or with `url`' },
 )
 
-/** The JSON body. `input_audio.data` is decoded as it arrives and reads here as an empty string. */
+/** The JSON body. `input_audio.data` is decoded on arrival and is an empty string here. */
 export const transcriptionRequestSchema = z.object({ ...settings, input_audio: inputAudio })
 
 /** The text parts of the multipart form, already converted to values; `file` is a binary part next to them. */
@@ -91,7 +91,9 @@ export const transcriptionFormSchema = z.object({ ...settings, source_url: audio
 /** The fields of either body that are not the audio. */
 export type TranscriptionSettings = Omit<z.infer<typeof transcriptionFormSchema>, 'source_url'>
 
-/** The contract's message names the format that was sent. Checked before the schema, which has no message for it. */
+/**
+ * The contract's message names the format that the caller sent. Checked before the schema, which has no message for it.
+ */
 export function requireResponseFormat(
   fields: unknown,
   { isOpenAiDialect }: Pick<AudioHeaders, 'isOpenAiDialect'>,
@@ -118,8 +120,8 @@ const mediaOfFormat: Readonly<Record<string, string>> = {
 }
 
 /**
- * A request as the contract has it: where OpenAI's own formats count, `text`, `srt` and `vtt` become what is asked for by
- * `Accept` elsewhere, and the `Accept` that its clients send by themselves says nothing.
+ * A request in the contract's form. At the address of OpenAI's own formats, `text`, `srt` and `vtt` replace the
+ * contract's `Accept`, and the `Accept` that OpenAI's clients always send is ignored.
  */
 export function inContract(
   fields: unknown,
@@ -133,7 +135,7 @@ export function inContract(
   return { fields: others, headers: { ...headers, accept: media } }
 }
 
-/** Checks what concerns several fields, and makes the call. The duration is measured afterwards. */
+/** Checks rules across fields and makes the call. The duration is measured later. */
 export function toTranscriptionCall(
   wire: TranscriptionSettings,
   audio: LocalAudio | RemoteAudio,
@@ -148,7 +150,7 @@ export function toTranscriptionCall(
     )
   }
   const isStreamed = wire.stream === true
-  // `json` by name is a wish of its own, and so are events; what nobody named and `verbose_json` say only what a transcript has.
+  // An explicit `json`, or events, decide the media type; otherwise `Accept` does. `verbose_json` only adds members.
   const isJson = wire.response_format === 'json' || isStreamed
   const media = isJson ? 'json' : chooseTranscriptMedia(headers.accept)
   const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
@@ -186,7 +188,7 @@ export function toTranscriptionCall(
   return { call, media, isStreamed }
 }
 
-/** What of the request a provider may charge for besides the audio; nothing for nearly all. */
+/** The features of the request that a provider may charge for besides the audio; empty for nearly all. */
 function askedFeatures(
   { diarize = false, keyterms = [] }: TranscriptionSettings,
   { options }: Preferences,
@@ -206,7 +208,9 @@ function askedFeatures(
   }
 }
 
-/** What providers call what no member of the contract asks for, so that only their own options do. */
+/**
+ * The providers' names for features that no member of the contract asks for, so that only a provider's own options do.
+ */
 const optionNames: readonly (readonly [AudioFeature, readonly string[]])[] = [
   ['entities', ['detect_entities', 'entity_detection', 'named_entity_recognition']],
   ['transcript_edit', ['transcript_edit']],
@@ -218,7 +222,7 @@ function isWanted(option: unknown): boolean {
   return option !== undefined && option !== null && option !== false && option !== 'false'
 }
 
-/** Everything about audio that is at an address and not fetched yet. */
+/** The audio behind a URL before it is fetched. */
 export function remoteAudio(
   url: string,
   { field, statedFormat }: Pick<RemoteAudio, 'field' | 'statedFormat'>,
@@ -247,7 +251,7 @@ const optionalParameters = [
   'keyterms',
 ] as const
 
-/** `diarize: false` and `keyterms` without a term ask for nothing, so no endpoint is left out because of them. */
+/** `diarize: false` and an empty list of `keyterms` ask for nothing, so they exclude no endpoint. */
 function sentParameters(wire: TranscriptionSettings): string[] {
   return optionalParameters.filter((name) => {
     if (name === 'diarize') return wire.diarize === true

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { keytermProblem } from './keyterms.ts'
 import { callerLanguages, languageAmong } from './told-language.ts'
 
-/** What the call needs of an endpoint, in the order in which a caller should hear of it. */
+/** What the call needs of an endpoint, in the order in which a caller should read the reasons. */
 export function transcriptionRequirements(call: TranscriptionCall): AudioRequirement[] {
   const requirements: AudioRequirement[] = []
   const { audio, keyterms, language, measuredMilliseconds } = call
@@ -23,7 +23,7 @@ function has(is: (audio: AudioCapabilities) => boolean): AudioRequirement['isMet
   return ({ audio }) => audio !== null && is(audio)
 }
 
-/** The contract's words, which clients match. */
+/** The contract's words; clients compare them. */
 function unsupported(name: 'diarize' | 'keyterms', more = ''): GatewayError {
   return refusal(
     name,
@@ -88,7 +88,7 @@ function languageKnown(language: string): AudioRequirement {
   }
 }
 
-/** Samples without a header are taken wherever a WAV file is. */
+/** Headerless samples are taken by every endpoint that takes a WAV file. */
 function formatTaken({ format, formatField }: LocalAudio): AudioRequirement {
   const isTaken = (formats: readonly string[]) =>
     formats.includes(format) || (format === 'pcm' && formats.includes('wav'))

@@ -11,7 +11,7 @@ const stored: StoredAudio = {
   dispose: () => Promise.resolve(),
 }
 
-/** A few bytes that are said to be sound of this format. */
+/** A few bytes with this format as their stated format. */
 export function testSound(format: string): LocalAudio {
   return {
     stored,
@@ -25,7 +25,7 @@ export function testSound(format: string): LocalAudio {
   }
 }
 
-/** A transcription of a second of sound, as the caller's half would have decoded it. */
+/** A transcription of one second of sound, as decoded from a request. */
 export function testTranscription(changes: Partial<TranscriptionCall> = {}): TranscriptionCall {
   return {
     kind: 'transcription',

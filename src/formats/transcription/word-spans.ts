@@ -2,12 +2,12 @@
 const transcriptSearchLength = 256
 import type { CountedText, TextSpan } from './text-offsets.ts'
 
-/** Letters and digits of a text alone, in small letters, and where each of them stands. */
+/** The letters and digits of a text, in lower case, with their places. */
 interface Letters {
   text: string
-  /** The code point of the text that each of them is. */
+  /** The code point of the text at which each character stands. */
   points: number[]
-  /** Whether one begins, or ends, what spaces and marks separate. */
+  /** Whether each character begins, or ends, a word between spaces and punctuation. */
   begins: boolean[]
   ends: boolean[]
 }
@@ -15,13 +15,14 @@ interface Letters {
 const letter = /[\p{L}\p{M}\p{N}]/u
 const otherThanAscii = /[\u0080-\uffff]/
 const asciiMarks = /[^A-Za-z0-9]+/g
-/** Scripts that put no spaces between words: a word may begin and end anywhere. */
+/** Scripts without spaces between words: a word may begin and end anywhere. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 /**
- * Where each word stands in the text, walked once with a cursor: case and punctuation do not count, and a word is searched a little way
- * ahead only, so that one that was written in another way costs itself and not those that follow. Null for a word that is not found.
+ * Finds each word in the text with one forward walk. Case and punctuation do not count. A word is searched only a short
+ * way ahead, so that a word that is spelled differently costs only itself and not the words after it. Null for a word
+ * that is not found.
  */
 export function wordSpans(counted: CountedText, words: readonly { word: string }[]): (TextSpan | null)[] {
   const letters = lettersOf(counted.text)
@@ -41,7 +42,7 @@ export function wordSpans(counted: CountedText, words: readonly { word: string }
   })
 }
 
-/** The letters and digits of a word; most words need no look at each character. */
+/** The letters and digits of a word; for most words no walk over the characters is needed. */
 function wantedOf(word: string): string {
   return otherThanAscii.test(word) ? lettersOf(word).text : word.replace(asciiMarks, '').toLowerCase()
 }
@@ -87,7 +88,7 @@ function find(
   wanted: string,
   { from, within }: { from: number; within: number },
 ): number {
-  // Only what is searched is cut out: a word that is not there must not cost the rest of a long text.
+  // Only the searched part is cut out, so that a missing word does not cost a search of the rest of a long text.
   const searched = text.slice(from, from + within + wanted.length)
   for (let at = searched.indexOf(wanted); at >= 0; at = searched.indexOf(wanted, at + 1)) {
     const start = from + at

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { cacheCreationSchema, costDetailsSchema, shownDebugSchema } from '../shown-schema.ts'
 
-/** Reasons an answer ends, the same for every provider; the provider's own word is in `native_finish_reason`. */
+/**
+ * The reasons why an answer ends, the same for every provider; the provider's own word is in `native_finish_reason`.
+ */
 export const finishReasonSchema = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'error'])
 
 const logprob = z.looseObject({
@@ -18,7 +20,7 @@ const logprobs = z.looseObject({
   refusal: z.array(logprob).nullable(),
 })
 
-/** Tokens and charge of one chat answer. A count the provider did not give is left out, never null. */
+/** Tokens and charge of one chat answer. A count that the provider did not report is left out, never null. */
 export const chatUsageSchema = z
   .looseObject({
     prompt_tokens: z.int(),

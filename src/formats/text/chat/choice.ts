@@ -1,18 +1,18 @@
 import { isRecord } from '../../../json/values.ts'
 
-/** The provider's word for why an answer ended, or null while it goes on; an empty string means nothing. */
+/** The provider's reason why an answer ended, or null while it goes on; an empty string means nothing. */
 export function readNativeReason(choice: Readonly<Record<string, unknown>>): string | null {
   const reason = choice['finish_reason']
   return typeof reason === 'string' && reason !== '' ? reason : null
 }
 
-/** The word of the model itself: a provider that is a gateway of its own has it beside its own reason. */
+/** The model's own reason: a provider that is a gateway itself sends it beside its own. */
 export function shownNativeReason(choice: Readonly<Record<string, unknown>>): string | null {
   const native = choice['native_finish_reason']
   return typeof native === 'string' && native !== '' ? native : readNativeReason(choice)
 }
 
-/** Log probabilities with everything that the contract wants of each token; null where the provider gave none. */
+/** Log probabilities with every member that the contract requires of a token; null when the provider sent none. */
 export function toLogprobs(wire: unknown): Record<string, unknown> | null {
   if (!isRecord(wire)) return null
   return { ...wire, content: toTokens(wire['content']), refusal: toTokens(wire['refusal']) }
@@ -29,14 +29,18 @@ function toTokens(tokens: unknown): unknown[] | null {
   })
 }
 
-/** The bytes stay unknown where the provider does not give them: those of half a character are not those of its text. */
+/**
+ * `bytes` stays null when the provider does not send them: the bytes of half a character cannot be derived from its
+ * text.
+ */
 function withBytes(token: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return { ...token, bytes: Array.isArray(token['bytes']) ? token['bytes'] : null }
 }
 
 /**
- * Brings a message or delta into the contract's form, in place: content as a string, reasoning under `reasoning`,
- * content parts of reasoning models taken apart, objects of nothing but empty texts left out; a role other than the assistant's, and null where nothing may be, left out.
+ * Brings a message or delta into the contract's form, in place. Content becomes a string, reasoning goes under
+ * `reasoning`, and content parts of reasoning models are taken apart. Left out are objects that hold only empty texts,
+ * roles other than the assistant's, and members that must not be null and are.
  */
 export function normalizeMessage(message: Record<string, unknown>): void {
   if (message['reasoning_content'] !== undefined) {
@@ -47,7 +51,7 @@ export function normalizeMessage(message: Record<string, unknown>): void {
   }
   const { content, function_call: older, audio } = message
   if (Array.isArray(content)) takeApart(message, content)
-  // Cloudflare gives an answer in JSON as the object itself.
+  // Cloudflare sends a JSON answer as the object itself.
   else if (isRecord(content)) message['content'] = JSON.stringify(content)
   if (isRecord(older) && isHollow(older)) delete message['function_call']
   if (isRecord(audio) && isHollow(audio)) delete message['audio']
@@ -57,17 +61,20 @@ export function normalizeMessage(message: Record<string, unknown>): void {
     message['annotations'] = message['annotations'].map(completeCitation)
 }
 
-/** Members that are there or not. Servers that write every field of an object write them as null, and clients refuse that. */
+/**
+ * Members that are present or absent, but never null. Servers that write every field write null here, and clients
+ * refuse it.
+ */
 const neverNull = ['reasoning_details', 'audio', 'images', 'annotations', 'name', 'function_call'] as const
 
-/** Snowflake writes every object of the format, with empty texts in those that say nothing. */
+/** Snowflake writes every object of the format, with empty texts in the unused ones. */
 function isHollow(object: Readonly<Record<string, unknown>>): boolean {
   for (const name in object)
     if (object[name] !== '' && object[name] !== 0 && object[name] !== null) return false
   return true
 }
 
-/** Clients want every member of a citation, some of which several hosts leave out or write as null. */
+/** Clients require every member of a citation; several hosts leave some out or write null. */
 function completeCitation(annotation: unknown): unknown {
   const citation = isRecord(annotation) ? annotation['url_citation'] : null
   if (!isRecord(annotation) || !isRecord(citation)) return annotation
@@ -98,7 +105,7 @@ function textOf(thinking: unknown): string {
     .join('')
 }
 
-/** Bytes of everything a model wrote in a message or delta, for estimates. */
+/** The bytes of everything that a model wrote in a message or delta, for estimates. */
 export function outputBytesOf(
   message: Readonly<Record<string, unknown>>,
   bytesOf: (text: string) => number = byteLength,
@@ -127,7 +134,7 @@ function calledBytesOf(called: Readonly<Record<string, unknown>>, bytesOf: (text
   return bytes
 }
 
-/** Whether a message or delta calls a tool, in the newer member or the older one. */
+/** Whether a message or delta calls a tool, in `tool_calls` or in the older `function_call`. */
 export function hasCalls({
   tool_calls: calls,
   function_call: older,
@@ -140,8 +147,8 @@ function byteLength(text: string): number {
 }
 
 /**
- * Members that tell of the operator's account or of nothing a caller knows, and what another gateway says of its own
- * routes; never shown.
+ * Members about the operator's account or a provider's internals, and another gateway's notes about its own routes;
+ * callers never see them.
  */
 export const upstreamOnlyMembers = [
   'headrace_metadata',

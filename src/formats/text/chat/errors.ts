@@ -1,7 +1,9 @@
 import { keepAliveComment, type StreamFrames } from '../halves.ts'
 import type { ClientConvention, ShownError } from '../../client-convention.ts'
 
-/** OpenAI's words for what went wrong, by status; others are `invalid_request_error` below 500 and `server_error` from there. */
+/**
+ * OpenAI's error types, by status; for other statuses `invalid_request_error` below 500 and `server_error` from 500.
+ */
 const typeOfStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'insufficient_quota',
@@ -9,7 +11,7 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
-/** OpenAI's codes where its clients look for one. */
+/** OpenAI's error codes, for the errors where its clients read one. */
 const codeOfType: Readonly<Record<string, string>> = {
   authentication: 'invalid_api_key',
   payment_required: 'insufficient_quota',
@@ -19,8 +21,8 @@ const codeOfType: Readonly<Record<string, string>> = {
 }
 
 /**
- * OpenAI's envelope: `type`, `param` and `code` are always there, the latter two null where there is nothing to say. What
- * the contract tells besides stands in `metadata`.
+ * OpenAI's envelope: `type`, `param` and `code` are always present, the latter two null when they do not apply. The
+ * contract's other members go into `metadata`.
  */
 function writeOpenAiError({ error, status }: ShownError): Record<string, unknown> {
   const isUnknownModel = (status === 404 || status === 400) && error.param === 'model'
@@ -35,14 +37,14 @@ function writeOpenAiError({ error, status }: ShownError): Record<string, unknown
   }
 }
 
-/** What clients that were made for OpenAI expect, at the address that is theirs. */
+/** The convention of clients made for OpenAI, at the address that they use. */
 export const openAiConvention: ClientConvention = {
   writeError: writeOpenAiError,
   requestIdHeader: null,
   acceptsApiKeyHeader: false,
 }
 
-/** What a stream shows that nobody has begun. */
+/** The frames that a stream shows before any provider has answered. */
 export const chatFrames: StreamFrames = {
   keepAlive: keepAliveComment,
   writeError(error, { generationId, model, created }) {

@@ -3,30 +3,30 @@ import { toBuffer } from '../../../json/bytes.ts'
 import { isRecord } from '../../../json/values.ts'
 import { isMediaItself, type MediaWeight, noMedia } from '../media/media-source.ts'
 
-/** Tokens of an image whose size is not known: a large one at full detail, as most providers count it. */
+/** Tokens of an image of unknown size: a large one at full detail, as most providers count it. */
 const imageTokens = 1_500
 
-/** Tokens of an image asked for at low detail. */
+/** Tokens of an image at low detail. */
 const lowDetailImageTokens = 100
 
-/** Decoded bytes per token of speech: 25 tokens a second, at 32 kB a second uncompressed and 4 kB compressed. */
+/** Decoded bytes for each token of speech: 25 tokens a second, at 32 kB a second uncompressed and 4 kB compressed. */
 const waveBytesPerToken = 1_280
 
 const compressedBytesPerToken = 160
 
-/** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
+/** Decoded bytes for each token of a document; a page of 50 kB has about 2,500 tokens with its picture. */
 const fileBytesPerToken = 20
 
-/** Addresses of any kind, sound that was sent or that a model spoke before, and files. */
+/** Occur in parts with a URL, in sound from the caller or from an earlier answer, and in files. */
 const marks = ['_url"', 'audio"', '"file'].map((text) => Buffer.from(text))
 
-/** Whether messages may carry images, audio or files, whose encoded bytes say nothing about their tokens. */
+/** Whether messages may carry images, audio or files. The length of their encoding does not tell their tokens. */
 export function mayCarryMedia(messages: Uint8Array): boolean {
   const buffer = toBuffer(messages)
   return marks.some((mark) => buffer.includes(mark))
 }
 
-/** Adds up the media of parsed messages; anything of another shape weighs nothing and is left to the provider. */
+/** Adds up the media of parsed messages. A part of unknown form counts as nothing; the provider judges it. */
 export function weighMedia(
   messages: readonly unknown[],
   charactersOf: (text: string) => number = (text) => text.length,
@@ -36,7 +36,7 @@ export function weighMedia(
   for (const message of messages) {
     if (!isRecord(message)) continue
     const { content, audio } = message
-    // What a model said before, by the id under which its provider keeps it.
+    // Sound of an earlier answer, which the caller names by the id under which the provider keeps it.
     if (isRecord(audio)) total.isUncounted = true
     if (!Array.isArray(content)) continue
     for (const part of content) addPart(total, part, lengthOf)

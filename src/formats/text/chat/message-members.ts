@@ -6,11 +6,11 @@ const comma = 0x2c
 const openBracket = 0x5b
 const quote = 0x22
 
-/** Members of one kind of object that hosts know, and the objects inside that are looked into. */
+/** The members of one kind of object that hosts know, and the inner objects whose members are checked too. */
 export interface KnownMembers {
   names: ReadonlySet<string>
   inside: Readonly<Record<string, KnownMembers>>
-  /** The same names as bytes, by their lengths. */
+  /** The same names as bytes, by length. */
   spelled: readonly (readonly KnownName[])[]
 }
 
@@ -30,8 +30,8 @@ function known(names: readonly string[], inside: Record<string, KnownMembers> = 
 }
 
 /**
- * What messages of chat completions have, by OpenAI's own document and by what hosts and clients agree on besides. What
- * is in this list and a host still refuses has a quirk of its own.
+ * The members of chat messages: those in OpenAI's documentation, and those that hosts and clients agree on. A host that
+ * refuses one of them has a quirk for it.
  */
 export const messageMembers = known(
   [
@@ -49,7 +49,7 @@ export const messageMembers = known(
     'reasoning_content',
     'reasoning_details',
     'cache_control',
-    // The beginning of an answer, of several hosts.
+    // Marks the beginning of an answer that the model continues, on several hosts.
     'prefix',
   ],
   {
@@ -74,7 +74,7 @@ export const messageMembers = known(
   },
 )
 
-/** Whether parsed messages, and what is inside them, have known members alone. */
+/** Whether parsed messages, and the objects inside them, have only known members. */
 export function areKnown(value: unknown, members: KnownMembers = messageMembers): boolean {
   if (Array.isArray(value)) {
     for (const each of value) if (!areKnown(each, members)) return false
@@ -90,14 +90,14 @@ export function areKnown(value: unknown, members: KnownMembers = messageMembers)
 }
 
 /**
- * Whether messages have a member that is not known, told without building them. `bytes` are valid JSON, but for what the
- * provider is left to find.
+ * Whether messages have an unknown member; tells it without building values. `bytes` are valid JSON, except for faults
+ * that the provider may find.
  */
 export function hasUnknownMember(bytes: Buffer): boolean {
   return bytes[0] === openBracket && scanList(bytes, 0, messageMembers) < 0
 }
 
-// An offset behind the value, or -1 once a name was found that is not known.
+// The offset after the value, or -1 once an unknown name was found.
 function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
   let at = skipSpace(bytes, start + 1)
   if (bytes[at] === closeBracket) return at + 1
@@ -126,7 +126,8 @@ function scanObject(bytes: Buffer, start: number, members: KnownMembers): number
   }
 }
 
-// By hand: of a long conversation there are hundreds of thousands of names, and a string of each would cost the most.
+// Compares bytes by hand: a long conversation has hundreds of thousands of names, and making strings of them would cost
+// most of the time.
 function findName(
   bytes: Buffer,
   start: number,

@@ -7,7 +7,10 @@ import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { TextSlot } from '../streams/frame-template.ts'
 import { type CallMark, missingCallId, ToolIndexes } from '../tools/tool-indexes.ts'
 
-/** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
+/**
+ * A provider's chunk with the gateway's identity and without members that only concern the operator; its choices are
+ * the given ones.
+ */
 export function toShownChunk(
   wire: Readonly<Record<string, unknown>>,
   context: AnswerContext,
@@ -22,12 +25,12 @@ export function toShownChunk(
   }
   delete chunk['usage']
   for (const name of upstreamOnlyMembers) delete chunk[name]
-  // The official client accepts a string or nothing here, and refuses null.
+  // The official client accepts a string or an absent member here, and refuses null.
   if (typeof chunk['system_fingerprint'] !== 'string') delete chunk['system_fingerprint']
   return chunk
 }
 
-/** What the gateway says itself, and padding, which belongs to the frame that it pads. */
+/** Members that the gateway writes itself, and padding, which only fits the frame that it pads. */
 const ownMembers: ReadonlySet<string> = new Set<string>(
   [
     'id',
@@ -43,9 +46,9 @@ const ownMembers: ReadonlySet<string> = new Set<string>(
 )
 
 /**
- * What a frame without choices says besides usage, such as what a filter found in the prompt, added to what earlier ones
- * said; null when that is nothing. It is shown with the next frame that has a choice, because many clients read
- * `choices[0]` of every chunk without looking.
+ * The members of a frame without choices, other than usage (a filter's findings in the prompt, for example), added to
+ * those of earlier frames; null when there are none. They are shown with the next frame that has a choice, because many
+ * clients read `choices[0]` of every chunk unchecked.
  */
 export function membersBeside(
   wire: Readonly<Record<string, unknown>>,
@@ -55,19 +58,19 @@ export function membersBeside(
   return found.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(found) }
 }
 
-/** What a stream remembers of one of its choices. */
+/** The state of one choice of a stream. */
 export class ChoiceState {
   readonly toolIndexes = new ToolIndexes()
-  /** The name each call began with, by its shown index. */
+  /** The name that each call began with, by its shown index. */
   readonly toolNames = new Map<number, string>()
-  /** Calls that have got arguments, by their shown index. */
+  /** The shown indexes of calls that have received arguments. */
   readonly withArguments = new Set<number>()
-  /** What makes the ids of its calls its own where the provider gives none. */
+  /** Makes the ids of its calls unique when the provider sends none. */
   readonly idSuffix: string
   hasBegun = false
   sawRole = false
   sawToolCalls = false
-  /** The last that was kept back of it: it has the finish reason. Null until the choice has ended. */
+  /** The last chunk that was kept back of this choice; it has the finish reason. Null until the choice has ended. */
   ending: Record<string, unknown> | null = null
 
   constructor(idSuffix: string) {
@@ -79,7 +82,7 @@ export class ChoiceState {
   }
 }
 
-/** One choice of one chunk, and what of it is said only once. */
+/** One choice of one chunk, and whether it begins a message or a call. */
 export interface ShownChoice {
   choice: Record<string, unknown>
   delta: Record<string, unknown>
@@ -87,7 +90,7 @@ export interface ShownChoice {
   beganToolCall: boolean
 }
 
-/** A whole message as the only delta of its choice: its calls are told apart by their places. */
+/** A whole message as the only delta of its choice; its calls are told apart by position. */
 export function wholeDelta(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { tool_calls: calls } = message
   if (!Array.isArray(calls)) return message
@@ -98,8 +101,8 @@ export function wholeDelta(message: Readonly<Record<string, unknown>>): Record<s
 }
 
 /**
- * A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. Some hosts
- * answer a stream with a whole answer: a choice that begins with a message and no delta is one.
+ * A streamed choice in the contract's form; the caller of this function sets the finish reason. Does not change `wire`.
+ * Some hosts answer a stream with a whole answer, so a choice may begin with a message instead of a delta.
  */
 export function toShownChoice(
   wire: Readonly<Record<string, unknown>>,
@@ -113,7 +116,7 @@ export function toShownChoice(
   const delta: Record<string, unknown> = isRecord(given) ? { ...given } : {}
   normalizeMessage(delta)
   const beganMessage = delta['role'] !== undefined && !state.sawRole
-  // Clients that join the strings of all deltas would make `assistantassistant` of a role that is said twice.
+  // Clients that concatenate the strings of all deltas would read a repeated role as `assistantassistant`.
   if (!beganMessage) delete delta['role']
   state.sawRole ||= beganMessage
   let beganToolCall = false
@@ -134,9 +137,9 @@ export function toShownChoice(
 }
 
 /**
- * A piece of a tool call. Several hosts repeat id and name in every piece, and clients that join the strings of all
- * deltas would call a tool `weatherweather`: each is shown once. A call that begins without an id, or with the id of
- * another call, is given one.
+ * One piece of a tool call. Several hosts repeat the id and the name in every piece, and clients that concatenate all
+ * deltas would read a tool `weatherweather`, so each is shown once. A call that begins without an id, or with the id of
+ * another call, gets a new one.
  */
 function toShownCall(
   wire: Readonly<Record<string, unknown>>,
@@ -164,7 +167,7 @@ function toShownCall(
   const called = wire['function']
   if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
   else if (isRecord(wire['custom'])) delete call['function']
-  // Clients look into it without looking for it.
+  // Clients read `function` without checking that it exists.
   else call['function'] = {}
   return call
 }
@@ -176,8 +179,8 @@ function nameOf({ function: called, custom }: Readonly<Record<string, unknown>>)
 }
 
 /**
- * Whether a piece that names a tool begins a call, although its marks are those of a call before it: that one is in the
- * same frame, where nothing but its place tells them apart, or has arguments already and another name.
+ * Whether a piece that names a tool begins a new call although it has the marks of an earlier one: that call is in the
+ * same frame, so only the position tells them apart, or it has arguments already and another name.
  */
 function isAnotherCall(
   name: string,
@@ -206,7 +209,7 @@ function toShownFunction(
   return shown
 }
 
-/** Whether a shown piece has what is said once of a call. */
+/** Whether a shown piece has an id or a name, which a call shows only once. */
 function isBeginning(call: unknown): boolean {
   if (!isRecord(call)) return false
   const called = call['function']
@@ -218,8 +221,8 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Where the text of a chunk's only choice lies, when it is plain text of a kind that goes on for many frames; null for
- * everything else.
+ * Where the text of a chunk's only choice lies, when it is plain text of a kind that goes on for many frames; otherwise
+ * null.
  */
 export function findTextSlot(
   wireDelta: Readonly<Record<string, unknown>>,

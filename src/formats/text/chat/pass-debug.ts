@@ -4,7 +4,10 @@ import { writeDebug } from '../../debug-options.ts'
 import { fromUtf8, toPiece } from '../../sse.ts'
 import { WrappedStream } from '../streams/stream-passage.ts'
 
-/** A chat stream for a caller who asked for `debug`: what is to be shown of the exchange comes in chunks before the first one. */
+/**
+ * A chat stream for a caller that asked for `debug`: the chunks that show the exchange come before the first chunk of
+ * the answer.
+ */
 export function showDebugFirst(stream: StreamRewriter, context: AnswerContext): StreamRewriter {
   return context.debug === undefined ? stream : new DebuggedStream(stream, context)
 }
@@ -18,7 +21,10 @@ class DebuggedStream extends WrappedStream {
     this.#context = context
   }
 
-  /** With the first chunk and not before it: until then another endpoint may answer, and was sent another body. */
+  /**
+   * The debug chunks go out with the first chunk, not before it: until then another endpoint may answer, with another
+   * request body.
+   */
   override push(chunk: Uint8Array): BodyPiece | null {
     const piece = super.push(chunk)
     return piece === null || this.#isShown ? piece : joinPieces([this.#takeDebug(), piece])

@@ -6,20 +6,23 @@ import { noArguments } from '../tools/tool-input.ts'
 import type { ChoiceState } from './pass-chunk.ts'
 
 /**
- * How far the end of a chat stream is. `counted`: the provider has told its usage, and no choice has ended. `finishing`:
- * some choices have ended, others go on. `finished`: all that began have ended. `accounted`: usage came by itself behind
- * that. `given_up`: the terminator came although nothing had been counted or had ended. `terminated`: it came where it
- * may, and every choice that has no end is over.
+ * How far the end of a chat stream is.
+ * `counted`: the provider has sent its usage, and no choice has ended.
+ * `finishing`: some choices have ended, others continue.
+ * `finished`: all choices that began have ended.
+ * `accounted`: a frame with usage alone came after that.
+ * `given_up`: the terminator came before any usage or finish reason.
+ * `terminated`: the terminator came at an allowed place; choices without a finish reason are over.
  */
 type EndState = 'running' | 'counted' | 'finishing' | 'finished' | 'accounted' | 'given_up' | 'terminated'
 
-/** What is read of a stream and moves its end. `chunk`: anything that is no usage by itself. */
+/** The events of a stream that move its end. `chunk` is any frame except usage alone. */
 type Signal = 'begin' | 'finish' | 'usage' | 'usage_alone' | 'chunk' | 'terminator'
 
-/** The same, with whether the end was the last that was awaited. */
+/** The same events, with `finish` split: did the last open choice end, or another? */
 type Step = Exclude<Signal, 'finish'> | 'finish_one' | 'finish_last'
 
-/** Steps that are not in the table change nothing. */
+/** A step that is missing here leaves the state unchanged. */
 const steps: Readonly<Record<EndState, Partial<Record<Step, EndState>>>> = {
   running: {
     usage: 'counted',
@@ -44,7 +47,7 @@ const stages: Readonly<Partial<Record<EndState, StreamStage>>> = {
 
 const noReason = 'the body ended before a finish reason'
 
-/** Why a body may not end here. A stream that is terminated has ended every choice that began. */
+/** Why a body may not end in this state. A terminated stream has ended every choice that began. */
 const breaks: Readonly<Partial<Record<EndState, string>>> = {
   running: noReason,
   counted: noReason,
@@ -52,7 +55,7 @@ const breaks: Readonly<Partial<Record<EndState, string>>> = {
   finishing: 'the body ended before every choice had a finish reason',
 }
 
-/** The end of a chat stream: one state, moved by what is read. */
+/** Tracks the end of a chat stream. */
 export class ChatEnd {
   #state: EndState = 'running'
   /** Choices that began and have not ended. */
@@ -72,7 +75,7 @@ export class ChatEnd {
     return stages[this.#state] ?? 'running'
   }
 
-  /** Whether every choice that began has ended, and one has. */
+  /** Whether at least one choice began, and all that began have ended. */
   get isWhole(): boolean {
     return this.#finished > 0 && this.#open === 0
   }
@@ -81,7 +84,7 @@ export class ChatEnd {
     this.#state = steps[this.#state][this.#stepOf(signal)] ?? this.#state
   }
 
-  /** Why the stream is broken when its body ends now, for the log; null when it is whole. */
+  /** Why the stream is broken if its body ends now, for the log; null when the stream is complete. */
   whyBroken(): string | null {
     if (this.#state === 'terminated' && this.#finished === 0) return noReason
     return breaks[this.#state] ?? null
@@ -99,16 +102,16 @@ export class ChatEnd {
 type Chunk = Record<string, unknown>
 
 /**
- * Chunks that were kept back from the first finish reason on, the last with these members. Usage stands beside the last
- * finish reason: in a chunk of its own it would come with no choice, which many clients do not look for; or with one whose
- * reason takes the place of the real one (null) or is joined to it (the same).
+ * The chunks that were kept back since the first finish reason, with these members added to the last. Usage goes with
+ * the last finish reason. A separate chunk for it would have no choice, which many clients do not expect, or a choice
+ * whose finish reason replaces the real one (null) or is appended to it (a repetition).
  */
 export function endingChunks(kept: readonly Chunk[], identity: Chunk, last: Chunk): readonly Chunk[] {
   const chunk = kept.at(-1) ?? { ...identity, choices: [{ index: 0, delta: {}, finish_reason: null }] }
   return [...kept.slice(0, -1), { ...chunk, ...last }]
 }
 
-/** Makes this the choice's last: the finish reason goes with it. */
+/** Makes this chunk the choice's last one and moves the finish reason into it. */
 export function moveEnding(state: ChoiceState, choice: Chunk): void {
   const { ending } = state
   if (ending !== null) {
@@ -120,7 +123,7 @@ export function moveEnding(state: ChoiceState, choice: Chunk): void {
   state.ending = choice
 }
 
-/** The end of a choice that its provider gave none, and yet said that all was said. */
+/** Ends a choice without a finish reason, when the provider said that the answer is complete. */
 export function endOf(index: number, state: ChoiceState): { choice: Chunk; reason: FinishReason } {
   const reason = toFinishReason(null, state.sawToolCalls)
   const choice = { index, delta: {}, finish_reason: reason, native_finish_reason: null }
@@ -128,7 +131,7 @@ export function endOf(index: number, state: ChoiceState): { choice: Chunk; reaso
   return { choice, reason }
 }
 
-/** Calls that never got arguments get empty ones, because clients parse what they have put together. */
+/** Gives empty arguments to calls that never received any, because clients parse the joined arguments. */
 export function completeCalls({ toolNames, withArguments, ending }: ChoiceState): void {
   const delta = ending?.['delta']
   if (!isRecord(delta) || withArguments.size === toolNames.size) return

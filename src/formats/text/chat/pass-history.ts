@@ -26,15 +26,15 @@ const marks = {
 }
 
 /**
- * The conversation as this provider takes it, as JSON text, or null when it may go as it came. A search of the bytes
- * decides first, because most conversations need no edit and parsing them would cost more than the whole request.
+ * The conversation as this provider takes it, as JSON text; null when it may pass unchanged. A search of the bytes
+ * decides first, because most conversations need no edit and parsing them would cost more than the rest of the request.
  */
 export function adaptMessages(call: AdaptedCall, quirks: ChatQuirks): AdaptedMessages | null {
   const conversation = toBeAdapted(call, quirks)
   return conversation === null ? null : atOnce(adapt(conversation, quirks))
 }
 
-/** The same in steps, so that others have a turn between them. */
+/** The same in steps, so that other calls get their turn. */
 export function* adaptMessagesInSteps(
   call: AdaptedCall,
   quirks: ChatQuirks,
@@ -45,7 +45,7 @@ export function* adaptMessagesInSteps(
 
 type AdaptedCall = Pick<TextCall, 'document' | 'hasKnownMembers'>
 
-/** The conversation where it needs an edit, else null. */
+/** The conversation if it needs an edit, otherwise null. */
 function toBeAdapted({ document, hasKnownMembers }: AdaptedCall, quirks: ChatQuirks): LookedInto | null {
   const conversation = lookInto(document, 'messages')
   if (conversation === null) return null
@@ -72,7 +72,7 @@ function* adapt(conversation: LookedInto, quirks: ChatQuirks): Generator<void, A
   return { messages: conversation.restore(json), dropped }
 }
 
-/** What an assistant drew is a part of the conversation, and no host of this format that refuses members takes it back. */
+/** A picture that an assistant drew is part of the conversation, and no strict host of this format takes it back. */
 function refuseImages(messages: readonly unknown[]): void {
   for (const [index, message] of messages.entries()) {
     const images = isRecord(message) ? (message['images'] ?? []) : []
@@ -84,7 +84,7 @@ function refuseImages(messages: readonly unknown[]): void {
   }
 }
 
-/** Messages as a host takes them, and the paths of what was taken out and said something. */
+/** Messages in a form that the host takes, and the paths of removed members that had a value. */
 export interface AdaptedMessages {
   messages: BodyPieces
   dropped: ReadonlySet<string>
@@ -99,7 +99,7 @@ function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   return bytes.includes(marks.toolCall) && needsEditOfTools(bytes, quirks)
 }
 
-/** Hosts that refuse what they do not know are not sent what only the contract knows. */
+/** Strict hosts refuse unknown members, so members that only the contract has are not sent to them. */
 function isStrict({ unknownMembers }: ChatQuirks): boolean {
   return unknownMembers === 'drop'
 }
@@ -109,7 +109,10 @@ function hasAdditions(bytes: Buffer, { answerMembers }: ChatQuirks): boolean {
   return !answerMembers && (bytes.includes(marks.refusal) || bytes.includes(marks.annotations))
 }
 
-/** Every call of a tool has one name and arguments: more names than that are somebody's, perhaps a tool's. */
+/**
+ * Every tool call has one `name` and one `arguments`. If there are more names, another object has one, perhaps a tool's
+ * message.
+ */
 function needsEditOfTools(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (quirks.shortToolCallIds || bytes.includes(marks.index)) return true
   return isStrict(quirks) && countOf(marks.name, bytes) > countOf(marks.arguments, bytes)
@@ -129,7 +132,7 @@ function adaptMessage(
   const removing = new Removing(dropped)
   const adapted = isStrict(quirks) ? withoutUnknown(message, messageMembers, removing) : { ...message }
   if (!quirks.developerRole && adapted['role'] === 'developer') adapted['role'] = 'system'
-  // The name of a tool stands in its call as well.
+  // The name of a tool stands in its call as well, so nothing is lost.
   if (!mayHaveName(adapted['role'], quirks)) removing.remove(adapted, 'name', adapted['role'] === 'tool')
   adaptReasoning(adapted, quirks, removing)
   if (isStrict(quirks)) removeAdditions(adapted, quirks, removing)
@@ -138,7 +141,7 @@ function adaptMessage(
   return adapted
 }
 
-/** Takes members out of messages and notes those that said something. */
+/** Removes members from messages and notes those that had a value. */
 class Removing {
   readonly #dropped: Set<string>
 
@@ -146,7 +149,7 @@ class Removing {
     this.#dropped = dropped
   }
 
-  /** Out of a message; with `isTold` the host hears of it in another way. */
+  /** Removes a member of a message. `isTold`: the host learns the value in another way, so nothing is noted. */
   remove(message: Record<string, unknown>, name: string, isTold = false): void {
     if (!isTold) this.note(message[name], `messages[].${name}`)
     delete message[name]
@@ -159,7 +162,7 @@ class Removing {
   }
 }
 
-/** The object with known members alone, and so those inside it. */
+/** The object, and the objects inside it, with only known members. */
 function withoutUnknown(
   wire: Record<string, unknown>,
   { names, inside }: KnownMembers,
@@ -182,16 +185,18 @@ function withoutUnknown(
   return kept
 }
 
-/** A caller may name a member as it likes. */
+/** The caller chooses the name of an unknown member, so it is cut when shown. */
 const shownNameLengthMax = 64
 
-/** Hosts that are not strict take any name; others know that of a tool only where they say so. */
+/**
+ * Hosts that are not strict take any name. Strict hosts take a name on a tool's message only if their quirks say so.
+ */
 function mayHaveName(role: unknown, quirks: ChatQuirks): boolean {
   if (role !== 'tool') return quirks.messageNames
   return quirks.toolMessageNames || (quirks.messageNames && !isStrict(quirks))
 }
 
-/** What clients of the contract send along, and what they send back of the gateway's own answers. */
+/** Removes members that clients of the contract add, and members of the gateway's own answers that they send back. */
 function removeAdditions(
   message: Record<string, unknown>,
   { answerMembers }: ChatQuirks,
@@ -208,7 +213,7 @@ function removeAdditions(
   if (typeof refusal === 'string') message['content'] ??= refusal
 }
 
-/** What may have such fields inside a message. */
+/** Members of a message whose objects may have provider-specific fields. */
 const specificWithin = ['content', 'tool_calls', 'function'] as const
 
 function removeSpecificFields(wire: Record<string, unknown>, path: string, removing: Removing): void {
@@ -245,7 +250,7 @@ function adaptReasoning(
   }
   const reasoning = message['reasoning'] ?? message['reasoning_content']
   const isTold = reasoningHistory !== 'drop' && typeof reasoning === 'string'
-  // One thought in several members is named once.
+  // A thought that stands in several members is noted once.
   if (!isTold) removing.note(reasoning ?? message['reasoning_details'], 'messages[].reasoning')
   delete message['reasoning']
   delete message['reasoning_content']
@@ -253,7 +258,7 @@ function adaptReasoning(
   if (isTold) message[reasoningHistory] = reasoning
 }
 
-/** What this gateway sealed for another provider; the words of such a thought stand in `reasoning` as well. */
+/** Removes thoughts that this gateway sealed for another provider; their text stands in `reasoning` as well. */
 function leaveSealed(message: Record<string, unknown>, removing: Removing): void {
   const { reasoning_details: details } = message
   if (!Array.isArray(details)) return
@@ -273,7 +278,7 @@ function adaptToolCalls(message: Record<string, unknown>, { shortToolCallIds }: 
   if (!Array.isArray(calls)) return
   message['tool_calls'] = calls.map((call: unknown) => {
     if (!isRecord(call)) return call
-    // The contract's answers number their calls; OpenAI refuses the number when it comes back.
+    // The contract's answers number the calls; OpenAI refuses this number in a request.
     const { index: _removed, ...rest } = call
     const { id } = rest
     return shortToolCallIds && typeof id === 'string' ? { ...rest, id: toShortId(id) } : rest
@@ -283,8 +288,8 @@ function adaptToolCalls(message: Record<string, unknown>, { shortToolCallIds }: 
 const shortIdPattern = /^[a-zA-Z0-9]{9}$/
 
 /**
- * Nine letters or digits for any id, the same for the same id, so that a call and its result still belong together.
- * A hash, because the end and the beginning of foreign ids are often alike.
+ * Nine letters or digits for any id, and always the same for the same id, so that a call and its result still match. It
+ * is a hash, because ids of other providers often share their beginning or end.
  */
 export function toShortId(id: string): string {
   if (shortIdPattern.test(id)) return id

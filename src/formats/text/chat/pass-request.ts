@@ -10,7 +10,7 @@ import { isRecord } from '../../../json/values.ts'
 import { type ChatModel, type ChatQuirks, hasSwitch } from './quirks.ts'
 import type { EncodedRequest } from '../halves.ts'
 
-/** A chat completions body, and what of it was read already. */
+/** A chat completions body, and the parts of it that are already read. */
 export interface ChatBody extends Pick<
   TextCall,
   'document' | 'stream' | 'userId' | 'completed' | 'hasKnownMembers'
@@ -18,7 +18,7 @@ export interface ChatBody extends Pick<
   demand: { choices: number }
 }
 
-/** The edits under way: what to set, what to take out, and what of it the caller should hear of. */
+/** The edits so far: members to set, members to remove, and the names that the caller should learn of. */
 interface Edits {
   set: Record<string, BodyPiece | BodyPieces>
   remove: string[]
@@ -27,9 +27,9 @@ interface Edits {
 }
 
 /**
- * The caller's body with the smallest edit that this provider needs: its own model name, without the gateway's members
- * and what the provider refuses. Throws `invalid_request` for what must not be left out silently, such as `n` above
- * what the provider gives; `callersName` tells how the caller's format calls a member.
+ * The caller's body with the smallest edit that this provider needs: the provider's model name, and without the members
+ * of the gateway and those that the provider refuses. Throws `invalid_request` for a member that must not be left out
+ * silently, such as `n` above the provider's limit; `callersName` gives the name of a member in the caller's format.
  */
 export function encodeChatRequest(
   call: ChatBody,
@@ -41,7 +41,7 @@ export function encodeChatRequest(
   return edited(call, edits, adaptMessages(call, quirks))
 }
 
-/** The same in steps, so that others have a turn between them. */
+/** The same in steps, so that other calls get their turn. */
 export function* encodeChatInSteps(
   call: ChatBody,
   endpoint: Endpoint,
@@ -86,7 +86,7 @@ function edited(call: ChatBody, edits: Edits, adapted: AdaptedMessages | null): 
   return { body: editPieces(call.document, edits), dropped, approximated }
 }
 
-/** Throws for what this provider would not heed, although the answer means something else without it. */
+/** Throws for members that this provider would ignore although they change the answer. */
 function refuseLost(
   { document }: ChatBody,
   { refused }: ChatQuirks,
@@ -101,7 +101,7 @@ function refuseLost(
   }
 }
 
-/** Leaves out or refuses what this model does not take, though the provider's other models do. */
+/** Leaves out or refuses members that this model does not take, although other models of the provider do. */
 function applyModel(
   { document }: ChatBody,
   { drops, refuses, takesUnthinking }: ChatModel,
@@ -128,7 +128,7 @@ function isNotToThink(document: TextCall['document']): boolean {
   return (effort ?? memberValue(document, 'reasoning_effort')) === 'none'
 }
 
-/** Whether the answer would be the same without the member; true only of a few. */
+/** Whether the answer would be the same without the member; known only for a few members. */
 export function isDefault(document: TextCall['document'], name: string): boolean {
   const value = memberValue(document, name)
   switch (name) {
@@ -140,7 +140,7 @@ export function isDefault(document: TextCall['document'], name: string): boolean
       return value === false
     case 'top_logprobs':
       return value === 0
-    // Not to show thoughts is no wish for any, and the gateway itself leaves them out.
+    // Hiding thoughts asks nothing of the provider; the gateway itself hides them.
     case 'reasoning':
       return isOnlyHiding(value)
     case 'include_reasoning':
@@ -158,9 +158,9 @@ function applyRules({ document }: ChatBody, { rules, unknownRule }: ChatQuirks, 
   for (const name of document.members.keys()) {
     const rule = rules.get(name) ?? unknownRule
     if (name === 'model') continue
-    // A null means the default everywhere in the contract, and several hosts refuse it.
+    // In the contract a null always means the default, and several hosts refuse null.
     if (rule === 'remove' || rule === 'refuse' || !hasMember(document, name)) edits.remove.push(name)
-    // What asks for nothing is no loss.
+    // Leaving out a default value loses nothing.
     else if (rule === 'drop' && isDefault(document, name)) edits.remove.push(name)
     else if (rule === 'drop') drop(edits, name)
     else if (rule !== 'keep') {
@@ -184,8 +184,8 @@ function drop(edits: Edits, name: string, shown = name): void {
 }
 
 /**
- * One of two spellings, the newer winning where both were sent. A server that takes both may heed the older: then both
- * say what was held for.
+ * Sends one of the two spellings; the newer one wins when the caller sent both. A server that takes both may obey the
+ * older one, so both then get the value that the hold was computed from.
  */
 function encodeOutputLimit(
   { document }: ChatBody,
@@ -226,7 +226,7 @@ function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edit
   noteLostWishes(reasoning, effort, edits)
 }
 
-/** What of the object neither an effort nor a switch tells. */
+/** Notes the members of `reasoning` that neither an effort nor a switch expresses. */
 function noteLostWishes(
   reasoning: Readonly<Record<string, unknown>>,
   effort: string | null,
@@ -239,7 +239,7 @@ function noteLostWishes(
   }
 }
 
-/** An effort has a member of its own, and the object says no more than whether to think at all. */
+/** For a host whose object only switches thinking on or off; the effort goes into its own member. */
 function encodeSwitch(document: TextCall['document'], quirks: ChatQuirks, edits: Edits): void {
   const { set, remove, approximated } = edits
   const value = hasMember(document, 'reasoning') ? memberValue(document, 'reasoning') : null
@@ -252,7 +252,7 @@ function encodeSwitch(document: TextCall['document'], quirks: ChatQuirks, edits:
   const isOn = effort !== 'none'
   if (!isOn || reasoning['enabled'] === true) {
     if (quirks.reasoning === 'switch') set['reasoning'] = JSON.stringify({ enabled: isOn })
-    // The caller's own object, in the host's words, says more.
+    // The caller's own `thinking` object is more exact, so it stays.
     else if (!hasMember(document, 'thinking'))
       set['thinking'] = JSON.stringify({ type: isOn ? 'enabled' : 'disabled' })
   }
@@ -271,13 +271,13 @@ function effortOf({ enabled, effort }: Readonly<Record<string, unknown>>): strin
   return typeof effort === 'string' ? effort : null
 }
 
-/** The contract's `reasoning` object counts before the older member: where both say how hard to think, this one is left out. */
+/** The contract's `reasoning` object wins over the older member: when both set an effort, the older one is left out. */
 function leaveOtherEffort(document: TextCall['document'], effort: string, edits: Edits): void {
   if (!hasMember(document, 'reasoning_effort') || memberValue(document, 'reasoning_effort') === effort) return
   if (!edits.dropped.includes('reasoning_effort')) drop(edits, 'reasoning_effort')
 }
 
-/** Usage is what the caller pays by, so it is asked for whatever the caller said. */
+/** The gateway bills by usage, so it asks for it whatever the caller said. */
 function encodeStream({ document, stream }: ChatBody, { streamOptions }: ChatQuirks, edits: Edits): void {
   if (!stream || streamOptions === 'drop') {
     edits.remove.push('stream_options')
@@ -306,7 +306,7 @@ function encodeValues(call: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   if (call.userId !== null && [...call.userId].length > quirks.userLengthMax) drop(edits, 'user')
 }
 
-/** Whether the answer is to follow a schema, of which the host knows nothing. */
+/** Whether the caller asks for an answer that follows a schema and the host does not know schemas. */
 export function isUnknownSchema(
   { document }: Pick<ChatBody, 'document'>,
   { jsonSchema }: ChatQuirks,

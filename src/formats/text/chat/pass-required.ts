@@ -1,9 +1,11 @@
 import { isRecord } from '../../../json/values.ts'
 
-/** A schema's name where the caller gave none: most providers want one, and nothing depends on which. */
+/** The name of a schema when the caller gave none: most providers require a name, and any name does. */
 const schemaName = 'response'
 
-/** Members as they were parsed, checked or not; those too large to be parsed are not here, and their provider judges them as they are. */
+/**
+ * Members after parsing, checked or not. Members too large to be parsed are absent; the provider judges them unchanged.
+ */
 interface ParsedMembers {
   tools?: unknown
   tool_choice?: unknown
@@ -11,8 +13,8 @@ interface ParsedMembers {
 }
 
 /**
- * JSON of those members from which the caller left out what most providers want and vendors' own clients do not send; null
- * for nearly every request.
+ * JSON of the members that the gateway had to complete: the caller left out a part that most providers require and that
+ * vendors' own clients omit. Null for nearly every request.
  */
 export function completeMembers(members: ParsedMembers): Readonly<Record<string, string>> | null {
   const { tools, tool_choice: choice, response_format: format } = members

@@ -23,7 +23,7 @@ import { learnRewritten, type TextSlot } from '../streams/frame-template.ts'
 import { type FrameWire, StreamPassage } from '../streams/stream-passage.ts'
 import { completeCalls, endingChunks, endOf, moveEnding } from './pass-end.ts'
 
-/** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */
+/** Rewrites a chat completions stream into the contract's form, as canonical/upstream.ts describes. */
 export function createChatStream(context: AnswerContext, quirks: ChatQuirks): StreamRewriter {
   return new ChatPassage(context, quirks)
 }
@@ -38,7 +38,7 @@ class ChatPassage extends StreamPassage<Chunk> {
   readonly #reading: MeterReading = startReading({})
   #read: ReadUsage | null = null
   readonly #end = new ChatEnd()
-  /** Members of frames without choices, on their way to the next frame that is shown. */
+  /** Members of frames without choices; the next frame that is shown carries them. */
   #beside: Record<string, unknown> | null = null
   #besideBytes = 0
 
@@ -60,13 +60,15 @@ class ChatPassage extends StreamPassage<Chunk> {
     this.#end.tell('terminator')
   }
 
-  /** A whole last frame may lack its empty line; half a frame after the answer is complete is of no interest. */
+  /**
+   * A complete last frame may lack its empty line. Once the answer is complete, the rest of a frame does not matter.
+   */
   protected takesRest(rest: ByteText): boolean {
     return this.choicesFinished === 0 || isWholeFrame(rest)
   }
 
   protected finish(): void {
-    // A provider that has counted and said that this is all has answered, with or without a reason.
+    // A provider that sent usage and the terminator has answered, with or without a finish reason.
     if (this.#end.state === 'terminated') this.#finishAll()
     for (const choice of this.#choices.values()) completeCalls(choice)
     const reason = this.#end.whyBroken()
@@ -78,7 +80,7 @@ class ChatPassage extends StreamPassage<Chunk> {
       if (state.isFinished) continue
       const { choice, reason } = endOf(index, state)
       this.#end.tell('finish')
-      // Without a word and without a reason there is no answer that anybody would pay for.
+      // A choice with neither output nor a finish reason is not billed as an answer.
       if (this.meter.outputPieces > 0) this.#reading.finishReason ??= reason
       this.keepBack({ ...this.#identity(), choices: [choice] }, 0)
     }
@@ -132,18 +134,18 @@ class ChatPassage extends StreamPassage<Chunk> {
       const index = tokenCountOrNull(wireChoice['index']) ?? 0
       const state = this.#choiceAt(index)
       const { choice, delta, beganMessage, beganToolCall } = toShownChoice(wireChoice, index, state)
-      // A new call may move the indexes that earlier templates have learned.
+      // A new call may shift the indexes in templates learned earlier.
       if (beganToolCall) this.forgetTemplates()
       const wasFinished = state.isFinished
       const isFinished = wasFinished || this.#finish(wireChoice, choice, state)
       const bytes = outputBytesOf(delta)
       if (bytes > 0) this.meter.addPiece(bytes)
-      // A second finish frame with nothing to say would end the answer twice.
+      // A second, empty finish frame would end the choice twice.
       if (wasFinished && bytes === 0) continue
       if (isFinished) moveEnding(state, choice)
       mayLearn &&= !isFinished && !beganMessage && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
-      // Each choice for itself: one that goes on must not come after what it says next.
+      // Each choice separately: a choice that continues must not come after its own next piece.
       if (isFinished) keptChoices.push(choice)
       else {
         shownChoices.push(choice)
@@ -153,7 +155,8 @@ class ChatPassage extends StreamPassage<Chunk> {
     if (keptChoices.length > 0) {
       this.keepBack({ ...toShownChunk(wire, this.#context), choices: keptChoices }, frame.length)
     }
-    // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
+    // OpenAI's last frame has usage alone. A provider that writes its choices one after the other sends usage with the
+    // end of each.
     this.#end.tell(choices.length === 0 && hasUsage(wire) ? 'usage_alone' : 'chunk')
     if (shownChoices.length === 0) {
       this.readsEach = this.#end.finished > 0 || this.#beside !== null
@@ -161,7 +164,7 @@ class ChatPassage extends StreamPassage<Chunk> {
     }
     const chunk = { ...this.#beside, ...toShownChunk(wire, this.#context), choices: shownChoices }
     this.#beside = null
-    // Past the first finish reason, who is finished decides what is shown.
+    // After the first finish reason, which choices have ended decides what is shown.
     this.readsEach = this.#end.finished > 0
     if (!mayLearn || slot === null || hasUsage(wire)) return encodeFrame(chunk)
     return this.#learnFrom(frame, chunk, slot) ?? encodeFrame(chunk)
@@ -210,7 +213,7 @@ class ChatPassage extends StreamPassage<Chunk> {
     return true
   }
 
-  /** The frame as its template shows it; null where none was learned. */
+  /** The frame as its template shows it; null when no template was learned. */
   #learnFrom(frame: ByteText, chunk: Chunk, slot: TextSlot): ByteText | null {
     if (!this.mayLearn) return null
     const template = learnRewritten(frame, chunk, slot)

@@ -31,8 +31,8 @@ import { noArguments, toArguments } from '../tools/tool-input.ts'
 import { startReading } from '../usage-readers.ts'
 
 /**
- * A provider's whole chat answer, read and brought into the contract's form. Throws `provider_failed` for what is not
- * an answer, and the error itself where the provider sent one with a success status.
+ * Reads a provider's whole chat answer and brings it into the contract's form. Throws `provider_failed` when the body
+ * is not an answer, and the provider's error when it came with a success status.
  */
 export function decodeChatAnswer(
   bytes: Uint8Array,
@@ -44,7 +44,7 @@ export function decodeChatAnswer(
   return decoded ?? decodeWire(parseAnswer(toBuffer(bytes).toString('utf8')), context, quirks, wholeTexts)
 }
 
-/** How the texts of a parsed answer are measured, and the answer written. */
+/** How the texts of a parsed answer are measured, and how the answer is written. */
 interface Texts {
   bytesOf(text: string): number
   write(json: string): BodyPieces
@@ -55,7 +55,7 @@ const wholeTexts: Texts = {
   write: (json) => [json],
 }
 
-/** The answer without its long texts ever being built; null when what was asked of them needs them. */
+/** Decodes the answer without building its long texts; null when a step needs these texts. */
 function decodeSetAside(
   aside: SetAsideTexts,
   context: AnswerContext,
@@ -90,7 +90,7 @@ function decodeWire(
   const reading = startReading(wire)
   const shown = choices.map((choice: unknown, index) => toChoice(choice, index, { reading, texts, context }))
   const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
-  // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
+  // Without output another endpoint may answer. With output, the caller gets what came before the failure.
   if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'], context)
   const read = readChatUsage(wire['usage'], quirks, wire['usage_breakdown'])
   reading.usage = read?.usage ?? null
@@ -151,7 +151,7 @@ function unreadable(reason: string, cause?: unknown): GatewayError {
   })
 }
 
-/** What a choice is read into and measured with, and the answer it belongs to. */
+/** The answer that a choice belongs to, and where its figures are added. */
 interface ChoiceReading {
   reading: MeterReading
   texts: Texts
@@ -171,7 +171,7 @@ function toChoice(
   const shownNative = shownNativeReason(wire)
   const bytes = outputBytesOf(message, texts.bytesOf)
   const hasOutput = bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined
-  // Without a word and without a reason there is no answer that anybody would pay for.
+  // A choice with neither output nor a finish reason is not billed as an answer.
   if (native !== null || hasOutput) reading.finishReason ??= finishReason
   reading.nativeFinishReason ??= shownNative
   reading.outputBytes += bytes
@@ -187,7 +187,10 @@ function toChoice(
   }
 }
 
-/** Azure leaves the message out of a choice that its content filter emptied; without one of its own words it is no answer. */
+/**
+ * Azure leaves out the message of a choice that its content filter emptied. Any other choice without a message is not an
+ * answer.
+ */
 export function messageOf(
   wire: Readonly<Record<string, unknown>>,
   native: string | null,
@@ -199,7 +202,7 @@ export function messageOf(
   throw unreadable('a choice has no message')
 }
 
-/** An error object as callers see it, in an answer or a stream that had begun. */
+/** An error object as callers see it, inside an answer or a stream that had begun. */
 export function showError(error: GatewayError): Record<string, unknown> {
   return {
     code: error.status,
@@ -223,7 +226,7 @@ function toMessage(wire: Readonly<Record<string, unknown>>, idSuffix: string): R
   return message
 }
 
-/** Calls with an id each, also where the provider gave none, or one to several. */
+/** Gives each call its own id, also when the provider sent none or one id for several calls. */
 function withIds(calls: readonly unknown[], idSuffix: string): unknown[] {
   const taken = new Set<string>()
   return calls.map((call, index) => {

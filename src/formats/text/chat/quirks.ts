@@ -6,82 +6,96 @@ import { extendedChatShape, gatewayChatShape, standardChatShape } from './reques
 /** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */
 export interface ChatQuirkOptions {
   /**
-   * The member that limits output; the other spelling is renamed to it, or both stay `as_sent`: then a limit that came in
-   * another format goes as `max_tokens`. Default `max_tokens`, which most hosts know.
+   * The member that limits output; the other spelling is renamed to it. With `as_sent` both stay, and a limit from
+   * another format goes out as `max_tokens`. Default `max_tokens`, which most hosts know.
    */
   maxTokensField?: 'max_completion_tokens' | 'max_tokens' | 'as_sent'
-  /** Whether `stream_options` is understood. `drop` where usage comes anyway or the member is refused. Default `send`. */
+  /**
+   * Whether the provider knows `stream_options`. `drop` when it sends usage anyway or refuses the member. Default
+   * `send`.
+   */
   streamOptions?: 'send' | 'drop'
-  /** What happens to members no format knows. Default `drop`; `forward` for servers the operator runs. */
+  /** What happens to members that no format knows. Default `drop`; `forward` for servers that the operator runs. */
   unknownMembers?: 'forward' | 'drop'
   /** Members beyond OpenAI's format that the provider honours. */
   accepts?: readonly string[]
   /** Members of OpenAI's format that the provider refuses. */
   drops?: readonly string[]
-  /** Members the provider does not honour and that change what the answer means: a call that sets one is refused. */
+  /** Members that the provider ignores although they change the answer: a call that sets one is refused. */
   refuses?: readonly string[]
-  /** Members the provider calls otherwise. */
+  /** Members that have another name at the provider. */
   renames?: Readonly<Record<string, string>>
   /**
-   * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. With `as_sent` a
-   * chat caller's own object goes on as it is, and other callers' wishes as `reasoning_effort`. With `switch` the object has
-   * `enabled` alone, which also says the effort `none`; with `thinking` an object of that name with a `type` says the same.
-   * Default `effort`.
+   * How the contract's `reasoning` object is sent: as `reasoning_effort`, as an object, or not at all. `as_sent`: a
+   * chat caller's own object passes unchanged, and other callers' efforts go as `reasoning_effort`. `switch`: the
+   * object has only `enabled`, which is false for the effort `none`. `thinking`: an object `thinking` with a `type`
+   * says the same. Default `effort`.
    */
   reasoning?: 'effort' | 'switch' | 'thinking' | 'object' | 'as_sent' | 'drop'
-  /** Efforts that the provider does not know, and what it is told instead. Default none. */
+  /** Efforts that the provider does not know, and the effort that it gets instead. Default none. */
   nearestEfforts?: Readonly<Partial<Record<string, string>>>
-  /** How an assistant's earlier reasoning is sent back: under this name, or left out. Default `drop`. */
+  /** The member in which an assistant's earlier reasoning is sent back; `drop` leaves it out. Default `drop`. */
   reasoningHistory?: 'reasoning' | 'reasoning_content' | 'drop' | 'keep'
-  /** How `tool_choice: "required"` is spelled. Default `required`. */
+  /** The provider's spelling of `tool_choice: "required"`. Default `required`. */
   toolChoiceRequired?: 'required' | 'any'
-  /** Whether the role `developer` is known; else it becomes `system`. Default false. */
+  /** Whether the provider knows the role `developer`; otherwise it becomes `system`. Default false. */
   developerRole?: boolean
-  /** Whether `messages[].name` is accepted. Default true. */
+  /** Whether the provider accepts `messages[].name`. Default true. */
   messageNames?: boolean
   /** Whether a tool's message may carry the tool's name. Default false. */
   toolMessageNames?: boolean
-  /** Service tiers, by the provider's own names, that cost what its default costs; others are left out. Default none. */
+  /** Service tiers, by the provider's names, that cost the same as its default; others are left out. Default none. */
   serviceTiers?: readonly string[]
-  /** Whether an assistant's message may come back with `refusal` and `annotations`, as OpenAI's own answers have them. Default false. */
+  /**
+   * Whether an assistant's message in a request may have `refusal` and `annotations`, as OpenAI's answers do. Default
+   * false.
+   */
   answerMembers?: boolean
-  /** Whether tool call ids must be nine letters or digits; foreign ones are then rewritten consistently. Default false. */
+  /**
+   * Whether tool call ids must be nine letters or digits; other ids are then rewritten, the same id always the same
+   * way. Default false.
+   */
   shortToolCallIds?: boolean
-  /** The least temperature instead of 0, where 0 is refused or replaced. */
+  /** The temperature to send instead of 0, where the provider refuses or replaces 0. */
   temperatureMin?: number
-  /** Most answers per call; more are refused. Default null: no limit known. */
+  /** The most choices in a call; a call for more is refused. Default null: no limit is known. */
   choicesMax?: number | null
-  /** Whether `response_format` may carry a schema; else it asks for any JSON object. Default true. */
+  /** Whether `response_format` may carry a schema; otherwise it asks for any JSON object. Default true. */
   jsonSchema?: boolean
-  /** Longest `user` the provider takes; a longer one is left out. */
+  /** The longest `user` that the provider takes; a longer one is left out. */
   userLengthMax?: number
-  /** Whether reasoning tokens may be missing from the completion's count. Default false. */
+  /** Whether the completion's count may omit reasoning tokens. Default false. */
   reasoningNotCounted?: boolean
-  /** What it fetches itself. Default: images of any address, and no files, which the format has as bytes alone. */
+  /**
+   * The media that the provider fetches by URL. Default: images at any URL, and no files, which the format has only as
+   * bytes.
+   */
   addresses?: AddressSupport
-  /** What a model of this name takes less of than the others; null of those that take the same. Default: all do. */
+  /**
+   * The members that this model does not take; null for a model that takes all of them. Default: every model takes all.
+   */
   modelOf?: (upstreamModel: string) => ChatModel | null
 }
 
-/** Whether a host has a member that says whether to think at all. */
+/** Whether a host has a member that switches thinking on or off. */
 export function hasSwitch({ reasoning }: Pick<ChatQuirks, 'reasoning'>): boolean {
   return reasoning === 'switch' || reasoning === 'thinking'
 }
 
-/** What one model of a provider refuses, though its other models take it. */
+/** Members that one model of a provider refuses although its other models take them. */
 export interface ChatModel {
-  /** Tuning: left out and listed. */
+  /** Tuning members: left out and listed. */
   drops: readonly string[]
-  /** What changes the answer: a call that sets it is refused. */
+  /** Members that change the answer: a call that sets one is refused. */
   refuses: readonly string[]
-  /** Those of both that it takes from a call that asks it not to think. */
+  /** Members of the two lists above that the model takes in a call that asks it not to think. */
   takesUnthinking: readonly string[]
 }
 
-/** What becomes of a request member: passed on, taken out silently, taken out and listed, refused, or renamed. */
+/** What happens to a request member: passed on, removed silently, removed and listed, refused, or renamed. */
 type MemberRule = 'keep' | 'remove' | 'drop' | 'refuse' | { rename: string }
 
-/** Options with their defaults, and the rule of every known member worked out once. */
+/** Options with their defaults, and the computed rule of every known member. */
 export interface ChatQuirks extends Required<
   Omit<ChatQuirkOptions, 'accepts' | 'drops' | 'refuses' | 'renames'>
 > {
@@ -92,7 +106,7 @@ export interface ChatQuirks extends Required<
   refused: readonly string[]
 }
 
-/** Members with their own handling; the table only decides about the rest. */
+/** Members that other code handles; the table decides only about the rest. */
 const handledApart: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -103,7 +117,7 @@ const handledApart: ReadonlySet<string> = new Set([
   'service_tier',
 ])
 
-/** Members OpenAI alone keeps or bills by; no other host is sent them. */
+/** Members that only OpenAI stores or bills by; no other host gets them. */
 const openAiOnly: ReadonlySet<string> = new Set([
   'store',
   'metadata',
@@ -119,7 +133,10 @@ const openAiOnly: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** Members that ask for another kind of answer, or for one that was looked through: a host that does not accept them may not answer without them. */
+/**
+ * Members that ask for another kind of answer, or for a checked one: a host that does not accept them must not answer
+ * without them.
+ */
 const needed = ['modalities', 'audio', 'web_search_options', 'image_config', 'moderation'] as const
 
 /** Completes options with defaults: a host that knows OpenAI's core format and nothing else. */
@@ -130,7 +147,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
   for (const name of Object.keys(standardChatShape)) rules.set(name, openAiOnly.has(name) ? 'drop' : 'keep')
   for (const name of Object.keys(extendedChatShape)) rules.set(name, 'drop')
   for (const name of [...needed, ...refuses]) rules.set(name, 'refuse')
-  // The gateway itself leaves thoughts out of an answer.
+  // The gateway itself removes thoughts from an answer.
   rules.set('include_reasoning', 'remove')
   for (const name of accepts) rules.set(name, 'keep')
   for (const name of drops) rules.set(name, 'drop')
@@ -164,10 +181,10 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
   }
 }
 
-/** Every member name that only OpenAI's own service understands; its preset accepts them. */
+/** All members that only OpenAI's own service understands; its preset accepts them. */
 export const openAiMembers: readonly string[] = [...openAiOnly]
 
-/** OpenAI's chat completions, with a provider's departures as data. */
+/** OpenAI's chat completions, with a provider's differences as data. */
 export function openAiChat(
   options: ChatQuirkOptions = {},
   path: TextPath = '/chat/completions',
@@ -175,7 +192,7 @@ export function openAiChat(
   return { format: 'chat', path, quirks: chatQuirks(options) }
 }
 
-/** The quirks of a provider that speaks this format. */
+/** The quirks of a provider that has this format. */
 export function asChat(quirks: TextQuirks): ChatQuirks {
   return quirksOf<ChatQuirks>(quirks, 'chat')
 }

@@ -11,7 +11,10 @@ import { ChatHandler } from './read-stream.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A whole chat answer. Throws `provider_failed` for what is none, and the error that came with a success status. */
+/**
+ * Reads a whole chat answer. Throws `provider_failed` when the body is not an answer, and the provider's error when it
+ * came with a success status.
+ */
 export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, context: AnswerContext): Answer {
   const wire = parseAnswer(bytes)
   const { choices } = wire
@@ -19,7 +22,7 @@ export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, context: A
     throw unreadable('it has no choices')
   const events = new AnswerEvents()
   const handler = new ChatHandler({ quirks, context }, events.add)
-  // A message is a delta that has everything.
+  // A message is a delta with all members, so the stream's reader reads it.
   const given = Array.isArray(choices) ? choices : []
   handler.read({ ...wire, choices: given.map(withDelta) })
   handler.finishAll()

@@ -12,24 +12,24 @@ import { readLogprob } from '../logprobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What every member of a delta says of the answer. In a delta of several they are read in the table's order. */
+/** How each member of a delta is read. When a delta has several, they are read in the order of the table. */
 type DeltaHandlers = Readonly<Record<string, (value: unknown, delta: Wire) => void>>
 
 /**
- * One choice of a chat answer as events, delta by delta; a whole message is one delta. The deltas were brought into the
- * contract's form before.
+ * Reads one choice of a chat answer as events, delta by delta; a whole message is one delta. The deltas are in the
+ * contract's form already.
  */
 export class ChatChoiceReader {
   isFinished = false
   readonly #choice: number
   readonly #emit: (event: TextEvent) => void
   readonly #parts: PartSequence
-  /** What makes the id of a call its own where the format gives none. */
+  /** Makes the id of a call unique when the provider sends none. */
   readonly #idSuffix: string
   #images = 0
-  /** How the words of the answer came first. */
+  /** Whether the first text of the answer was written or spoken. */
   #words: 'written' | 'spoken' | null = null
-  /** In which member calls came, null for none. */
+  /** The member in which calls came: the newer or the older one; null for none. */
   #calls: 'newer' | 'older' | null = null
 
   constructor({ choice, idSuffix }: { choice: number; idSuffix: string }, emit: (event: TextEvent) => void) {
@@ -39,7 +39,7 @@ export class ChatChoiceReader {
     this.#parts = new PartSequence(choice, emit)
   }
 
-  /** Members that are not in the table, `role` among them, say nothing of the answer. */
+  /** Members that are not in the table, such as `role`, are no part of the answer. */
   read(delta: Wire, logprobs: unknown): void {
     for (const [name, handle] of this.#handlers) {
       const value = name === 'logprobs' ? logprobs : delta[name]
@@ -48,8 +48,8 @@ export class ChatChoiceReader {
   }
 
   /**
-   * Closes what is open, once. `native` null is a provider that does not say why it ended; `shown` is the word of the model
-   * itself, where that is another.
+   * Closes all open parts, once. `native` is null when the provider gives no reason; `shown` is the model's own reason,
+   * when it differs.
    */
   finish(native: string | null, shown: string | null): void {
     this.isFinished = true
@@ -67,7 +67,7 @@ export class ChatChoiceReader {
   readonly #handlers = Object.entries<DeltaHandlers[string]>({
     reasoning_details: (details) => eachRecord(details, (detail) => this.#readDetail(detail)),
     reasoning: (text, delta) => {
-      // Hosts that tell a thought in both members say the same in both.
+      // Hosts that send a thought in both members repeat it, so one is read.
       if (!hasDetails(delta)) this.#readText('thought', thought(null, 'chat'), text)
     },
     content: (text) => {
@@ -122,9 +122,11 @@ export class ChatChoiceReader {
     this.#parts.add(`image ${this.#images}`, { type: 'image', mediaType, base64, ...extrasOf(rest) }, null)
   }
 
-  /** What was spoken is told by its words; the sound itself is for the same format alone, and only where it comes whole. */
+  /**
+   * Spoken text is read from its transcript. Only the same format carries the sound itself, and only in a whole answer.
+   */
   #readAudio(wire: unknown): void {
-    // Some hosts write the words that are spoken as well.
+    // Some hosts also write the spoken text as content.
     if (!isRecord(wire) || this.#words === 'written') return
     const { transcript, ...audio } = wire
     if (typeof transcript !== 'string' || transcript === '') return
@@ -143,7 +145,7 @@ export class ChatChoiceReader {
     this.#addCall(`call ${tokenCountOrNull(index) ?? 0}`, head, custom ?? called)
   }
 
-  /** The format had one call without an id, before it had `tool_calls`. Some hosts tell a call in both members. */
+  /** Before `tool_calls`, the format had one call without an id. Some hosts send a call in both members. */
   #readOlderCall(called: unknown): void {
     if (!isRecord(called) || this.#calls === 'newer') return
     this.#calls = 'older'
@@ -176,7 +178,7 @@ function hasDetails({ reasoning_details: details }: Wire): boolean {
   return Array.isArray(details) && details.length > 0
 }
 
-/** Members of a call or an image that only this format has; nothing where there are none. */
+/** Members of a call or an image that only this format has; empty when there are none. */
 function extrasOf(rest: Wire): { extras?: Extras } {
   for (const _name in rest) return { extras: { chat: rest } }
   return {}

@@ -17,7 +17,7 @@ import { readTurns } from './read-turns.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A chat request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+/** A chat request as a conversation, in which the formats meet. The decoder has checked its members. */
 export function* readChatConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
@@ -81,7 +81,10 @@ function membersOf(reading: ConversationReading, names: readonly string[]): Wire
   )
 }
 
-/** What only this format asks for: answers that are spoken, searched for or looked through, and what hosts of it know besides. */
+/**
+ * Members that only chat has: those for spoken, searched or checked answers, which a provider must have, and members
+ * that some hosts also know.
+ */
 const neededMembers = ['modalities', 'audio', 'web_search_options', 'image_config', 'moderation'] as const
 const optionalMembers = [
   'prediction',
@@ -92,7 +95,7 @@ const optionalMembers = [
   'top_a',
 ] as const
 
-/** What hosts of this format are told in the caller's own words, which other formats may not share. */
+/** Hosts of this format get these members in the caller's own spelling; other formats may not have the same values. */
 const ownWords = ['reasoning', 'reasoning_effort', 'verbosity'] as const
 
 function isTextOnly(name: string, value: unknown): boolean {
@@ -118,7 +121,7 @@ function readTools(
 
 const toolMembers: ReadonlySet<string> = new Set(['type', 'function', 'custom', 'cache_control'])
 
-/** A tool with a type of its own is one that the provider knows or runs. */
+/** A tool with another type is one that the provider knows or runs itself. */
 function readTool(wire: Wire, reading: ConversationReading): Tool | ProviderTool {
   const { function: called, custom } = wire
   if (!isRecord(called) && !isRecord(custom)) return { kind: 'provider', format: 'chat', value: wire }
@@ -227,7 +230,7 @@ function readReasoningWish(
   if (wish !== null) reading.rest(wish, reasoningMembers, 'reasoning')
   if (wish === null && effort === null && isIncluded === null) return null
   const budgetTokens = numberOrNull(wish?.['max_tokens'])
-  // Not to be shown thoughts is no wish for any.
+  // Hiding thoughts is no request to think.
   if (!isShown && effort === null && budgetTokens === null && wish?.['enabled'] !== true) return null
   if (isOff && own !== null && own !== 'none') reading.own.add('reasoning.effort')
   if (olderEffort !== null && olderEffort !== effort) reading.own.add('reasoning_effort')
@@ -239,7 +242,7 @@ function readReasoningWish(
   }
 }
 
-/** A word that formats do not share is left out where it is not known, and listed. */
+/** A value that other formats do not have is left out and listed. */
 function readVerbosity(wire: unknown, reading: ConversationReading): 'low' | 'medium' | 'high' | null {
   if (wire === 'low' || wire === 'medium' || wire === 'high') return wire
   if (wire !== null) reading.own.add('verbosity')

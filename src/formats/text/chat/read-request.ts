@@ -25,16 +25,22 @@ import { type DecodeContext, decodeSessionId, documentOf } from '../decode-conte
 
 type FieldName = keyof typeof chatRequestShape
 
-/** Read by hand: the first is checked without building values when it is large, the second has its own parser. */
+/**
+ * Members with their own reader: `messages` is checked without building values when it is large, `provider` has its own
+ * parser.
+ */
 const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
 
-/** What may be as large as the body: it is passed on, and nothing of it decides how. */
+/** Members that may be as large as the body: they are only passed on, and no decision depends on them. */
 const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'prediction'])
 
-/** What clients leave something out of that most providers want: read where it is too large to be checked, too. */
+/**
+ * Members in which clients omit parts that most providers require. They are read even when they are too large to be
+ * checked.
+ */
 const completable: ReadonlySet<string> = new Set(['tools', 'tool_choice', 'response_format'])
 
-/** Names a capability list uses where the request's own name is another. */
+/** Names in a capability list that differ from the request's names. */
 const capabilityOf: Readonly<Record<string, string>> = {
   max_completion_tokens: 'max_tokens',
   reasoning_effort: 'reasoning',
@@ -63,7 +69,7 @@ const capabilities: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Clients set these to what they are anyway, which asks an endpoint for nothing. */
+/** Clients send these with their default values anyway, which asks nothing of an endpoint. */
 const oftenDefault: ReadonlySet<string> = new Set([
   'tool_choice',
   'function_call',
@@ -74,8 +80,8 @@ const oftenDefault: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A chat completions body as a call. Members the gateway knows are checked and an error names the one at fault;
- * unknown members stay in the document. Large messages are checked for structure only. Throws `invalid_request`.
+ * Reads a chat completions body as a call. Members that the gateway knows are checked, and an error names the wrong
+ * one; unknown members stay in the document. Of large messages only the structure is checked. Throws `invalid_request`.
  */
 export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = documentOf(bytes, context)
@@ -139,7 +145,7 @@ interface Fields extends UnservedFields, HidingFields {
   debug?: { echo_upstream_body?: boolean | null } | null
 }
 
-/** Every known member of moderate size, checked; larger ones are for the provider to judge, and not checked. */
+/** Reads and checks every known member of moderate size; the provider judges larger ones. */
 function readFields(document: JsonDocument): Fields {
   const fields: Record<string, unknown> = {}
   for (const [name, member] of document.members) {
@@ -153,7 +159,7 @@ function readFields(document: JsonDocument): Fields {
         fields[name] = memberValue(document, name, parseExactly)
       continue
     }
-    // Those that may be completed are written again.
+    // Members that may be completed are written again, so they are parsed exactly.
     const value = memberValue(document, name, completable.has(name) ? parseExactly : parsePlainly)
     fields[name] = quickChecks[name]?.(value)
       ? value
@@ -179,7 +185,7 @@ function decodeModels(fields: Fields): { model: string; fallbackModels: readonly
 function decodeMessages(document: JsonDocument): {
   tokens: number
   media: Readonly<MediaWeight>
-  /** Null when they were not looked into. */
+  /** Null when the members were not checked. */
   hasKnownMembers: boolean | null
 } {
   const bytes = memberBytes(document, 'messages')
@@ -200,10 +206,11 @@ function decodeMessages(document: JsonDocument): {
   return { tokens, media, hasKnownMembers: areKnown(messages) }
 }
 
-/** Who may speak in a conversation. */
+/** The roles of messages. */
 const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
-// By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
+// Written by hand, because it runs for every request: a schema that walks through every content part would cost as much
+// as the rest of the request.
 function checkMessages(messages: readonly unknown[]): void {
   if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
   if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
@@ -223,7 +230,7 @@ function checkMessages(messages: readonly unknown[]): void {
   }
 }
 
-/** Tokens of what reaches the model besides the conversation. */
+/** Estimates the tokens that reach the model besides the conversation. */
 function estimateRest(document: JsonDocument): number {
   let tokens = 0
   for (const name of ['tools', 'functions', 'response_format', 'prediction'] as const) {
@@ -248,8 +255,8 @@ function listParameters(document: JsonDocument, fields: Fields): readonly string
 const plainRoles = rolesAsJson(roles)
 
 /**
- * Whether messages are surely what `decodeChatRequest` accepts, and weigh what their bytes weigh: told without building
- * them. False says nothing. `bytes` are known to be valid JSON.
+ * Whether messages surely pass `decodeChatRequest` and have no media, so that their bytes tell their tokens; values are
+ * not built. False says nothing. `bytes` are valid JSON.
  */
 export function arePlainMessages(bytes: Buffer): boolean {
   const contents = readContents(bytes, plainRoles)

@@ -21,9 +21,9 @@ export function createChatReader(quirks: ChatQuirks, context: AnswerContext): St
   return createStreamReader((emit) => new ChatHandler({ quirks, context }, emit))
 }
 
-/** Reads the frames of a stream, and a whole answer as if it were one frame. */
+/** Reads the frames of a stream. It reads a whole answer as one frame. */
 export class ChatHandler implements StreamHandler {
-  /** `[DONE]` alone ends the format's streams. */
+  /** Only `[DONE]` ends a stream of this format. */
   readonly isTerminated = false
   readonly #quirks: ChatQuirks
   readonly #context: AnswerContext
@@ -61,13 +61,16 @@ export class ChatHandler implements StreamHandler {
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
-  /** `[DONE]` alone may follow a break in the middle: a provider that has counted or ended a choice has said everything. */
+  /**
+   * Only `[DONE]` makes up for a missing finish reason, once the provider has sent usage or ended a choice: the answer
+   * is then complete.
+   */
   end(): void {
     this.#end.tell('terminator')
     if (this.#end.state === 'terminated') this.finishAll()
   }
 
-  /** Ends every choice that its provider gave no end. */
+  /** Ends every choice to which the provider gave no finish reason. */
   finishAll(): void {
     for (const { reader } of this.#choices.values()) this.#finish(reader, null, null)
   }

@@ -22,11 +22,11 @@ import { readReasoning } from './reasoning.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The messages as turns. `null` where a content may be is nothing said. */
+/** The messages as turns. A content of `null` is empty. */
 export function* readTurns(wire: unknown, reading: ConversationReading): Generator<void, Turn[]> {
   if (!Array.isArray(wire)) return []
   const turns: Turn[] = []
-  // The older members name no ids: a result belongs to the call before it.
+  // The older members have no ids: a result belongs to the call before it.
   let lastCallId = ''
   for (const [index, message] of wire.filter(isRecord).entries()) {
     if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
@@ -47,7 +47,7 @@ interface Place {
 function readTurn(message: Wire, place: Place): Turn {
   const { role, name } = message
   const rest = place.reading.rest(message, messageMembers, 'messages[]')
-  // A name for the same role, which hosts of this format alone tell apart.
+  // Another name for the same role; only hosts of this format tell them apart.
   const extras = role === 'developer' || role === 'function' ? { ...rest, role } : rest
   return {
     ...readSpoken(message, place),
@@ -57,7 +57,7 @@ function readTurn(message: Wire, place: Place): Turn {
   }
 }
 
-/** What every host of this format knows, and what has its place in a conversation. */
+/** Members that every host of this format knows, and members that a conversation has a place for. */
 const messageMembers: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -89,7 +89,7 @@ function readSpoken(message: Wire, place: Place): Pick<Turn, 'role' | 'parts'> {
   }
 }
 
-/** Thoughts come before what was said, and what was said before what was called. */
+/** In this order: thoughts, then text, then calls. */
 function readAssistant(message: Wire, place: Place): Part[] {
   const { refusal, audio } = message
   return [
@@ -97,7 +97,7 @@ function readAssistant(message: Wire, place: Place): Part[] {
     ...readContent(message, place),
     ...(typeof refusal === 'string' && refusal !== '' ? [{ type: 'refusal', text: refusal } as const] : []),
     ...readImages(message['images']),
-    // What was said aloud is kept by its provider.
+    // The provider keeps the sound of an earlier answer.
     ...(isRecord(audio)
       ? [{ type: 'opaque', format: 'chat', value: { type: 'audio', audio } } as const]
       : []),
@@ -143,7 +143,7 @@ const partMembers: ReadonlySet<string> = new Set([
   'cache_control',
 ])
 
-/** A kind of part that this gateway does not know stays as it is, for a provider of the same format. */
+/** A part of unknown type stays unchanged, for a provider of the same format. */
 function readKnownPart(wire: Wire, reading: ConversationReading): Part {
   const { text, image_url: image, input_audio: audio, file, file_url: named, refusal } = wire
   if (typeof text === 'string') return { type: 'text', text }
@@ -175,7 +175,7 @@ function readImages(wire: unknown): ImagePart[] {
   return wire.filter(isRecord).map((image) => readImage(image['image_url']))
 }
 
-/** Perplexity names a file by its address in a part of its own. */
+/** Perplexity has its own part for a file's URL. */
 function toFile(named: unknown): Wire {
   return { file_data: isRecord(named) ? named['url'] : named }
 }

@@ -5,7 +5,7 @@ import { openReasoning, showSeal } from '../thoughts/reasoning-envelope.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The contract's names for who made a thought. */
+/** The contract's names for the format in which a thought was made. */
 const formatNames: Readonly<Record<ConversationFormat, string>> = {
   messages: 'anthropic-claude-v1',
   responses: 'openai-responses-v1',
@@ -13,7 +13,10 @@ const formatNames: Readonly<Record<ConversationFormat, string>> = {
   chat: 'unknown',
 }
 
-/** Where a thought of this format goes back to. Those of other hosts with OpenAI's format are sealed in the same way. */
+/**
+ * The format whose providers a thought can go back to. Thoughts of other hosts with OpenAI's format are sealed in the
+ * same way.
+ */
 export function originOf(format: unknown): ConversationFormat | null {
   if (typeof format !== 'string') return null
   if (format.endsWith('openai-responses-v1')) return 'responses'
@@ -40,7 +43,7 @@ const emptyReasoning: ReasoningPart = {
   origin: null,
 }
 
-/** Clients that collect a stream's pieces give them back one by one: those of one thought belong together. */
+/** Clients that collect a stream send its pieces back one by one, so the pieces of one thought are joined. */
 function joinDetails(details: readonly Wire[]): ReasoningPart[] {
   const parts: ReasoningPart[] = []
   let last: Wire | null = null
@@ -104,7 +107,10 @@ function readDetail(detail: Wire): ReasoningPart | null {
   }
 }
 
-/** A seal by its member; that of another host than the format's maker is in an envelope, which says whose it is. */
+/**
+ * A seal, by the member that holds it. The seal of a host other than the format's maker is in an envelope that names
+ * the host.
+ */
 function readSeal(
   wire: unknown,
   member: 'signature' | 'sealed',
@@ -133,7 +139,7 @@ export function writeDetails(part: AnswerPart, index: number): Record<string, un
   return details
 }
 
-/** What a detail says of a seal: it goes back to the maker of its format as it is. */
+/** The seal as a detail shows it. A seal of the format's maker goes back unchanged. */
 export function showDetailSeal(
   head: Pick<ReasoningPart, 'id' | 'origin' | 'sealer'>,
   seal: Pick<ReasoningPart, 'signature' | 'sealed'>,

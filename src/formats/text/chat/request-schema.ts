@@ -43,7 +43,7 @@ const toolCall = z.looseObject({
   custom: z.looseObject({ name: z.string(), input: z.string() }).optional(),
 })
 
-/** One message of a conversation; what a role allows beyond this is the provider's to say. */
+/** One message of a conversation; the provider judges what a role allows beyond this. */
 export const messageSchema = z
   .looseObject({
     role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
@@ -57,7 +57,7 @@ export const messageSchema = z
   })
   .meta({ id: 'ChatMessage', examples: [{ role: 'user', content: 'Why is the sky blue?' }] })
 
-/** Some vendors' own clients leave `type` out where a function says it all. */
+/** Some vendors' own clients omit `type` when the tool has a `function`. */
 function isTyped(tool: { type?: string | null | undefined; function?: unknown }): boolean {
   return typeof tool.type === 'string' || tool.function !== undefined
 }
@@ -104,7 +104,7 @@ const reasoning = z.looseObject({
 
 const count = z.int().min(1)
 
-/** Members that OpenAI's own format has; every compatible upstream is offered these, less what its preset drops. */
+/** Members of OpenAI's own format; every compatible provider gets them, except those that its preset drops. */
 export const standardChatShape = {
   messages: z.array(messageSchema).min(1).max(messagesMax).describe('The conversation so far.'),
   temperature: z.number().min(0).max(2).nullish().describe('Randomness of sampling.'),
@@ -158,7 +158,10 @@ export const standardChatShape = {
   function_call: z.union([z.string(), z.looseObject({ name: z.string() })]).nullish(),
 }
 
-/** Members of the contract beyond OpenAI's format that some upstreams know; a preset lists those it accepts. */
+/**
+ * Members of the contract beyond OpenAI's format that some providers know; a preset lists those that its provider
+ * accepts.
+ */
 export const extendedChatShape = {
   top_k: z.int().min(0).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
@@ -170,7 +173,7 @@ export const extendedChatShape = {
   cache_control: z.looseObject({ type: z.string() }).nullish(),
 }
 
-/** Members meant for the gateway; they never reach an upstream. */
+/** Members that only the gateway reads; providers never get them. */
 export const gatewayChatShape = {
   model: modelSchema.optional().describe('Which model to ask; may be left out when `models` is given.'),
   models: z.array(modelSchema).max(20).nullish().describe('Models to try when the one before failed.'),

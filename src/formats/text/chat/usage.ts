@@ -6,25 +6,25 @@ import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { showCacheCreation, showCharge } from '../shown-charge.ts'
 import { type CacheWrites, readCacheWrites, readProviderCalls } from '../usage-readers.ts'
 
-/** A provider's counts as the meter understands them, with the detail objects to show the caller. */
+/** A provider's counts as the meter reads them, with the detail objects for the caller. */
 export interface ReadUsage {
   usage: Usage
   promptDetails: Readonly<Record<string, number>>
   completionDetails: Readonly<Record<string, number>>
   reportedCostNanocredits: bigint | null
-  /** Searches and tools that the provider ran itself, as far as it counts them; 0 where it does not. */
+  /** The searches and tools that the provider ran itself, if it counts them; otherwise 0. */
   providerCalls: number
 }
 
-/** How a provider counts otherwise than OpenAI. */
+/** Where a provider's counts differ from OpenAI's. */
 export interface UsageQuirks {
   reasoningNotCounted: boolean
 }
 
 /**
- * Reads a chat usage object, its known misspellings included. Null when it is missing or absurd (negative, fractional,
- * beyond any context): then the amount is estimated, never taken for zero. `breakdown` is what some hosts tell beside it
- * of each time they asked a model.
+ * Reads a chat usage object, known misspellings included. Null when it is missing or absurd (negative, fractional,
+ * beyond any context); the amount is then estimated, never taken as zero. `breakdown` is an object of some hosts beside
+ * it, with an entry for each time they asked a model.
  */
 export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: unknown): ReadUsage | null {
   if (!isRecord(wire)) return null
@@ -52,7 +52,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: un
     },
     {
       isReasoningApart: quirks.reasoningNotCounted,
-      // Mistral's models that hear count the tokens of it in the sum alone.
+      // Mistral's models for sound count the tokens of the sound only in the sum.
       isAudioHeard: (tokenCountOrNull(wire['prompt_audio_seconds']) ?? 0) > 0,
     },
   )
@@ -84,15 +84,15 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: un
   }
 }
 
-/** Each entry is one time that a model was asked. */
+/** Each entry is one request to a model. */
 function roundsTold(breakdown: unknown): number {
   const models = isRecord(breakdown) ? breakdown['models'] : null
   return Array.isArray(models) ? models.length : 0
 }
 
 /**
- * Written input as OpenRouter names it, or as LiteLLM does for the providers behind it; how it is divided stands beside the
- * sum in the one, and within the details in the other.
+ * Tokens written to the cache, as OpenRouter names them, or LiteLLM for the providers behind it. OpenRouter divides
+ * them beside the sum, LiteLLM within the details.
  */
 function readWrites(
   wire: Readonly<Record<string, unknown>>,
@@ -104,7 +104,7 @@ function readWrites(
   return readCacheWrites(sum, wire['cache_creation'] ?? division)
 }
 
-/** A detail as it is billed, where the provider told it or it was found out. */
+/** A detail with the billed count, when the provider sent the detail or the gateway worked it out. */
 function shown(
   name: string,
   count: number,
@@ -113,7 +113,7 @@ function shown(
   return count > 0 || details[name] !== undefined ? { [name]: count } : {}
 }
 
-/** What a sum over answers needs besides the usage that is billed. */
+/** The counts that a sum over answers shows besides the billed usage. */
 export function mediaTokensOf({ promptDetails, completionDetails }: ReadUsage): MediaTokens | null {
   const { file_tokens: file = 0, video_tokens: video = 0 } = promptDetails
   const { image_tokens: image = 0 } = completionDetails
@@ -125,7 +125,7 @@ export function mediaTokensOf({ promptDetails, completionDetails }: ReadUsage): 
   }
 }
 
-/** Null and broken counts are left out, as the contract wants it. */
+/** Null and invalid counts are left out, as the contract requires. */
 function readCounts(wire: unknown): Record<string, number> {
   const counts: Record<string, number> = {}
   if (!isRecord(wire)) return counts
@@ -145,7 +145,9 @@ function readCost(value: unknown): bigint | null {
   }
 }
 
-/** The caller's `usage` object: the provider's counts where they were charged by, else those that were, and the charge. */
+/**
+ * The caller's `usage` object: the provider's counts if they were billed, otherwise the billed counts, and the charge.
+ */
 export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
   const read = charge.isEstimated ? null : reported
   const usage = read?.usage ?? charge.usage

@@ -13,7 +13,7 @@ import { writeLogprob } from '../logprobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A whole answer in the contract's form, whatever format its provider speaks. */
+/** A whole answer in the contract's form, whatever the provider's format. */
 export function writeChatAnswer(answer: Answer, { context }: Asked, settled: Settled): string {
   const tier = openAiTierOf(settled.serviceTier)
   return JSON.stringify({
@@ -71,7 +71,7 @@ function joinedText(parts: readonly AnswerPart[]): string {
   return parts.map(({ text }) => text).join('')
 }
 
-/** What a thought shows: its own words, or their summary. */
+/** The text of a thought, or its summary when it has no text. */
 function reasoningText(part: AnswerPart): string {
   return part.text === '' ? part.summary.join('\n\n') : part.text
 }
@@ -94,7 +94,7 @@ function calledOf({ head, text }: AnswerPart): Wire {
   return { name: head.type === 'tool_call' ? head.name : '', arguments: text === '' ? noArguments : text }
 }
 
-/** Places in the text of the message, which joins the texts of all its parts. */
+/** Places count in the text of the message, which joins the texts of all its parts. */
 function writeAnnotations(parts: readonly AnswerPart[]): Wire[] {
   let offset = 0
   return parts.flatMap(({ head, text, annotations }) => {
@@ -105,7 +105,7 @@ function writeAnnotations(parts: readonly AnswerPart[]): Wire[] {
   })
 }
 
-/** A citation of a text with so many characters before it; one of something without an address has no place in the format. */
+/** A citation, with `offset` characters before its text. The format cannot cite a source without a URL. */
 export function writeAnnotation(annotation: Annotation, offset = 0): Wire[] {
   const { url, title, citedText, start, end } = annotation
   if (url === null) return []

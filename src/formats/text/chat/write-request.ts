@@ -24,8 +24,9 @@ import { effortOf } from '../conversation-reading.ts'
 type Wire = Record<string, unknown>
 
 /**
- * A conversation as a chat completions body: first as OpenAI has it, then by the same edits as a body that came in this
- * format, so that a provider's departures are told in one place. Throws `invalid_request` for what cannot be carried.
+ * Writes a conversation as a chat completions body: first in OpenAI's form, then with the same edits as a body that
+ * came in this format, so that a provider's differences stand in one place. Throws `invalid_request` for what the
+ * format cannot express.
  */
 export function* writeChatRequest(
   conversation: Conversation,
@@ -67,7 +68,7 @@ export function* writeChatRequest(
   }
 }
 
-/** What a caller of another format wishes goes in the members that most hosts know. */
+/** The options of a caller of another format go into the members that most hosts know. */
 function quirksFor({ format }: Conversation, quirks: ChatQuirks): ChatQuirks {
   const { reasoning, maxTokensField } = quirks
   if (format === 'chat' || (reasoning !== 'as_sent' && maxTokensField !== 'as_sent')) return quirks
@@ -83,10 +84,10 @@ function callersName(name: string, conversation: Conversation): string {
   return carried === null || conversation.format === 'chat' ? name : nameOf(carried, conversation)
 }
 
-/** More than OpenAI takes. */
+/** OpenAI takes at most this many. */
 const stopTextsMax = 4
 
-/** A conversation on its way to a host. */
+/** The state of writing a conversation for a host. */
 interface Writing {
   conversation: Conversation
   endpoint: Endpoint
@@ -94,11 +95,11 @@ interface Writing {
   losses: Losses
 }
 
-/** The form of the answer in words, where the host cannot be held to it, or not to the letter. */
+/** Describes the form of the answer in words, when the host cannot enforce it, or not exactly. */
 function tellWhatIsNotHeld({ conversation, quirks, losses }: Writing): ToldOutput | null {
   const { output, format } = conversation
   if (output.kind !== 'schema') return null
-  // Anthropic holds every schema to the letter; OpenAI only those that leave nothing open.
+  // Anthropic enforces every schema exactly; OpenAI only a schema that leaves nothing open.
   const isLoose = format === 'messages' && output.schema !== null && !isStrictSchema(output.schema)
   if (quirks.jsonSchema && !isLoose) return null
   losses.approximate('output')
@@ -111,7 +112,7 @@ function callOf(conversation: Conversation, document: TextCall['document']) {
     stream: conversation.stream,
     demand: { choices: conversation.choices },
     userId: conversation.userId,
-    // Only callers of chat bring members of their own into its messages.
+    // Only messages of chat callers can have unknown members.
     ...(conversation.format === 'chat' ? {} : { hasKnownMembers: true }),
   }
 }
@@ -197,7 +198,7 @@ function writeToolChoice(choice: ToolChoice): unknown {
   return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools } }
 }
 
-/** A schema that the host would refuse in its strict mode is one to aim at; the answer is checked then. */
+/** A schema that the host would refuse in strict mode is sent without it; the gateway then checks the answer. */
 function writeOutput(output: OutputFormat, isChecked: boolean): Wire | null {
   if (output.kind === 'text') return null
   if (output.kind === 'json') return { type: 'json_object' }
@@ -214,8 +215,8 @@ function writeOutput(output: OutputFormat, isChecked: boolean): Wire | null {
 }
 
 /**
- * The wish of a caller of another format; one of this format is told in the caller's own words, which are among its
- * extras. Not to think is what a model does that cannot, and telling it so is an error there unless its host has a switch.
+ * The reasoning option of a caller of another format; a chat caller's own words are among its extras. The effort `none`
+ * is sent only to a host with a switch: a model that cannot think does not think anyway, and would refuse the member.
  */
 function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: Writing): Wire | null {
   const { effort, budgetTokens, summary, isShown } = wish
@@ -225,19 +226,19 @@ function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: W
   const members: Wire = {}
   if (effort !== null) members['effort'] = effort
   if (budgetTokens !== null && quirks.reasoning === 'object') members['max_tokens'] = budgetTokens
-  // A host that knows levels alone still hears how much is meant.
+  // A host that knows only levels gets the level nearest to the number of tokens.
   else if (budgetTokens !== null && quirks.reasoning !== 'drop') {
     losses.approximate('budget')
     members['effort'] ??= effortOf(budgetTokens)
   }
-  // What messages show of a thought is its summary, and nothing where nobody asked for thoughts.
+  // Messages shows the summary of a thought, and shows it only when the caller asked for thoughts.
   const isToldOnly = format === 'messages' && members['effort'] !== undefined
   if (summary !== null && !isToldOnly) members['summary'] = summary
   if (!isShown && (format !== 'messages' || summary !== null)) members['exclude'] = true
   return Object.keys(members).length === 0 ? null : members
 }
 
-/** A host that keeps no marks is told plain texts, which every host takes. */
+/** Removes cache marks for a host that does not take them, so that it gets plain texts. */
 function withoutMarks(writing: Writing): Conversation {
   const { conversation, losses } = writing
   if (keepsMarks(writing)) return conversation
@@ -258,8 +259,8 @@ function withoutMarks(writing: Writing): Conversation {
 }
 
 /**
- * A server of which nobody knows what it takes may refuse a member that it does not know, so that marks of another
- * format go there only where its operator says that it takes them.
+ * A server with unknown capabilities may refuse a member that it does not know, so cache marks of another format go
+ * there only if its operator says that it takes them.
  */
 function keepsMarks({ conversation, endpoint, quirks }: Writing): boolean {
   if ((quirks.rules.get('cache_control') ?? quirks.unknownRule) !== 'keep') return false

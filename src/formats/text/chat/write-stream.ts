@@ -21,34 +21,34 @@ import { showMetadata } from '../shown-charge.ts'
 import { writeAnnotation, writeImage } from './write-answer.ts'
 import { writeLogprob } from '../logprobs.ts'
 
-/** Writes a chat completions stream, whatever format its provider speaks. */
+/** Writes a chat completions stream, whatever the provider's format. */
 export function createChatWriter({ context }: Asked): StreamWriter {
   return new ChatWriter(context)
 }
 
-/** The part under way; `index` counts the calls, or the thoughts, of the choice. */
+/** The open part; `index` counts the calls, or the thoughts, of the choice. */
 interface OpenPart {
   head: PartHead
   index: number
   hasArguments: boolean
-  /** Of a thought. */
+  /** For thoughts only. */
   summary: SummaryParagraphs | null
 }
 
-/** What a choice has shown, by which its later pieces are told. */
+/** What a choice has shown so far; later pieces depend on it. */
 class WrittenChoice {
   hasRole = false
   hasRefusal = false
   calls = 0
   thoughts = 0
   textLength = 0
-  /** Characters before each text, by its part; of the first there are none. */
+  /** Characters before each text, by part; the first text has no entry. */
   readonly offsets = new Map<number, number>()
   open: OpenPart | null = null
 }
 
 class ChatWriter implements StreamWriter {
-  /** All chunks of a stream begin alike; the text of the most frequent kind has nothing else before it. */
+  /** The common beginning of all chunks; in the most frequent kind the text follows right after it. */
   readonly #lead: string
   readonly #choices = new Map<number, WrittenChoice>()
 
@@ -74,7 +74,7 @@ class ChatWriter implements StreamWriter {
     return ''
   }
 
-  /** Usage stands beside the last finish reason, where clients that look at one choice find both. */
+  /** Usage goes with the last finish reason, so that clients that read one choice find both. */
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const told = { usage, ...showMetadata(charge) }
     const ends = finishes.map((finish, index) =>
@@ -130,7 +130,7 @@ class ChatWriter implements StreamWriter {
     })
   }
 
-  /** A call that never got arguments gets empty ones, because clients parse what they have joined. */
+  /** A call that never received arguments gets empty ones, because clients parse the joined arguments. */
   #end(index: number): string {
     const choice = this.#choiceAt(index)
     const { open } = choice
@@ -144,7 +144,7 @@ class ChatWriter implements StreamWriter {
     assert(open, 'a piece follows the beginning of its part')
     const { head } = open
     if (head.type === 'reasoning') return this.#thought(index, piece, open.index)
-    // What only another format knows, such as the input of a tool that the provider runs, is shown in no part.
+    // A part that only another format has, such as the input of a tool that the provider runs, is not shown.
     if (head.type === 'opaque') return ''
     switch (piece.type) {
       case 'text':
@@ -171,7 +171,7 @@ class ChatWriter implements StreamWriter {
     }
   }
 
-  /** Citations are of the whole message, so that one may come after its text. */
+  /** Citations count in the whole message, so one may come after its text. */
   #annotate({ choice, part }: PieceEvent, annotation: Annotation): string {
     const annotations = writeAnnotation(annotation, this.#choiceAt(choice).offsets.get(part))
     return annotations.length === 0 ? '' : this.#delta(choice, { annotations })
@@ -220,7 +220,10 @@ class ChatWriter implements StreamWriter {
     return this.#chunk({ choices: [{ index, delta: this.#withRole(index, delta), finish_reason: null }] })
   }
 
-  /** The role is told once: clients that join the strings of all deltas would make `assistantassistant` of it. */
+  /**
+   * The role is sent once: clients that concatenate the strings of all deltas would read a repeated role as
+   * `assistantassistant`.
+   */
   #withRole(index: number, delta: Record<string, unknown>): Record<string, unknown> {
     const choice = this.#choiceAt(index)
     if (choice.hasRole) return delta

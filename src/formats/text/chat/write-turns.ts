@@ -27,7 +27,7 @@ interface Place {
   losses: Losses
 }
 
-/** The turns as chat messages. Throws `invalid_request` for a part that the format has no place for. */
+/** Writes the turns as chat messages. Throws `invalid_request` for a part that the format has no place for. */
 export function* writeMessages(conversation: Conversation, losses: Losses): Generator<void, Wire[]> {
   const messages: Wire[] = []
   for (const [index, turn] of conversation.turns.entries()) {
@@ -51,14 +51,14 @@ function writeTurn(turn: Turn, place: Place): Wire[] {
   }
 }
 
-/** Instructions in several pieces are one text for hosts that take a string alone; marks need the pieces. */
+/** Instructions in several pieces become one text, for hosts that take only a string; cache marks need the pieces. */
 function joinTexts(parts: readonly Part[]): readonly Part[] {
   const texts = parts.flatMap((part) => (part.type === 'text' && isBare(part) ? [part.text] : []))
   if (parts.length < 2 || texts.length < parts.length) return parts
   return [{ type: 'text', text: texts.join('\n\n') }]
 }
 
-/** A text alone is a string, which every host takes; what has marks or several parts is a list. */
+/** A single plain text is a string, which every host takes; marks or several parts need a list. */
 function contentOf(parts: readonly Part[], place: Place): unknown {
   const [first, ...others] = parts
   if (first === undefined) return ''
@@ -66,7 +66,7 @@ function contentOf(parts: readonly Part[], place: Place): unknown {
   return isPlain ? first.text : parts.map((part) => writePart(part, place))
 }
 
-/** A text with nothing besides. */
+/** Whether a text has neither a cache mark nor extras. */
 function isBare({ cache, extras }: TextPart): boolean {
   return cache === undefined && extras?.chat === undefined
 }
@@ -104,7 +104,7 @@ function writeImage({ source, detail }: ImagePart, place: Place): Wire {
 
 function writeFile({ source, name, context, citations }: FilePart, place: Place): Wire {
   if (citations) throw cannotCarry(place, 'documents to be cited')
-  // The format's own hosts take a file of words as they take any other.
+  // The format's own hosts take text files like other files.
   if (place.conversation.format === 'chat' && source.kind === 'data') return fileOf(source, name)
   if (source.kind === 'text') return { type: 'text', text: asText(source.text, name, context) }
   if (source.kind === 'data' && source.mediaType.startsWith('text/')) {
@@ -119,7 +119,7 @@ function writeFile({ source, name, context, citations }: FilePart, place: Place)
 function fileOf(source: MediaSource, name: string | null): Wire {
   const file =
     source.kind === 'provider_file' ? { file_id: source.fileId } : { file_data: writeMediaUrl(source) }
-  // OpenAI refuses bytes without a name.
+  // OpenAI refuses file bytes without a name.
   const filename = name ?? (source.kind === 'data' ? 'document.pdf' : null)
   return { type: 'file', file: { ...file, ...(filename === null ? {} : { filename }) } }
 }
@@ -144,7 +144,7 @@ function writeAssistant(parts: readonly Part[], place: Place): Wire {
   }
 }
 
-/** A model's text is one string for most hosts, whatever pieces it came in. */
+/** Most hosts take an assistant's text only as one string. */
 function writeSaid(said: readonly TextPart[], place: Place): unknown {
   if (!said.every(isBare)) return said.map((part) => writePart(part, place))
   return said.map(({ text }) => text).join('')
@@ -179,7 +179,7 @@ function writeCall({ id, name, arguments: text, kind, extras }: ToolCallPart): W
   return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...extras?.chat }
 }
 
-/** A tool's message has words only: what else it gave follows as the user's, behind the last result. */
+/** A tool's message takes only text, so other content of a result follows as the user's, after the last result. */
 function writeResults(parts: readonly Part[], place: Place, more: Wire): Wire[] {
   const messages: Wire[] = []
   const media: Wire[] = []
@@ -206,7 +206,7 @@ function writeResult({ callId, content, isError, cache }: ToolResultPart, { loss
   }
 }
 
-/** What a tool's message can have of a part; null for what follows as the user's. */
+/** The text of a part for a tool's message; null for a part that follows as the user's. */
 function wordsOf(part: ToolResultPart['content'][number]): string | null {
   if (part.type === 'text') return part.text
   return part.type === 'opaque' && part.format !== 'chat' && part.words ? part.words : null

@@ -2,41 +2,47 @@ import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../media/address-support.ts'
 
-/** How a model is asked to think: at one of four levels, within a number of tokens, or not at all. */
+/** How a model is told to think: by one of four levels, by a number of tokens, or not at all. */
 export type GeminiThinking =
-  /** `levelMin` is the least level it takes; it cannot be told not to think. */
+  /** `levelMin` is the lowest level that the model takes. Its thinking cannot be switched off. */
   | { kind: 'level'; levelMin: 'MINIMAL' | 'LOW' }
-  /** Tokens from `min` to `max`; 0 besides where it can be told not to think. */
+  /** From `min` to `max` tokens, and also 0 when thinking can be switched off. */
   | { kind: 'budget'; min: number; max: number; canBeOff: boolean }
   | { kind: 'none' }
 
-/** What a model takes of the format's members. */
+/** The members of the format that a model takes. */
 export interface GeminiModel {
   thinking: GeminiThinking
-  /** `systemInstruction`; another model is told the instructions in the user's first words. */
+  /** Whether the model takes `systemInstruction`; otherwise the instructions become the user's first text. */
   hasSystem: boolean
-  /** Images inside the results of tools. */
+  /** Whether results of tools may contain images. */
   hasResultMedia: boolean
-  /** Every first call of a step must carry a signature when it is given back, else the request is refused. */
+  /**
+   * Whether the first call of each step must have its signature when it is sent back; without it the provider refuses
+   * the request.
+   */
   needsSignatures: boolean
-  /** The form of the answer beside tools that it may call. */
+  /** Whether the model takes a form for the answer together with tools. */
   hasFormatBesideTools: boolean
-  /** Most tokens of one answer, its thoughts included: the base of a budget when nobody sets a limit. */
+  /**
+   * The most tokens of one answer, thoughts included. A budget for thinking is computed from it when the caller sets no
+   * limit.
+   */
   outputTokensMax: number
 }
 
-/** Where a provider that speaks Gemini's format differs from Google AI Studio, as data. */
+/** Where a provider with Gemini's format differs from Google AI Studio, as data. */
 export interface GeminiQuirkOptions {
   /**
-   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
-   * given back to it alone. Default true.
+   * Whether the provider is the maker of the format, whose seals of thoughts need no mark. The seals of another
+   * provider are marked with its name and go back only to it. Default true.
    */
   isMaker?: boolean
   /** What a model of this name takes. Default: what Gemini 2.5 Flash takes. */
   modelOf?: (upstreamModel: string) => GeminiModel
-  /** What it fetches itself. Default: only what it keeps itself, and videos of its own house. */
+  /** The media that the provider fetches by URL. Default: only files that it keeps, and YouTube videos. */
   addresses?: AddressSupport
-  /** Texts of one request for embeddings. Default 100. */
+  /** The most texts of one request for embeddings. Default 100. */
   embeddingInputsMax?: number
 }
 
@@ -54,7 +60,7 @@ const usualModel: GeminiModel = {
   outputTokensMax: 65_536,
 }
 
-/** Files that were uploaded to the provider, and videos that it knows by their page. */
+/** Files that were uploaded to the provider, and videos that it takes by their page. */
 const ownAddresses =
   /^https:\/\/(?:generativelanguage\.googleapis\.com\/[\w/]*files\/|(?:www\.)?youtube\.com\/watch\?|youtu\.be\/)/i
 
@@ -69,7 +75,7 @@ export function geminiQuirks(options: GeminiQuirkOptions = {}): GeminiQuirks {
   }
 }
 
-/** Gemini's contents, whose path says the model and whether it is to stream, with a provider's departures as data. */
+/** Gemini's contents, with a provider's differences as data. The path names the model and says whether to stream. */
 export function geminiContent(
   options: GeminiQuirkOptions = {},
   path: TextPath = ({ model, stream }) =>
@@ -78,12 +84,12 @@ export function geminiContent(
   return { format: 'gemini', path, quirks: geminiQuirks({ isMaker: false, ...options }) }
 }
 
-/** Gemini's embeddings, several texts at once, with a provider's departures as data. */
+/** Gemini's embeddings, several texts at once, with a provider's differences as data. */
 export function geminiEmbeddings(options: GeminiQuirkOptions = {}): TextInterface<GeminiQuirks> {
   return geminiContent(options, ({ model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`)
 }
 
-/** The quirks of a provider that speaks this format. */
+/** The quirks of a provider that has this format. */
 export function asGemini(quirks: TextQuirks): GeminiQuirks {
   return quirksOf<GeminiQuirks>(quirks, 'gemini')
 }

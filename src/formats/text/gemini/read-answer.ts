@@ -5,7 +5,10 @@ import { AnswerEvents } from '../streams/stream-reader.ts'
 import { parseAnswer, unreadable } from '../../upstream-json.ts'
 import { GeminiHandler } from './read-stream.ts'
 
-/** A whole answer. Throws `provider_failed` for what is none, and the error that came with a success status. */
+/**
+ * Reads a whole answer. Throws `provider_failed` when the body is not an answer, and the provider's error when it came
+ * with a success status.
+ */
 export function readGeminiAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
   const events = new AnswerEvents()
   const handler = new GeminiHandler(context, events.add)

@@ -4,20 +4,20 @@ import { isRecord } from '../../../json/values.ts'
 type Wire = Readonly<Record<string, unknown>>
 type Container = Map<string, unknown> | unknown[]
 
-/** Entries of a list that may be missing before one that is told; more means a broken upstream. */
+/** The most entries of a list that may be missing before the next one; more means a broken provider. */
 const missingEntriesMax = 1_000
-/** One step of a path: a name, a name in quotes, or a place in a list. */
+/** One step of a path: a name, a quoted name, or an index. */
 const step = /\.([^.[\]]+)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\d{1,6}))\]/y
 
 /**
- * The arguments of a call that come value by value, each with the path of its place, a text in several pieces. Throws an
- * Error for a path that cannot be followed.
+ * Joins the arguments of a call that arrive value by value, each with its path; a text may come in several pieces.
+ * Throws an Error for a path that cannot be followed.
  */
 export class StreamedArguments {
   readonly #root = new Map<string, unknown>()
   #pieces = 0
 
-  /** What one frame tells. */
+  /** Adds the arguments of one frame. */
   add(partialArgs: unknown): void {
     if (!Array.isArray(partialArgs)) return
     for (const piece of partialArgs.filter(isRecord)) {
@@ -41,7 +41,7 @@ export class StreamedArguments {
     for (const [index, key] of steps.slice(0, -1).entries())
       container = inside(container, key, steps[index + 1] ?? '')
     const before = read(container, last)
-    // Pieces of one text follow each other.
+    // Consecutive pieces of one text are joined.
     write(container, last, typeof before === 'string' && typeof value === 'string' ? before + value : value)
   }
 }
@@ -67,7 +67,7 @@ function stepsOf(path: unknown): (string | number)[] {
   return steps
 }
 
-/** The container at a step, made where there is none yet: a list where the next step is a place. */
+/** The container at a step. A missing one is made: a list if the next step is an index. */
 function inside(container: Container, key: string | number, next: string | number): Container {
   const known = read(container, key)
   if (known instanceof Map || Array.isArray(known)) return known
@@ -92,7 +92,7 @@ function write(container: Container, key: string | number, value: unknown): void
   container[key] = value
 }
 
-/** Maps as objects; no name in them is one of JavaScript's own. */
+/** Maps become objects. Until then no name can collide with one of JavaScript's own. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (!(value instanceof Map)) return value

@@ -10,14 +10,14 @@ import { readLogprobs } from './read-logprobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The part under way. A call is only open while its arguments come piece by piece. */
+/** The open part. A call is open only while its arguments come piece by piece. */
 type Open =
   | { kind: 'text' | 'thought'; part: number }
   | { kind: 'call'; part: number; streamed: StreamedArguments }
 
-/** One candidate of an answer as events, frame by frame; a whole answer is one frame. */
+/** Reads one candidate of an answer as events, frame by frame; a whole answer is one frame. */
 export class GeminiCandidate {
-  /** Nothing of it may follow its end. */
+  /** Nothing may follow the end of a candidate. */
   state: 'running' | 'ended' = 'running'
   readonly #index: number
   readonly #context: AnswerContext
@@ -26,10 +26,10 @@ export class GeminiCandidate {
   #parts = 0
   #calls = 0
   readonly #ids = new Set<string>()
-  /** All words so far, in which sources name their places. */
+  /** All text so far, in which sources name their places. */
   #text = ''
   readonly #grounding: Grounding = { groundingMetadata: null, citationMetadata: null }
-  /** Of the text that is open, and told behind it. */
+  /** The signature of the open text; its event follows the text. */
   #signature: string | null = null
 
   constructor(index: number, context: AnswerContext, emit: (event: TextEvent) => void) {
@@ -51,7 +51,7 @@ export class GeminiCandidate {
     if (finish !== null) this.finish(finish)
   }
 
-  /** Closes what is open, with the sources of what was said. */
+  /** Closes the open part and adds the sources of the text. */
   finish(finish: Finish): void {
     if (this.state === 'ended') return
     const annotations = readAnnotations(this.#grounding, this.#text)
@@ -62,13 +62,13 @@ export class GeminiCandidate {
     this.#emit({ type: 'finish', choice: this.#index, ...finish })
   }
 
-  /** A part is told by the member that it has. */
+  /** The member that a part has tells its kind. */
   #readPart(wire: Wire): void {
     for (const [name, read] of this.#readers) {
       const value = wire[name]
       if (value === undefined || value === null) continue
       if (this.state === 'ended') {
-        // Some models repeat their end, with an empty text beside it.
+        // Some models repeat the end, with an empty text beside it.
         if (value === '' || name === 'thoughtSignature') continue
         throw new Error('the answer went on behind its end')
       }
@@ -77,7 +77,7 @@ export class GeminiCandidate {
     }
   }
 
-  /** In the order in which they are looked for: a signature may stand beside any other, or alone. */
+  /** In this order: a signature may stand beside any other member, or alone. */
   readonly #readers = Object.entries<(value: unknown, wire: Wire) => void>({
     functionCall: (value, wire) => this.#readCall(isRecord(value) ? value : {}, signatureOf(wire)),
     inlineData: (value, wire) => this.#readMedia(isRecord(value) ? value : {}, wire),
@@ -99,7 +99,7 @@ export class GeminiCandidate {
       if (signature !== null) this.#seal(signature)
       return
     }
-    // The signature of a text that is already told follows it.
+    // The text of this signature is already emitted, so its event follows.
     if (signature !== null && this.#open?.kind !== 'text' && text !== '') this.#tellSignature(signature, null)
     else if (signature !== null) this.#signature = signature
     if (text === '') {
@@ -111,7 +111,7 @@ export class GeminiCandidate {
     if (this.#text.length + text.length <= streamHeldBytesMax) this.#text += text
   }
 
-  /** Of the thought that is open. */
+  /** Seals the open thought. */
   #seal(signature: string): void {
     if (this.#open?.kind !== 'thought') this.#tellSignature(signature, null)
     else {
@@ -120,7 +120,9 @@ export class GeminiCandidate {
     }
   }
 
-  /** A signature before its part, or behind a text: a thought without words, with the id of the call it belongs to. */
+  /**
+   * Emits a signature before its part, or after a text, as a thought without text; `callId` is the call it belongs to.
+   */
   #tellSignature(signature: string, callId: string | null): void {
     this.#close()
     const part = this.#begin({ type: 'reasoning', id: callId, origin: 'gemini' })
@@ -154,7 +156,7 @@ export class GeminiCandidate {
     this.#endCall(isRecord(args) ? JSON.stringify(args) : streamed.toJson())
   }
 
-  /** More arguments of the open call; an empty one ends it. */
+  /** More arguments of the open call; an empty part ends the call. */
   #continueCall({ partialArgs, willContinue }: Wire): void {
     if (this.#open?.kind !== 'call') {
       if (partialArgs !== undefined) throw new Error('arguments came for a tool call that is not open')
@@ -170,7 +172,7 @@ export class GeminiCandidate {
     this.#open = null
   }
 
-  /** Ids are missing at most models, and several calls may not share one. */
+  /** Most models send no ids, and several calls must not share one. */
   #idOf(call: Wire): string {
     const given = filledTextOrNull(call['id'])
     const made = missingCallId(`${this.#context.generationId}_${this.#index}`, this.#calls)
@@ -181,7 +183,7 @@ export class GeminiCandidate {
 
   #readMedia({ mimeType, data }: Wire, wire: Wire): void {
     const signature = signatureOf(wire)
-    // A sketch that it thinks with is no part of the answer.
+    // An image from a thought is not part of the answer.
     if (wire['thought'] === true) return
     if (signature !== null) this.#tellSignature(signature, null)
     const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string'

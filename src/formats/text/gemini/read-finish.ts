@@ -4,7 +4,7 @@ import { filledTextOrNull } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Other words, of which the format has several for an answer that went wrong, are an error. */
+/** Every other word is an error; the format has several for a failed answer. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -20,8 +20,8 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>
 ])
 
 /**
- * Why a candidate ended; null while it goes on. The format has no word for a tool that was called, but one for a call
- * that the request did not lead it to expect: the call is whole, and the caller decides what to do about it.
+ * Why a candidate ended; null while it goes on. The format has no word for an answer that calls a tool, but it has one
+ * for an unexpected call: the call is whole, and the caller decides what to do with it.
  */
 export function readFinish(
   candidate: Wire,
@@ -39,7 +39,7 @@ export function readFinish(
   }
 }
 
-/** Why a prompt was not answered at all; null for one that was. */
+/** Why a prompt was not answered at all; null when it was. */
 export function readBlock(feedback: Wire, context: AnswerContext): Finish | null {
   const native = filledTextOrNull(feedback['blockReason'])
   if (native === null) return null
@@ -51,7 +51,7 @@ export function readBlock(feedback: Wire, context: AnswerContext): Finish | null
   }
 }
 
-/** The category is a word of another format's closed list, into which Google's words do not fit. */
+/** The category comes from another format's closed list, which Google's words do not fit. */
 function refusalOf(message: unknown, { hideSecrets }: AnswerContext): NonNullable<Finish['refusal']> {
   const explanation = filledTextOrNull(message)
   return { category: null, explanation: explanation === null ? null : hideSecrets(explanation) }

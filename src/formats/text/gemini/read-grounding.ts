@@ -5,13 +5,13 @@ import { unreadable } from '../../upstream-json.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What a candidate tells of where its text is from; the last of a stream has everything. */
+/** A candidate's sources; the last frame of a stream has all of them. */
 export interface Grounding {
   groundingMetadata: unknown
   citationMetadata: unknown
 }
 
-/** Sources of a text, each with its place in it. `text` is all that the candidate has said. */
+/** The sources of a text, each with its place in it. `text` is the candidate's whole text. */
 export function readAnnotations(
   { groundingMetadata, citationMetadata }: Grounding,
   text: string,
@@ -48,7 +48,7 @@ function readCitations(wire: unknown, places: Places): Annotation[] {
   }))
 }
 
-/** A page, a map, or a text that was found; each has its address in a member of its own. */
+/** A page, a map, or a retrieved text; each has its URL in its own member. */
 function sourceOf(chunk: Wire): Annotation {
   const found = Object.values(chunk).find(isRecord) ?? {}
   return {
@@ -66,10 +66,10 @@ function listOf(wire: unknown): readonly Record<string, unknown>[] {
   return wire.filter(isRecord)
 }
 
-/** The provider counts bytes of UTF-8, the other formats characters. */
+/** The provider counts bytes of UTF-8; the other formats count characters. */
 class Places {
   readonly #text: string
-  /** Characters before each byte; made for the first place that is asked for. */
+  /** The characters before each byte; made when the first place is read. */
   #characters: Uint32Array | null = null
 
   constructor(text: string) {
@@ -78,7 +78,7 @@ class Places {
 
   of(segment: Wire): Pick<Annotation, 'start' | 'end'> {
     const end = this.#charactersBefore(segment['endIndex'])
-    // A beginning of zero is left out.
+    // The provider omits a start of zero.
     return { start: end === null ? null : this.#charactersBefore(segment['startIndex'] ?? 0), end }
   }
 
@@ -95,7 +95,7 @@ function countCharacters(text: string): Uint32Array {
   let [bytes, characters] = [0, 0]
   for (const letter of text) {
     const length = Buffer.byteLength(letter)
-    // A place inside a letter is taken for its beginning.
+    // A place inside a character counts as its beginning.
     counts.fill(characters, bytes, bytes + length)
     bytes += length
     characters += letter.length

@@ -3,7 +3,7 @@ import { isRecord, recordsOrEmpty } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The tokens that were chosen, and what else each might have been; none where the provider does not tell. */
+/** The chosen tokens and their alternatives; empty when the provider sends none. */
 export function readLogprobs(wire: unknown): TokenLogprob[] {
   if (!isRecord(wire)) return []
   const tops = recordsOrEmpty(wire['topCandidates'])

@@ -6,18 +6,19 @@ import { readBlock, readFinish } from './read-finish.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What an answer, or one frame of a streamed one, brings of its only candidate. */
+/** The parts of the only candidate in an answer, or in one frame of a stream. */
 export interface CandidatePieces {
-  /** In their order; thoughts are left out. */
+  /** In order, without thoughts. */
   parts: readonly Wire[]
-  /** True once the candidate has said how it ended, and that was well. */
+  /** True once the candidate has ended well. */
   hasEnded: boolean
 }
 
 /**
- * Reads what a call whose answer is sound, or is about sound, was answered. Such a call has no refusals of its own, so that
- * every ending but an ordinary one is an error: what Google blocks is `content_policy_violation`, with status 200 as well,
- * what is longer than one answer `max_tokens_exceeded`, and a candidate that ended without a reason `provider_failed`.
+ * Reads the answer to a call with sound as input or output. Such a call has no refusals of its own, so every end except
+ * the ordinary one is an error: `content_policy_violation` when Google blocks it (with status 200 too),
+ * `max_tokens_exceeded` when one answer is too short for it, and `provider_failed` for a candidate that ended without a
+ * reason.
  */
 export function readCandidate(wire: Wire, context: AnswerContext): CandidatePieces {
   if (isRecord(wire['error'])) throw readReportedError(wire['error'], context)

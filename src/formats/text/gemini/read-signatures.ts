@@ -3,19 +3,19 @@ import type { GeminiModel } from './quirks.ts'
 
 type Wire = Record<string, unknown>
 
-/** Google's word for a call whose signature is lost: it is taken, and the model thinks anew. */
+/** Google's placeholder for a lost signature: Google accepts the call, and the model thinks anew. */
 const lostSignature = 'skip_thought_signature_validator'
 
 /**
- * The signatures of one turn on their way back to the parts that they came with. A signature is a thought without words
- * that stands before its part: that of a call has the call's id, any other belongs to the next text, or stands alone
- * behind the last. A thought with words carries its signature itself.
+ * Puts the signatures of one turn back on the parts that they came with. A signature is a thought without text before
+ * its part: a call's signature has the call's id, and any other belongs to the next text, or stands alone after the
+ * last part. A thought with text carries its own signature.
  */
 export class Signatures {
   readonly #model: GeminiModel
-  /** By the id of the call that each came with. */
+  /** By the id of the call that the signature came with. */
   readonly #ofCalls = new Map<string, string>()
-  /** Of a text that is still to come. */
+  /** The signature of a text that has not come yet. */
   #waiting: string | null = null
   #hasCall = false
 
@@ -29,7 +29,7 @@ export class Signatures {
     }
   }
 
-  /** A part as it was written, with the signature that belongs to it. */
+  /** A written part with the signature that belongs to it. */
   put(part: Part, written: Wire | Wire[] | null): Wire[] {
     const signature = signatureOf(part)
     if (signature !== null && part.type === 'reasoning') return this.#putThought(part, signature, written)
@@ -42,7 +42,7 @@ export class Signatures {
     return [signed]
   }
 
-  /** A signature whose text is no more, or that came behind it. */
+  /** A signature without a text, or one that came after its text. */
   rest(): Wire[] {
     return this.#waiting === null ? [] : [{ text: '', thoughtSignature: this.#waiting }]
   }
@@ -64,7 +64,7 @@ export class Signatures {
   }
 }
 
-/** Null for what is bound to nobody, or to another provider. */
+/** The part's signature; null when there is none or it is another provider's. */
 function signatureOf(part: Part): string | null {
   return part.type === 'reasoning' && part.origin === 'gemini' ? (part.sealed ?? part.signature) : null
 }

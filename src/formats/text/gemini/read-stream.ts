@@ -10,12 +10,12 @@ import { readGeminiUsage } from './usage.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Reads a stream of `streamGenerateContent`, which ends without a word. */
+/** Reads a stream of `streamGenerateContent`, which has no terminator. */
 export function createGeminiReader(context: AnswerContext): StreamReader {
   return createStreamReader((emit) => new GeminiHandler(context, emit))
 }
 
-/** Every frame is an answer of its own, with what is new of the candidates and the counts so far. */
+/** Every frame is an answer of its own, with the new parts of the candidates and the counts so far. */
 export class GeminiHandler implements StreamHandler {
   /** The format has no terminator. */
   readonly isTerminated = false
@@ -57,10 +57,10 @@ export class GeminiHandler implements StreamHandler {
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
-  /** What has no end is broken off, whatever a proxy writes behind it. */
+  /** A candidate without an end is broken off, whatever a proxy writes after it. */
   end(): void {}
 
-  /** A prompt that is blocked has no candidates; one may also be blocked while it is answered. */
+  /** A blocked prompt has no candidates. A prompt may also be blocked during the answer. */
   #readFeedback(feedback: Wire): void {
     const finish = readBlock(feedback, this.#context)
     if (finish === null) return

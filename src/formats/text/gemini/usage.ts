@@ -6,8 +6,8 @@ import { isRecord, recordsOrEmpty, tokenCountOrNull } from '../../../json/values
 import { settleCounts } from '../token-counts.ts'
 
 /**
- * The format's usage. Its thoughts stand beside the output, and what tools of the provider read stands beside the
- * prompt; here both are parts. Null when it says nothing usable, as those of answers that are not yet whole may.
+ * The format's usage. It counts thoughts beside the output, and text that the provider's tools read beside the prompt;
+ * here both are included. Null when it has no usable count, which happens in unfinished answers.
  */
 export function readGeminiUsage(wire: unknown): ReportedUsage | null {
   if (!isRecord(wire)) return null
@@ -56,7 +56,7 @@ export function readGeminiUsage(wire: unknown): ReportedUsage | null {
   }
 }
 
-/** Counts of zero are left out, so that the sum decides what is missing; null where nothing says it. */
+/** The format omits counts of zero, so a missing one follows from the sum; null when that is unknown too. */
 function readSaid(wire: unknown, rest: number | null): number | null {
   if (wire !== undefined && wire !== null) return tokenCountOrNull(wire)
   return rest === null ? null : tokenCountOrNull(Math.max(0, rest))

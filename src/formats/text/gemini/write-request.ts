@@ -13,10 +13,10 @@ import { typeNameOf } from '../../../json/values.ts'
 
 type Wire = Record<string, unknown>
 
-/** More than the provider takes. */
+/** The provider takes at most this many. */
 const stopTextsMax = 5
 
-/** A request under way, and what the caller is to hear was left out. */
+/** The state of writing a request, with the list of losses for the caller. */
 interface Writing {
   conversation: Conversation
   endpoint: Endpoint
@@ -24,7 +24,10 @@ interface Writing {
   losses: Losses
 }
 
-/** A conversation as a body for Gemini's `generateContent`. Throws `invalid_request` for what must not be left out. */
+/**
+ * Writes a conversation as a body for Gemini's `generateContent`. Throws `invalid_request` for a part that must not be
+ * left out.
+ */
 export function* writeGeminiRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<GeminiQuirks>,
@@ -56,7 +59,7 @@ export function* writeGeminiRequest(
   }
 }
 
-/** What changes the answer and has no place in the format. */
+/** Throws for options that change the answer and have no place in the format. */
 function refuseWhatIsMissing(conversation: Conversation): void {
   const { stop, tools } = conversation
   if (stop.length > stopTextsMax) {
@@ -78,8 +81,8 @@ function refuseTool(conversation: Conversation, what: string): Error {
 }
 
 /**
- * The form of the answer in words, where the provider does not hold the answer to all of it: beside tools for older
- * models, which refuse both together, and for keywords that it does not know.
+ * Describes the form of the answer in words, when the provider does not enforce all of it: older models refuse a form
+ * together with tools, and some keywords are unknown to the provider.
  */
 function tellWhatIsNotHeld({ conversation, model, losses }: Writing): ToldOutput | null {
   const { output } = conversation
@@ -120,7 +123,7 @@ function declare({ name, description, parameters }: Tool): Wire {
   }
 }
 
-/** `VALIDATED` is `AUTO` with arguments held to their schema and, unlike it, to the names allowed. */
+/** `VALIDATED` is like `AUTO`, but enforces the arguments' schema and the allowed names. */
 function callingOf(choice: ToolChoice | null, tools: readonly Tool[]): Wire | null {
   const isStrict = tools.some(({ strict }) => strict === true)
   const free = isStrict ? 'VALIDATED' : 'AUTO'
@@ -165,7 +168,7 @@ function configOf(
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }
 
-/** A schema whose answer is checked is sent too: what the provider knows of it, it holds to. */
+/** A schema that the gateway checks is sent too: the provider enforces the keywords that it knows. */
 function formatOf({ output }: Conversation, told: ToldOutput | null): Wire {
   if (output.kind === 'text') return {}
   const schema = output.kind === 'schema' ? output.schema : null
@@ -173,7 +176,7 @@ function formatOf({ output }: Conversation, told: ToldOutput | null): Wire {
   return { responseMimeType: 'application/json', ...(isSent ? { responseJsonSchema: schema } : {}) }
 }
 
-/** Tiers by their names here; what leaves the choice to the provider is left out. */
+/** Tiers by the provider's names; null for those that leave the choice to the provider. */
 const tiers: ReadonlyMap<string, string | null> = new Map([
   ['auto', null],
   ['default', 'standard'],
@@ -184,7 +187,7 @@ function tierOf({ conversation, endpoint, losses }: Writing): Wire {
   const { serviceTier } = conversation.tuning
   if (serviceTier === null) return {}
   const usual = tiers.get(serviceTier)
-  // Each of the others has a price of its own.
+  // Every other tier has its own price.
   const tier = usual === undefined ? (tierToSend(serviceTier, [], endpoint) ?? undefined) : usual
   if (tier === undefined) losses.drop('serviceTier')
   return tier === undefined || tier === null ? {} : { serviceTier: tier }

@@ -2,15 +2,15 @@ import type { Conversation, ReasoningWish } from '../../../canonical/text/conver
 import type { Losses } from '../member-names.ts'
 import type { GeminiThinking } from './quirks.ts'
 
-/** What a wish is fitted to. */
+/** The limits that a reasoning option is fitted to. */
 interface Thinker {
   thinking: GeminiThinking
-  /** Output tokens of the call, its thoughts included. */
+  /** Output tokens of the call, thoughts included. */
   limit: number
   losses: Losses
 }
 
-/** How the model is to think, as the format says it; null leaves it to the model. */
+/** The format's settings for thinking; null leaves it to the model. */
 export function thinkingConfigOf(
   { format, reasoning }: Pick<Conversation, 'format' | 'reasoning'>,
   thinker: Thinker,
@@ -24,7 +24,7 @@ export function thinkingConfigOf(
   }
   const amount =
     thinking.kind === 'level' ? levelOf(reasoning, thinking, losses) : budgetOf(reasoning, thinker)
-  // The provider shows summaries alone; in responses they have to be asked for by themselves.
+  // The provider shows only summaries; in responses a caller must ask for them explicitly.
   const isShown = !isOff && reasoning.isShown && (format !== 'responses' || reasoning.summary !== null)
   if (isShown && reasoning.summary !== null && reasoning.summary !== 'auto') losses.approximate('summary')
   const config = { ...amount, ...(isShown ? { includeThoughts: true } : {}) }
@@ -45,7 +45,7 @@ function levelOf(
   { levelMin }: Extract<GeminiThinking, { kind: 'level' }>,
   losses: Losses,
 ): Record<string, unknown> {
-  // Such a model cannot be told not to think.
+  // The thinking of such a model cannot be switched off.
   if (effort === 'none') {
     losses.approximate('reasoning')
     return { thinkingLevel: levelMin }
@@ -58,13 +58,13 @@ function levelOf(
   return { thinkingLevel: isTooLittle ? levelMin : level }
 }
 
-/** The level that so many tokens to think with come to. */
+/** The level nearest to a number of tokens for thinking. */
 function levelOfTokens(tokens: number): string {
   if (tokens <= 4_096) return 'LOW'
   return tokens <= 16_384 ? 'MEDIUM' : 'HIGH'
 }
 
-/** Parts of the output limit that are for thoughts. */
+/** The share of the output limit for thoughts, by effort. */
 const shares: Readonly<Record<string, number>> = {
   minimal: 0.02,
   low: 0.1,
@@ -85,7 +85,7 @@ function budgetOf(
   if (effort === 'none') losses.approximate('reasoning')
   const share = effort === 'none' ? 0 : (shares[effort ?? 'medium'] ?? 1)
   const wanted = budgetTokens ?? Math.floor(limit * share)
-  // Thoughts are a part of the output here, and something must be left of it.
+  // In this format thoughts are part of the output, so a token must be left for the answer.
   const budget = Math.max(Math.min(wanted, max, limit - 1), min)
   if (budgetTokens !== null && budget !== budgetTokens) losses.approximate('budget')
   return { thinkingBudget: budget }

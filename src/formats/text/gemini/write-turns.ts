@@ -15,7 +15,7 @@ import type { GeminiModel } from './quirks.ts'
 import { Signatures } from './read-signatures.ts'
 import { typeNameOf } from '../../../json/values.ts'
 
-/** A JSON object on its way to the provider. */
+/** A JSON object of the request. */
 type Wire = Record<string, unknown>
 
 interface Content {
@@ -23,13 +23,13 @@ interface Content {
   parts: Wire[]
 }
 
-/** The conversation's turns as the format has them: instructions apart, roles that alternate. */
+/** The turns in the format's form: instructions apart, and alternating roles. */
 export interface WrittenTurns {
   system: Wire[]
   contents: Content[]
 }
 
-/** The calls so far by their ids, of several with one id the last. */
+/** The calls so far, by id; of several with one id, the last. */
 type Calls = Map<string, { name: string; place: number }>
 
 interface Writing {
@@ -38,9 +38,9 @@ interface Writing {
 }
 
 /**
- * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, and results
- * of tools in the order of their calls, because a model without ids of calls tells them apart by that alone. Throws
- * `invalid_request` for a part that cannot be carried.
+ * Writes turns in the format's form: instructions in `system`, neighbours of one role joined, and results of tools in
+ * the order of their calls, because a model without call ids matches them by order. Throws `invalid_request` for a part
+ * that the format cannot express.
  */
 export function* writeTurns(
   conversation: Conversation,
@@ -69,7 +69,7 @@ export function* writeTurns(
   }
   yield
   for (const content of contents) if (content.role === 'user') orderResults(content, calls)
-  // The provider refuses a request in which nobody says anything.
+  // The provider refuses a request without contents.
   if (contents.length === 0 && system.length > 0) {
     losses.approximate('turnRole')
     contents.push({ role: 'user', parts: system.splice(0) })
@@ -81,7 +81,7 @@ function isResult(part: Wire): boolean {
   return part['functionResponse'] !== undefined
 }
 
-/** Results of tools first, in the order of their calls. */
+/** Moves results of tools to the front, in the order of their calls. */
 function orderResults(content: Content, calls: Calls): void {
   if (!content.parts.some(isResult)) return
   const placeOf = ({ functionResponse: result }: Wire) =>
@@ -94,7 +94,7 @@ function orderResults(content: Content, calls: Calls): void {
 
 interface PartWriting extends Writing {
   turn: Turn
-  /** Those before this turn. */
+  /** The calls before this turn. */
   calls: Calls
 }
 
@@ -108,7 +108,7 @@ function partsOf(turn: Turn, writing: PartWriting): Wire[] {
   return [...parts, ...signatures.rest()]
 }
 
-/** Null for what must not be sent: an empty text, a thought that is not this provider's. */
+/** Null for a part that must not be sent: an empty text, or a thought of another provider. */
 function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
   const { losses, turn } = writing
   if (turn.role === 'system' && part.type !== 'text') throw cannotCarry(writing, `"${part.type}" parts`)
@@ -145,7 +145,7 @@ function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
   return writeSource(source, writing)
 }
 
-/** A document has no name and no description in the format, so that both are words before it. */
+/** The format has no name and no description for a document, so both go before it as text. */
 function writeFile({ source, name, context, citations }: FilePart, writing: PartWriting): Wire[] {
   if (citations) throw cannotCarry(writing, 'documents to be cited')
   const title = name === null ? [] : [name]
@@ -156,7 +156,7 @@ function writeFile({ source, name, context, citations }: FilePart, writing: Part
 function writeSource(source: MediaSource, writing: PartWriting): Wire {
   if (source.kind === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
   if (source.kind === 'url') return { fileData: { fileUri: source.url } }
-  // An id means nothing to another provider than the one that keeps the file.
+  // A file id is valid only at the provider that keeps the file.
   throw cannotCarry(writing, "a provider's file id")
 }
 
@@ -167,7 +167,7 @@ function writeResults(turn: Turn, writing: PartWriting): Wire[] {
   })
 }
 
-/** A result and, where the model takes none inside it, its images as the user's. */
+/** A result. If the model takes no images inside it, they follow as the user's. */
 function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   const { callId, content, isError, cache } = part
   const call = writing.calls.get(callId)
@@ -179,7 +179,7 @@ function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   const response: Wire = {
     id: callId,
     name: call.name,
-    // As one text: names such as "$ref" inside an object would mean something to the provider.
+    // As one text, because the provider gives names such as "$ref" inside an object a meaning.
     response: { [isError ? 'error' : 'output']: texts.join('\n') },
     ...(media.length > 0 && hasResultMedia ? { parts: media } : {}),
   }
@@ -187,7 +187,7 @@ function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   return [{ functionResponse: response }, { text: `From the tool call ${callId}:` }, ...media]
 }
 
-/** What a tool said in words, and what it showed. Inside a result only media may stand, so that a document's name is a word. */
+/** The text and the media of a result. Only media may stand inside a result, so a document's name becomes text. */
 function contentOf(content: ToolResultPart['content'], writing: PartWriting) {
   const { hasResultMedia } = writing.model
   const texts: string[] = []
@@ -208,7 +208,7 @@ function unknownCall(callId: string): string {
   return `has the result of a tool call "${callId.slice(0, shownIdLengthMax)}", which the conversation does not have. Send the assistant's message that called it, too.`
 }
 
-/** A caller may write any id. */
+/** The caller chooses the id, so it is cut when shown. */
 const shownIdLengthMax = 64
 
 function cannotCarry({ turn }: PartWriting, what: string): Error {

@@ -11,28 +11,28 @@ const mediaStepBytes = 262_144
 
 type Wire = Record<string, unknown>
 
-/** What an address names. */
+/** The media at a URL. */
 export interface LoadedMedia {
   mediaType: MediaType
-  /** Its bytes in the pieces in which they came: to join them would hold everybody up. */
+  /** Its bytes in the pieces in which they came, because joining them would block the event loop. */
   chunks: readonly Uint8Array[]
   /** A name for a document whose request has none. */
   name: string
 }
 
-/** Where a request names media by address; `put` writes what it names in its place. */
+/** A place in a request that names media by URL; `put` replaces the URL by the media. */
 interface Spot extends MediaAddress {
   put(media: { mediaType: string; base64: string; name: string }): void
 }
 
-/** The addresses of a request, in its order, the same one as often as it stands there. */
+/** The URLs of a request, in order and with repetitions. */
 export function listAddresses(call: TextCall): MediaAddress[] {
   return spotsOf(call)?.spots.map(({ url, kind, field }) => ({ url, kind, field })) ?? []
 }
 
 /**
- * The request with what its addresses name, as far as `loaded` has it, in its caller's own format. In steps, because the
- * media may be large. `nonce` is a text that the request surely does not have.
+ * The request with its URLs replaced by the media in `loaded`, in its caller's own format. Works in steps, because
+ * media may be large. `nonce` is a text that the request surely does not contain.
  */
 export function* placeMedia(
   call: TextCall,
@@ -53,7 +53,7 @@ export function* placeMedia(
   return yield* join(edited.flatMap((piece) => fill(piece, placed, nonce)))
 }
 
-/** A piece of the body, or media that stands there as base64. */
+/** A piece of the body, or media that is written there as base64. */
 type Filled = BodyPiece | LoadedMedia
 
 function fill(piece: BodyPiece, placed: readonly LoadedMedia[], nonce: string): Filled[] {
@@ -82,13 +82,13 @@ function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
   return target
 }
 
-/** Base64 of the chunks as if they were one, in texts of a bounded length. */
+/** Base64 of the chunks as if they were joined, in texts of bounded length. */
 function* toBase64(chunks: readonly Uint8Array[]): Generator<string> {
   let rest: Uint8Array = new Uint8Array(0)
   for (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += mediaStepBytes) {
       const step = Buffer.concat([rest, chunk.subarray(start, start + mediaStepBytes)])
-      // Three bytes are four characters; what is left over belongs to the next ones.
+      // Three bytes make four characters; left-over bytes go with the next chunk.
       const whole = step.length - (step.length % 3)
       yield step.toString('base64', 0, whole)
       rest = step.subarray(whole)
@@ -130,7 +130,7 @@ function spotsOf({ format, document }: TextCall): Found | null {
 
 const addressMark = Buffer.from('://')
 
-/** What stands beside an address, by format. */
+/** Bytes that stand beside a URL, by format. */
 const spotMarks: Readonly<Partial<Record<string, readonly Buffer[]>>> = {
   chat: [Buffer.from('"image_url"'), Buffer.from('"file_data"'), Buffer.from('"file_url"')],
   messages: [Buffer.from('"source"')],
@@ -138,8 +138,8 @@ const spotMarks: Readonly<Partial<Record<string, readonly Buffer[]>>> = {
 }
 
 /**
- * Whether a conversation is worth being parsed for addresses, which takes a tenth of a second where it is megabytes of
- * words. A lean document has marks in place of longer texts, which may be addresses too.
+ * Whether a conversation must be parsed to find URLs; for megabytes of text, parsing takes a tenth of a second. A lean
+ * document has marks in place of longer texts, and such a text may be a URL too.
  */
 function mayHaveAddress(
   { format, document }: Pick<TextCall, 'format' | 'document'>,
@@ -149,7 +149,7 @@ function mayHaveAddress(
   return spotMarks[format]?.some((mark) => bytes.includes(mark)) ?? false
 }
 
-/** The text when it is an address to fetch: bytes stand in one of another scheme, and others are for the provider. */
+/** The text if it is a URL to fetch. A `data:` URL has the bytes itself, and other schemes are for the provider. */
 function addressOf(text: unknown, looked: LookedInto): string | null {
   if (typeof text !== 'string') return null
   const whole = looked.textOf(text, mediaAddressLengthMax)
@@ -161,7 +161,7 @@ interface Reading {
   read: (text: unknown) => string | null
 }
 
-/** Of a message or an item: its content, and what a tool gave. */
+/** The spots of a message or an item: in its content, and in the output of a tool. */
 function spotsOfEntry(entry: Wire, path: string, reading: Reading): Spot[] {
   return ['content', 'output'].flatMap((name) => {
     const parts = entry[name]
@@ -179,7 +179,7 @@ function spotsOfPart(part: Wire, path: string, reading: Reading): Spot[] {
     case 'responses':
       return spotsOfResponses(part, path, reading)
     case 'messages':
-      // Results of tools have content of their own.
+      // Results of tools have their own content.
       return [...spotsOfBlock(part, path, reading), ...spotsOfEntry(part, path, reading)]
     default:
       return []
@@ -211,7 +211,7 @@ function spotsOfChat(part: Wire, path: string, { read }: Reading): Spot[] {
   ]
 }
 
-/** What lies at the address of such a part becomes an ordinary file. */
+/** The media at the URL of such a part becomes an ordinary file. */
 function spotsOfFileUrl(part: Wire, path: string, read: Reading['read']): Spot[] {
   const { file_url: named } = part
   const url = read(isRecord(named) ? named['url'] : named)

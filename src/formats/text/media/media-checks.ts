@@ -8,20 +8,20 @@ const base64CheckedLength = 65_536
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Refuses the media of one part, of which `path` is the place. */
+/** Checks the media of one part; `path` is its place in the request. */
 type CheckPart = (part: Wire, path: string, looked: LookedInto) => void
 
-/** Refuses media that are neither an address nor bytes in base64. Throws `invalid_request` that names the member. */
+/** Refuses media that are neither a URL nor base64. Throws `invalid_request`, which names the member. */
 export function checkChatMedia(messages: readonly unknown[], looked: LookedInto): void {
   checkEntries(messages, 'messages', { looked, check: checkChatPart })
 }
 
-/** The same of the items of a responses request. */
+/** The same for the items of a responses request. */
 export function checkInputMedia(items: readonly unknown[], looked: LookedInto): void {
   checkEntries(items, 'input', { looked, check: checkInputPart })
 }
 
-/** The same of messages in Anthropic's format. */
+/** The same for messages in Anthropic's format. */
 export function checkSources(messages: readonly unknown[], looked: LookedInto): void {
   checkEntries(messages, 'messages', { looked, check: checkBlock })
 }
@@ -56,7 +56,7 @@ function checkChatPart({ image_url: image, file }: Wire, path: string, looked: L
 
 function checkInputPart(part: Wire, path: string, looked: LookedInto): void {
   const { type, image_url: image } = part
-  // An image may be named by the id of a file.
+  // An image may also be named by a file id.
   if (type === 'input_image' && image !== undefined && image !== null)
     requireMedia(image, `${path}.image_url`, looked)
   if (type !== 'input_file') return
@@ -70,7 +70,7 @@ function checkBlock({ source, content }: Wire, path: string, looked: LookedInto)
     if (source['type'] === 'url') requireMedia(source['url'], `${path}.source.url`, looked)
     else if (source['type'] === 'base64') requireBase64(source['data'], `${path}.source.data`, looked)
   }
-  // Results of tools have blocks of their own.
+  // Results of tools have their own blocks.
   checkParts(content, `${path}.content`, { looked, check: checkInnerBlock })
 }
 
@@ -78,7 +78,7 @@ function checkInnerBlock({ source }: Wire, path: string, looked: LookedInto): vo
   checkBlock({ source }, path, looked)
 }
 
-/** Bytes of a file may stand there bare; what has a scheme must be one that can be fetched, or have the bytes in it. */
+/** A file may be plain base64. A text with a scheme must be a URL to fetch, or a `data:` URL. */
 function checkFile(text: unknown, path: string, looked: LookedInto): void {
   if (typeof text === 'string' && scheme.test(text)) requireMedia(text, path, looked)
 }
@@ -94,14 +94,14 @@ function requireMedia(value: unknown, path: string, looked: LookedInto): void {
   else throw noMedia(path)
 }
 
-/** Other schemes than those of the web mean something to providers that keep files. */
+/** Schemes other than those of the web are for providers that keep files. */
 function requireAddress(value: string, path: string, looked: LookedInto): void {
   const address = looked.textOf(value, mediaAddressLengthMax)
   if (address === null || !/^[a-z][a-z0-9+.-]*:\/\/./i.test(address)) throw noMedia(path)
   if (/^https?:/i.test(address) && !URL.canParse(address)) throw noMedia(path)
 }
 
-/** As nearly all of it is written; a request may have tens of thousands of small pictures. */
+/** Matches nearly all base64 at once; a request may have tens of thousands of small pictures. */
 const ordinaryBase64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}={0,2}|[\w+/-]{3}=?)?$/
 const base64 = /^[\w+/\s-]*={0,2}\s*$/
 
@@ -110,7 +110,7 @@ function requireBase64(value: unknown, path: string, looked: LookedInto): void {
   const isShort = looked.lengthOf(value) <= base64CheckedLength
   const text = looked.beginningOf(value, base64CheckedLength).slice(0, base64CheckedLength)
   if (isShort && ordinaryBase64.test(text)) return
-  // Four characters are three bytes, so that one alone is none.
+  // Four characters make three bytes, so a single left-over character cannot be base64.
   const isWhole = !isShort || text.replaceAll(/[=\s]/g, '').length % 4 !== 1
   if (!base64.test(text) || !isWhole || text.trim() === '') throw noMedia(path)
 }

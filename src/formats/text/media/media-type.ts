@@ -1,10 +1,13 @@
-/** Kinds of media that every provider which takes any takes. */
+/** The media types that are taken by every provider that takes media at all. */
 export type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'application/pdf'
 
-/** As many of the first bytes as say what they are: a PDF may have other bytes before its header, which readers look for so far. */
+/**
+ * The number of first bytes that tell the type: a PDF may have other bytes before its header, and readers search this
+ * far.
+ */
 export const mediaHeadBytes = 1_024
 
-/** What the bytes are, whatever their server says; null for anything else. */
+/** The type of the bytes, whatever their server says; null for any other type. */
 export function mediaTypeOf(bytes: Uint8Array): MediaType | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, mediaHeadBytes))
   const text = head.toString('latin1')

@@ -5,21 +5,21 @@ import { mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type LookedInto, lookInto, mark, slicesOfText } from '../../../json/set-aside-texts.ts'
 
-/** A text of a request where some server reads an address; `field` is its path as the caller wrote it. */
+/** A URL in a request that a server may fetch; `field` is its path as the caller wrote it. */
 export interface NamedAddress {
-  /** Null where it is longer than any address that is sent on. */
+  /** Null when it is longer than any URL that is sent on. */
   url: string | null
   field: string
 }
 
-/** What stands in the names of the members that `listNamedAddresses` reads. */
+/** Parts of the names of the members that `listNamedAddresses` reads. */
 const marks = ['rl"', '"file', 'image', 'audio"', 'video"'].map((text) => Buffer.from(text))
 const backslash = 0x5c
 const escapeMark = Buffer.from(String.raw`\u00`)
-/** Of characters that names of members have. */
+/** An escape of a character that such names have. */
 const escapedLetter = /\\u00[2-7]/
 
-/** Whether a request may name an address that a server fetches. Cheap, because it is asked of every call. */
+/** Whether a request may contain a URL that a server fetches. It is a cheap test, because every call runs it. */
 export function mayNameAddress({ document }: Pick<TextCall, 'document'>): boolean {
   const bytes = toBuffer((document.lean ?? document).bytes)
   for (const text of marks) if (bytes.includes(text)) return true
@@ -27,13 +27,12 @@ export function mayNameAddress({ document }: Pick<TextCall, 'document'>): boolea
   return isEscaped && escapedLetter.test(bytes.toString('latin1'))
 }
 
-/** The members with a conversation, whose parts carry media. */
+/** Members with a conversation; its parts carry media. */
 const conversations = ['messages', 'input'] as const
 
 /**
- * The addresses of a request that some server may fetch: those of media, also of kinds that no format here knows, of the
- * servers of tools, and of call-backs. Servers of one's own are sent unknown members too, so that names are what is
- * read here, and not formats.
+ * The URLs of a request that a server may fetch: of media, also of unknown types, of tool servers, and of callbacks. An
+ * operator's own servers get unknown members too, so this reads names of members, not formats.
  */
 export function listNamedAddresses({ document }: Pick<TextCall, 'document'>): NamedAddress[] {
   const found: NamedAddress[] = []
@@ -67,12 +66,12 @@ function readingOf(document: JsonDocument, name: string, found: NamedAddress[]):
   return looked === null ? null : { document, looked, found }
 }
 
-/** Members whose text is an address. */
+/** Members whose text is a URL. */
 const addressName = /[Uu]rl$/
-/** Members whose text is media, or an address of it at some servers. */
+/** Members whose text is media, or at some servers a URL of media. */
 const mediaName = /^(?:(?:file_?)?data|images?|video|audio|input_(?:audio|image|video))$/
 
-/** Members with what a model said, searched or called: nobody fetches the addresses in it. */
+/** Members with a model's own text, searches or calls; no server fetches URLs in them. */
 const saidNames: ReadonlySet<string> = new Set([
   'action',
   'annotations',
@@ -86,7 +85,7 @@ const saidNames: ReadonlySet<string> = new Set([
   'thinking',
   'tool_calls',
 ])
-/** The same of whole parts: results of searches. */
+/** Types of whole parts to which the same applies: search results. */
 const saidTypes = /^(?:web_|search_)/
 
 function walk(value: unknown, path: string, reading: Reading): void {
@@ -104,7 +103,7 @@ function walk(value: unknown, path: string, reading: Reading): void {
   }
 }
 
-/** The addresses that an object itself has. */
+/** Adds the URLs in the members of an object. */
 function addOwn(value: Readonly<Record<string, unknown>>, path: string, reading: Reading): void {
   for (const name in value) addValue(name, value[name], { path: `${path}.${name}`, reading })
 }
@@ -121,7 +120,7 @@ function addValue(name: string, value: unknown, { path, reading }: { path: strin
   if (isAddress) reading.found.push({ url: reading.looked.textOf(value, mediaAddressLengthMax), field: path })
 }
 
-/** Bytes in base64 where an address may stand too: no scheme and no label of a host's name is so long. */
+/** Whether a text is base64 where a URL may stand too: no scheme and no label of a host name is this long. */
 function isBare(value: string, { looked }: Reading): boolean {
   return bare.test(looked.beginningOf(value, hostLabelLengthMax + 1))
 }
@@ -129,7 +128,7 @@ function isBare(value: string, { looked }: Reading): boolean {
 const hostLabelLengthMax = 63
 const bare = new RegExp(`^[a-z0-9+]{${hostLabelLengthMax + 1}}`, 'i')
 
-/** Base64 has no colon. */
+/** Base64 has no colon, so a match means a scheme. */
 function hasScheme(value: string, { document }: Reading): boolean {
   if (!value.includes(mark)) return scheme.test(value)
   for (const slice of slicesOfText(value, document)) if (slice !== '') return scheme.test(slice)

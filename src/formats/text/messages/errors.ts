@@ -2,7 +2,7 @@ import type { StreamFrames } from '../halves.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { contractErrorOf, type ShownError } from '../../client-convention.ts'
 
-/** By the contract's `error_type`; every other failure is the API's. */
+/** Anthropic's error types by the contract's `error_type`; every other failure is an `api_error`. */
 const types: Readonly<Record<string, string>> = {
   invalid_request: 'invalid_request_error',
   context_length_exceeded: 'invalid_request_error',
@@ -21,12 +21,15 @@ const types: Readonly<Record<string, string>> = {
   timeout: 'timeout_error',
 }
 
-/** Anthropic's word for such a failure. */
+/** Anthropic's error type for a failure. */
 function errorTypeOf({ contractType }: GatewayError): string {
   return types[contractType] ?? 'api_error'
 }
 
-/** The contract's envelope inside Anthropic's, so that clients of both kinds read it; `request_id` is there the generation. */
+/**
+ * The contract's envelope inside Anthropic's, so that clients of both kinds can read it; `request_id` in it is the
+ * generation's id.
+ */
 export function writeMessagesErrorBody({ error, status, generationId }: ShownError): Record<string, unknown> {
   return {
     type: 'error',
@@ -35,12 +38,12 @@ export function writeMessagesErrorBody({ error, status, generationId }: ShownErr
   }
 }
 
-/** By this code Anthropic's clients know that they have to send the whole conversation instead of a thread's newest part. */
+/** This code tells Anthropic's clients to send the whole conversation instead of the newest part of a thread. */
 function threadDetails({ param }: GatewayError): Record<string, unknown> {
   return param === 'thread' ? { details: { error_code: 'thread_unsupported_request' } } : {}
 }
 
-/** An error event as Anthropic's clients read it, with the contract's members inside. */
+/** An error event in Anthropic's form, with the contract's members inside. */
 export function writeMessagesError(error: GatewayError, generationId: string): string {
   const event = {
     type: 'error',
@@ -56,7 +59,7 @@ export function writeMessagesError(error: GatewayError, generationId: string): s
   return `event: error\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** What a stream shows that nobody has begun. */
+/** The frames that a stream shows before any provider has answered. */
 export const messagesFrames: StreamFrames = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   writeError: (error, { generationId }) => writeMessagesError(error, generationId),

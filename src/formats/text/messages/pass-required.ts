@@ -2,10 +2,10 @@ import { isRecord } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Who calls a tool unless a program that the provider runs does. */
+/** The caller of a tool, unless a program that the provider runs calls it. */
 export const directCaller = { type: 'direct' } as const
 
-/** Blocks of which clients' types want to know who called the tool. */
+/** Blocks for which clients' types require the caller of the tool. */
 const calledBlocks: ReadonlySet<unknown> = new Set([
   'tool_use',
   'server_tool_use',
@@ -14,15 +14,15 @@ const calledBlocks: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * What the contract and clients' own types require of a block of an answer, and this block does not have; null where
- * nothing is missing. Some clients refuse null for a list of citations, and others a block without one.
+ * The members that the contract or clients' own types require of an answer's block and that this block lacks; null when
+ * none is missing. Some clients refuse null as a list of citations, others a missing list.
  */
 export function missingOf({ type, citations, caller }: Wire): Wire | null {
   if (type === 'text') return Array.isArray(citations) ? null : { citations: [] }
   return calledBlocks.has(type) && !isRecord(caller) ? { caller: directCaller } : null
 }
 
-/** Every count that a message has, before any is known. */
+/** The usage of a message before any count is known. */
 export const emptyUsage: Wire = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,
@@ -36,20 +36,20 @@ export const emptyUsage: Wire = {
   speed: null,
 }
 
-/** How a message ends, before that is known. */
+/** The end of a message before it is known. */
 const emptyDelta: Wire = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
 
-/** Members of the end of a message that a provider left out. */
+/** The members of a message's end that the provider left out. */
 export function missingOfDelta(delta: Wire): Wire {
   return Object.fromEntries(Object.entries(emptyDelta).filter(([name]) => delta[name] === undefined))
 }
 
-/** Counts that say something. */
+/** The counts without nulls. */
 export function withoutNulls(usage: Wire): Wire {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
 }
 
-/** Whether a block only says again what it says by itself: such a member comes back in history. */
+/** Whether the caller is the default. Such a member comes back in history and says nothing more. */
 export function isDirect(caller: unknown): boolean {
   return isRecord(caller) && caller['type'] === directCaller.type
 }

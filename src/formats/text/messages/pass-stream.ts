@@ -29,17 +29,17 @@ import { MessagesHandler } from './read-stream.ts'
 import { emptyUsage, missingOfDelta, withoutNulls } from './pass-required.ts'
 import { writeStop } from './write-answer.ts'
 
-/** A stream of a provider of the same format: its frames as they come, read along by the meter. */
+/** Passes on a stream of a provider of the same format; the meter reads along. */
 export function createMessagesPassage(context: AnswerContext, quirks: MessagesQuirks): StreamRewriter {
   return new MessagesPassage(context, sealerOf(quirks, context.providerSlug))
 }
 
 class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
   readonly #context: AnswerContext
-  /** Whose mark the seals get; undefined where they need none. */
+  /** The name that marks the seals; undefined when they need no mark. */
   readonly #sealer: string | undefined
   readonly #handler: MessagesHandler
-  /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
+  /** Counts are cumulative; a count that the end omits keeps its value from the beginning. */
   readonly #usage: FrameWire = {}
   #sawDone = false
 
@@ -63,7 +63,7 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     return this.#sawDone || this.#handler.isTerminated
   }
 
-  /** Some compatible servers end as a chat stream does, behind the format's own end or in its place. */
+  /** Some compatible servers end a stream like chat does, after the format's own end or in its place. */
   protected readDone(): void {
     this.#sawDone = true
   }
@@ -87,7 +87,7 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     const frames = this.kept.map((kept) =>
       typeof kept === 'string' ? `${kept}\n\n` : spliceFrame('message_delta', kept, endingOf(kept, usage)),
     )
-    // Some servers end without having said why.
+    // Some servers end without a stop reason.
     if (this.kept.every((kept) => typeof kept === 'string'))
       frames.push(toFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }))
     const stop = toFrame({ type: 'message_stop', ...showMetadata(charge) })
@@ -101,12 +101,12 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
   protected read(wire: FrameWire, frame: ByteText, data: ByteText): ByteText {
     this.#handler.read(wire)
     const { type, message, usage } = wire
-    // A block may begin or end; then another may have its index.
+    // A block may begin or end here, and another block may then have its index.
     if (type !== 'ping') this.forgetTemplates()
     if (type === 'message_start' && isRecord(message)) return this.#begin(wire, message, data)
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
     if (this.choicesFinished > 0) {
-      // As a document the frame that gets the charge.
+      // Kept as a document, because the charge is added to this frame.
       if (type === 'message_delta') this.keepBack(wireDocument(toBytes(data), wire), data.length)
       else if (type !== 'message_stop') this.keepBack(frame, frame.length)
       return ''
@@ -120,7 +120,9 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     return this.takeUnshown() + shown
   }
 
-  /** The frame with a mark at the seal that it has, and with what clients want of a block; null where it stays. */
+  /**
+   * The frame with a mark on its seal and with the members that clients require of a block; null when it needs no edit.
+   */
   #edit(wire: FrameWire, data: ByteText): ByteText | null {
     const { type, delta, content_block: block } = wire
     const name = type === 'content_block_delta' ? 'delta' : 'content_block'
@@ -140,7 +142,7 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     if (text !== null) this.learn(learnPassed(frame, { text }))
   }
 
-  /** Some compatible servers begin twice; clients take one beginning. */
+  /** Some compatible servers send the beginning twice; clients accept only one. */
   #begin(wire: FrameWire, message: FrameWire, data: ByteText): ByteText {
     const { usage } = message
     const isFirst = Object.keys(this.#usage).length === 0 && this.unshown === '' && !this.hasShownOutput
@@ -157,7 +159,7 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
   }
 }
 
-/** Where a delta has the model's text, when it is one of those that come by the thousand. */
+/** The text of a delta, for the kinds that come by the thousand. */
 function textIn(delta: FrameWire): FrameText | null {
   const name = slotNames[String(delta['type'])]
   const value = name === undefined ? null : delta[name]
@@ -172,11 +174,14 @@ const slotNames: Readonly<Partial<Record<string, FrameText['name']>>> = {
 
 function spliceFrame(type: string, document: JsonDocument, set: NonNullable<DocumentEdits['set']>): ByteText {
   const json = Buffer.from(joinPieces(editPieces(document, { set }))).toString('latin1')
-  // Data may stand on several lines, and its line ends on none.
+  // The JSON may span several lines, but the data of a frame must not.
   return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
 }
 
-/** The frame of a block with members behind its own, where these end the frame; null where that is not plain. */
+/**
+ * The frame of a block with members added at the end of the block, when the block ends the frame; null when it does
+ * not, or the frame is unusual.
+ */
 function appendTo(wire: FrameWire, data: ByteText, set: FrameWire): ByteText | null {
   const { type, content_block: block } = wire
   const isLast = Object.keys(wire).at(-1) === 'content_block' && data.endsWith('}}') && !data.includes('\n')
@@ -184,13 +189,13 @@ function appendTo(wire: FrameWire, data: ByteText, set: FrameWire): ByteText | n
   return `event: ${String(type)}\ndata: ${data.slice(0, -2)},${JSON.stringify(set).slice(1, -1)}}}\n\n`
 }
 
-/** A seal comes in a piece of its own. */
+/** A seal comes in its own delta. */
 function sealedDelta(delta: FrameWire, sealer: string | undefined): FrameWire | null {
   if (sealer === undefined || delta['type'] !== 'signature_delta') return null
   return sealedMembers({ ...delta, type: 'thinking' }, sealer)
 }
 
-/** The counts, and how the message ended with every member that a client may look for. */
+/** The counts, and the end of the message with every member that a client may read. */
 function endingOf(document: JsonDocument, usage: FrameWire): Record<string, string | Uint8Array> {
   const set = toJson({ usage })
   const delta = memberValue(document, 'delta')

@@ -36,21 +36,21 @@ type Wire = Record<string, unknown>
 
 const gatewayMembers = Object.keys(gatewayMessagesShape).filter((name) => name !== 'model')
 
-/** A messages body for a provider of the same format: as it came, with the smallest edit. */
+/** A messages body for a provider of the same format, with the smallest edit. */
 export function passMessagesRequest(
   { document, betas }: TextCall,
   endpoint: Endpoint,
   quirks: MessagesQuirks,
 ): EncodedRequest {
   const set: Record<string, BodyPiece | BodyPieces> = { model: JSON.stringify(endpoint.upstreamModel) }
-  // The format needs a limit, which the contract does not.
+  // The format requires a limit, the contract does not.
   if (!hasMember(document, 'max_tokens')) {
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
     set['max_tokens'] = String(endpoint.outputTokensMax ?? outputTokensMax)
   }
   refuseThread(document)
   refuseGeography(document, quirks)
-  // A null means the default in the contract, and the provider refuses it.
+  // In the contract a null means the default; the provider refuses null.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
   const passed = passThoughts(document, {
     sealer: sealerOf(quirks, endpoint.deployment.provider),
@@ -63,7 +63,7 @@ export function passMessagesRequest(
   if (passed?.isInterrupted === true) dropped.push('thinking')
   if (samplingMembers.some((name) => hasMember(document, name)))
     dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
-  // It costs several times as much, which no price of an endpoint tells.
+  // Another speed costs several times as much, and no endpoint has a price for it.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
   return {
@@ -73,7 +73,7 @@ export function passMessagesRequest(
   }
 }
 
-/** A provider keeps a thread under the ids of its own answers, which callers are not shown. */
+/** A provider keeps a thread under the ids of its own answers, and callers never see these ids. */
 function refuseThread(document: JsonDocument): void {
   for (const name of ['thread', 'previous_message_id']) {
     if (!hasMember(document, name)) continue
@@ -81,7 +81,7 @@ function refuseThread(document: JsonDocument): void {
   }
 }
 
-/** Only the maker of the format lets its callers choose where a model runs. */
+/** Only the maker of the format lets callers choose where a model runs. */
 function refuseGeography(document: JsonDocument, { isMaker }: MessagesQuirks): void {
   const name = 'inference_geo'
   if (isMaker || !hasMember(document, name) || isAnywhere(name, memberValue(document, name))) return
@@ -90,7 +90,7 @@ function refuseGeography(document: JsonDocument, { isMaker }: MessagesQuirks): v
 
 const samplingMembers = ['temperature', 'top_p', 'top_k'] as const
 
-/** What the model would refuse of its sampling, as it is left out for callers of other formats. */
+/** The sampling members that the model refuses. They are left out, as for callers of other formats. */
 function refusedSampling(document: JsonDocument, { sampling }: MessagesModel): readonly string[] {
   const given = samplingMembers.filter((name) => hasMember(document, name))
   if (sampling === 'none') return given
@@ -112,7 +112,10 @@ const notesMark = Buffer.from(`"${specificFields}"`)
 
 const isEmptyValue = /^\s*:\s*""/
 
-/** Who is asked, and whether it is to think within a number of tokens that it takes only behind thoughts of its own. */
+/**
+ * The provider's name, and whether the call sets a thinking budget, for which it requires its own signed thoughts
+ * before it.
+ */
 interface Passage {
   sealer: string | undefined
   signsThoughts: boolean
@@ -120,9 +123,8 @@ interface Passage {
 }
 
 /**
- * The messages without thoughts that this provider did not seal and would refuse, and with its own seals as it knows
- * them; null when nothing of it changes. Messages of nothing but such thoughts are left out with them, and all others
- * stay as they came.
+ * The messages without thoughts that this provider did not seal and would refuse. The provider's own seals lose their
+ * mark. Null when nothing changes. A message that held only such thoughts is left out; all others stay unchanged.
  */
 function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts | null {
   const conversation = lookInto(document, 'messages')
@@ -144,9 +146,9 @@ function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts 
   return { messages: conversation.restore(kept.toString('utf8')), ...others }
 }
 
-/** Whether anything may be there to change: most messages are never parsed. */
+/** Whether the messages may need a change: most are never parsed. */
 function needsReading(bytes: Buffer, { sealer, signsThoughts, asksBudget }: Passage): boolean {
-  // The maker of the format knows every seal that has no mark.
+  // The maker of the format accepts every seal without a mark.
   if (bytes.includes(sealer === undefined ? sealedMark : thoughtMark)) return true
   if (bytes.includes(citationsMark) || bytes.includes(notesMark)) return true
   return (asksBudget && bytes.includes(callMark)) || (signsThoughts && hasUnsigned(bytes))
@@ -160,32 +162,32 @@ function hasUnsigned(bytes: Buffer): boolean {
   return false
 }
 
-/** Null for a message of which nothing is left. */
+/** Null for a message that has no other block. */
 function withoutForeign(message: unknown, fates: readonly Fate[]): unknown {
   if (!isRecord(message) || !fates.includes('foreign')) return message
   const content = contentOf(message).filter((_, index) => fates[index] !== 'foreign')
   return content.length === 0 ? null : { ...message, content }
 }
 
-/** Whether the model is to think within a number of tokens. */
+/** Whether the call sets a budget for thinking. */
 function isBudgeted(document: JsonDocument): boolean {
   const thinking = hasMember(document, 'thinking') ? memberValue(document, 'thinking') : null
   return isRecord(thinking) && thinking['type'] === 'enabled'
 }
 
 interface PassedThoughts {
-  /** Null where they stay as they came. */
+  /** Null when they pass unchanged. */
   messages: BodyPieces | null
   hasForeign: boolean
-  /** LiteLLM noted something in blocks. */
+  /** Whether blocks had notes of LiteLLM. */
   hasNotes: boolean
-  /** The model cannot think on from where it is, because no thought of its own stands there. */
+  /** Whether the model cannot continue with thoughts, because the last assistant message lacks its own thought. */
   isInterrupted: boolean
 }
 
 /**
- * What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope, or an empty list or LiteLLM's
- * notes out of it.
+ * What happens to a block: it stays, or it is left out, or it loses the envelope of its seal, an empty list of
+ * citations, or LiteLLM's notes.
  */
 type Fate = 'kept' | 'foreign' | 'sealed' | 'uncited' | 'noted'
 
@@ -216,17 +218,17 @@ function fateOf(block: unknown, { sealer, signsThoughts }: Passage): Fate {
   return opened.origin === 'messages' && opened.sealer === sealer ? 'sealed' : 'foreign'
 }
 
-/** As callers are shown a text that nothing was cited for. */
+/** Callers see a text without citations with an empty list. */
 function hasEmptyCitations(block: unknown): boolean {
   return isRecord(block) && Array.isArray(block['citations']) && block['citations'].length === 0
 }
 
-/** A thought as callers are shown those of hosts that sign none. */
+/** Callers see the thoughts of hosts that do not sign them with an empty signature. */
 function isUnsigned(block: unknown): boolean {
   return isRecord(block) && block['type'] === 'thinking' && block['signature'] === ''
 }
 
-/** What binds a thought, by its member; null for other blocks, and for a thought that nothing binds. */
+/** The member that seals a thought, and its text; null for other blocks and for a thought without a seal. */
 export function sealIn({ type, signature, data }: Wire): { name: 'signature' | 'data'; text: string } | null {
   const name = type === 'redacted_thinking' ? 'data' : 'signature'
   const text = name === 'data' ? data : signature
@@ -247,12 +249,12 @@ function openBlock(block: Buffer, wire: unknown): Buffer {
   return toBuffer(editDocument(parseJsonDocument(block), { set }))
 }
 
-/** Members of a block of an answer that the provider did not send so; null where it is shown as it came. */
+/** The members of an answer's block that change on the way to the caller; null when the block passes unchanged. */
 export function editsOf(block: Wire, sealer: string | undefined): Wire | null {
   return (sealer === undefined ? null : sealedMembers(block, sealer)) ?? missingOf(block)
 }
 
-/** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
+/** The sealing member of a thought, marked with the provider that sealed it; null when the thought has no seal. */
 export function sealedMembers(wire: Wire, sealer: string): Wire | null {
   const seal = sealIn(wire)
   if (seal === null) return null
@@ -260,7 +262,7 @@ export function sealedMembers(wire: Wire, sealer: string): Wire | null {
   return { [seal.name]: sealReasoning({ id: null, origin: 'messages', sealer, ...bound }) }
 }
 
-/** A message of a provider of the same format: as it came, under the gateway's identity and with the charge. */
+/** A message of a provider of the same format, with the gateway's identity and the charge; otherwise unchanged. */
 export function passMessagesAnswer(
   bytes: Uint8Array,
   context: AnswerContext,
@@ -280,12 +282,18 @@ export function passMessagesAnswer(
   }
 }
 
-/** A caller is told the provider's own word for the end, whether or not the gateway knows it, and pays for the answer. */
+/**
+ * The caller sees the provider's own word for the end, even one that the gateway does not know, and pays for the
+ * answer.
+ */
 export function asTold(reading: MeterReading): MeterReading {
   return reading.finishReason === 'error' ? { ...reading, finishReason: 'stop' } : reading
 }
 
-/** The content of a message, its seals marked as those of their provider, and with what clients want; nothing where it stays. */
+/**
+ * The content of a message, with the provider's mark on its seals and the members that clients require; empty when
+ * nothing changes.
+ */
 export function editContent(
   document: JsonDocument,
   wire: Wire,
@@ -304,14 +312,16 @@ export function editContent(
   return { content: editList(bytes, editBlock) }
 }
 
-/** What a message says in place of what its provider calls itself, and what the contract requires and it left out. */
+/**
+ * The members that replace the provider's identity, and required members of the contract that the provider left out.
+ */
 export function shownMembers(wire: Wire, context: AnswerContext): Wire {
   const { id, model, provider, ...others } = emptyMessage(context)
   const missing = Object.entries(others).filter(([name]) => wire[name] === undefined)
   return { id, model, provider, ...Object.fromEntries(missing) }
 }
 
-/** The provider's own counts where they were charged by, else those that were; with the charge. */
+/** The provider's own counts if they were billed, otherwise the billed counts; with the charge. */
 export function passUsage(wire: unknown, charge: ShownCharge, serviceTier: string | null): Wire {
   const charged = writeMessagesUsage(charge, serviceTier)
   if (charge.isEstimated || !isRecord(wire)) return charged

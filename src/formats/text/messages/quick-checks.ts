@@ -25,8 +25,8 @@ function isTool(tool: unknown): boolean {
 const choices: ReadonlySet<unknown> = new Set(['auto', 'any', 'tool', 'none'])
 
 /**
- * Checks of the members that most requests of messages have, which say yes only where the schema does: a coding agent
- * sends dozens of tools with every request.
+ * Quick checks of the members that most messages requests have. They accept only what the schema accepts. A coding
+ * agent sends dozens of tools with every request.
  */
 export const messagesQuickChecks: Readonly<Partial<Record<string, QuickCheck>>> = {
   model: isModel,

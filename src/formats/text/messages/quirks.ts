@@ -2,57 +2,57 @@ import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../media/address-support.ts'
 
-/** What a model takes of the format's members. */
+/** The members of the format that a model takes. */
 export interface MessagesModel {
   /**
-   * Which of `temperature`, `top_p` and `top_k` it takes: `one_of` takes `temperature` or `top_p` and refuses both together,
-   * `none` refuses all three.
+   * Which of `temperature`, `top_p` and `top_k` the model takes: `one_of` takes `temperature` or `top_p` but refuses
+   * both together; `none` refuses all three.
    */
   sampling: 'all' | 'one_of' | 'none'
-  /** How it is asked to think: as it sees fit, within a number of tokens, or not at all. */
+  /** How the model is told to think: `adaptive` (it decides how much), `budget` (a number of tokens), or not at all. */
   thinking: 'adaptive' | 'budget' | 'none'
-  /** `output_config.effort`. */
+  /** Whether it takes `output_config.effort`. */
   hasEffort: boolean
-  /** `output_config.format` with a JSON schema. */
+  /** Whether it takes `output_config.format` with a JSON schema. */
   hasSchema: boolean
-  /** Messages of the role `system` in the middle of a conversation. */
+  /** Whether it takes messages of the role `system` in the middle of a conversation. */
   hasSystemTurns: boolean
-  /** Most tokens of one answer: what is asked for when the caller sets no limit, since the format needs one. */
+  /** The most tokens of one answer. Sent when the caller sets no limit, because the format requires one. */
   outputTokensMax: number
 }
 
-/** Where a provider that speaks Anthropic's messages differs from Anthropic, as data. */
+/** Where a provider of Anthropic's messages differs from Anthropic, as data. */
 export interface MessagesQuirkOptions {
   /**
-   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
-   * given back to it alone. Default true.
+   * Whether the provider is the maker of the format, whose seals of thoughts need no mark. The seals of another
+   * provider are marked with its name and go back only to it. Default true.
    */
   isMaker?: boolean
   /** What a model of this name takes. Default: everything that an older Claude takes. */
   modelOf?: (upstreamModel: string) => MessagesModel
-  /** `image` blocks. Default true. */
+  /** Whether it takes `image` blocks. Default true. */
   hasImages?: boolean
-  /** `document` blocks. Default true. */
+  /** Whether it takes `document` blocks. Default true. */
   hasDocuments?: boolean
-  /** `cache_control` marks. Default true; others are sent none. */
+  /** Whether it takes `cache_control` marks. Default true; otherwise none are sent. */
   hasCacheMarks?: boolean
-  /** `tool_choice`. Default true; others choose themselves, and any other choice is left out. */
+  /** Whether it takes `tool_choice`. Default true; otherwise the model chooses, and another choice is left out. */
   hasToolChoice?: boolean
-  /** `metadata`. Default true; others are sent none. */
+  /** Whether it takes `metadata`. Default true; otherwise none is sent. */
   hasMetadata?: boolean
   /**
-   * Whether it binds thoughts by a signature. Default true; false at hosts of other models than Claude, whose documents name
-   * no signature: thoughts without one go back to these as they are.
+   * Whether it signs thoughts. Default true. False at hosts of other models than Claude whose documentation has no
+   * signature: thoughts without one go back to them unchanged.
    */
   signsThoughts?: boolean
-  /** What it fetches itself. Default: what lies at an address of https, as Anthropic does. */
+  /** The media that it fetches by URL. Default: https URLs, like Anthropic. */
   addresses?: AddressSupport
 }
 
 /** Options with their defaults. */
 export interface MessagesQuirks extends Required<MessagesQuirkOptions> {
   format: 'messages'
-  /** Whether it takes the whole format, so that a request in it may pass as it came. */
+  /** Whether it takes the whole format, so that a request in this format may pass unchanged. */
   isWhole: boolean
 }
 
@@ -85,7 +85,7 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
   }
 }
 
-/** Anthropic's messages, with a provider's departures as data. Anthropic itself says that it `isMaker`. */
+/** Anthropic's messages, with a provider's differences as data. Only Anthropic's own preset sets `isMaker`. */
 export function anthropicMessages(
   options: MessagesQuirkOptions = {},
   path: TextPath = '/messages',
@@ -93,7 +93,7 @@ export function anthropicMessages(
   return { format: 'messages', path, quirks: messagesQuirks({ isMaker: false, ...options }) }
 }
 
-/** The quirks of a provider that speaks this format. */
+/** The quirks of a provider that has this format. */
 export function asMessages(quirks: TextQuirks): MessagesQuirks {
   return quirksOf<MessagesQuirks>(quirks, 'messages')
 }

@@ -8,12 +8,15 @@ import { readBlock } from './read-blocks.ts'
 import { readStop } from './read-stop.ts'
 import { readMessagesUsage } from './usage.ts'
 
-/** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
+/**
+ * Reads a whole message. Throws `provider_failed` when the body is not a message, and the provider's error when it came
+ * with a success status.
+ */
 export function readMessagesAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
   return readMessage(parseAnswer(bytes, parseExactly), context)
 }
 
-/** The same of what was parsed. */
+/** The same for a parsed body. */
 export function readMessage(wire: Readonly<Record<string, unknown>>, context: AnswerContext): Answer {
   if (wire['type'] === 'error') throw readReportedError(wire['error'], context)
   const { content } = wire

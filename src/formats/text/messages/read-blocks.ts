@@ -5,7 +5,7 @@ import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Members of each kind of block that a part has room for. */
+/** The members of each type of block that a part has a place for. */
 const partMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(['type', 'text', 'citations']),
   thinking: new Set(['type', 'thinking', 'signature']),
@@ -13,7 +13,9 @@ const partMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   tool_use: new Set(['type', 'id', 'name', 'input']),
 }
 
-/** What a block is. Kinds that this gateway does not know go back to a caller of the same format as they came. */
+/**
+ * The head of the part that a block becomes. A block of unknown type goes back unchanged to callers of the same format.
+ */
 export function headOf(block: Wire): PartHead {
   const { type } = block
   switch (type) {
@@ -35,7 +37,7 @@ export function headOf(block: Wire): PartHead {
   }
 }
 
-/** The other members, which no other format is shown; nothing for nearly every block. */
+/** The other members, which no other format shows; empty for nearly every block. */
 function extrasOf(block: Wire, type: keyof typeof partMembers): { extras?: Extras } {
   const rest = Object.entries(block).filter(
     ([name, value]) => value !== null && !partMembers[type]?.has(name),
@@ -43,7 +45,7 @@ function extrasOf(block: Wire, type: keyof typeof partMembers): { extras?: Extra
   return rest.length === 0 ? {} : { extras: { messages: Object.fromEntries(rest) } }
 }
 
-/** A whole block of an answer. */
+/** Reads a whole block of an answer. */
 export function readBlock(block: Wire): AnswerPart {
   const part = emptyPart(headOf(block))
   switch (block['type']) {
@@ -69,7 +71,7 @@ function readCitations(wire: unknown): Annotation[] {
   return Array.isArray(wire) ? wire.filter(isRecord).map(readCitation) : []
 }
 
-/** A citation of any kind: of a page, a document or a search result. */
+/** A citation of any type: of a page, a document or a search result. */
 export function readCitation(wire: Wire): Annotation {
   return {
     url: filledTextOrNull(wire['url']) ?? filledTextOrNull(wire['source']),

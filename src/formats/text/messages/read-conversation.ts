@@ -17,7 +17,7 @@ import { messagesRequestShape } from './request-schema.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A messages request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+/** A messages request as a conversation, in which the formats meet. The decoder has checked its members. */
 export function* readMessagesConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
@@ -79,23 +79,23 @@ export function* readMessagesConversation(call: TextCall): Generator<void, Conve
   }
 }
 
-/** A thread is kept by its provider: without it the request has only the newest messages. */
+/** The provider keeps a thread, so a request that names one has only the newest messages. */
 const neededMembers = ['mcp_servers', 'container', 'thread', 'previous_message_id', 'inference_geo'] as const
 const optionalMembers = ['context_management', 'speed', 'diagnostics', 'compaction'] as const
 
-/** Whether it lets the model run where its provider likes, as any other format does. */
+/** Whether the provider may run the model anywhere, as in every other format. */
 export function isAnywhere(name: string, value: unknown): boolean {
   return name === 'inference_geo' && value === 'global'
 }
 
 const configMembers: ReadonlySet<string> = new Set(['effort', 'format'])
 
-/** Members that the schema does not have and that are spoken of here. */
+/** Members that the schema lacks but this file handles. */
 function isNamed(name: string): boolean {
   return [...neededMembers, ...optionalMembers, 'output_format'].some((named) => named === name)
 }
 
-/** `auto` and `standard_only` are the default tier in any format. */
+/** In every format `auto` and `standard_only` are the default tier. */
 function readTier(wire: unknown): string | null {
   return wire === 'auto' || wire === 'standard_only' ? null : textOrNull(wire)
 }
@@ -104,7 +104,7 @@ function readTexts(wire: unknown): string[] {
   return Array.isArray(wire) ? wire.filter((text) => typeof text === 'string') : []
 }
 
-/** A tool with a type of its own is one that the provider knows or runs. */
+/** A tool with another type is one that the provider knows or runs itself. */
 function readTools(wire: unknown, reading: ConversationReading): (Tool | ProviderTool)[] {
   if (!Array.isArray(wire)) return []
   return wire.filter(isRecord).map((tool) => {
@@ -151,7 +151,7 @@ function readOutput(wire: unknown, path: string): OutputFormat {
       'must be json_schema with the chosen provider. Correct it or choose another model.',
     )
   }
-  // The provider holds every schema to the letter; strict is what other formats call that.
+  // The provider enforces every schema exactly; other formats call this strict.
   return {
     kind: 'schema',
     name: 'answer',
@@ -173,7 +173,7 @@ function readReasoningWish(
   return {
     effort: level,
     budgetTokens: numberOrNull(thinking?.['budget_tokens']),
-    // What the format shows of a thought is its summary.
+    // The format shows the summary of a thought.
     summary: thinking === null ? null : 'auto',
     isShown: thinking !== null && isShown,
   }

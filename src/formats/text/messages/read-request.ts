@@ -41,7 +41,7 @@ interface Fields extends UnservedFields, HidingFields {
   output_config?: { effort?: string | null; format?: unknown } | null
 }
 
-/** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
+/** The contract's names of optional capabilities, by the member that needs each. */
 const capabilities: Readonly<Record<string, string>> = {
   max_tokens: 'max_tokens',
   temperature: 'temperature',
@@ -54,8 +54,8 @@ const capabilities: Readonly<Record<string, string>> = {
 }
 
 /**
- * A messages body as a call. Members the gateway knows are checked and an error names the one at fault; unknown members
- * stay in the document. Throws `invalid_request`.
+ * Reads a messages body as a call. Members that the gateway knows are checked, and an error names the wrong one;
+ * unknown members stay in the document. Throws `invalid_request`.
  */
 export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = documentOf(bytes, context)
@@ -97,7 +97,7 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
   }
 }
 
-/** The format says how to think in members of its own. */
+/** Options of the contract's `reasoning` other than `exclude`; the format has its own members for them. */
 function otherWishes({ reasoning }: Fields): string[] {
   const said = Object.entries(reasoning ?? {}).filter(([name, value]) => name !== 'exclude' && value !== null)
   return said.map(([name]) => `reasoning.${name}`)
@@ -134,7 +134,7 @@ function estimateConversation(document: JsonDocument): { tokens: number; media: 
 /** Roles of messages that are accepted. */
 const turnRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
-// By hand, because this runs for every request.
+// Written by hand, because it runs for every request.
 function checkMessages(messages: readonly unknown[]): void {
   if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
   if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
@@ -158,7 +158,7 @@ function checkMessages(messages: readonly unknown[]): void {
   }
 }
 
-/** Tokens of what reaches the model besides the conversation. */
+/** Estimates the tokens that reach the model besides the conversation. */
 function estimateRest(document: JsonDocument): number {
   let tokens = 0
   for (const name of ['system', 'tools', 'output_config'] as const) {
@@ -180,8 +180,8 @@ function listParameters(document: JsonDocument, { output_config: config }: Field
 const plainRoles = rolesAsJson(turnRoles)
 
 /**
- * Whether messages are surely what `decodeMessagesRequest` accepts, and weigh what their bytes weigh, which is told only of
- * texts. False says nothing. `bytes` are known to be valid JSON.
+ * Whether messages surely pass `decodeMessagesRequest` and hold only texts, so that their bytes tell their tokens.
+ * False says nothing. `bytes` are valid JSON.
  */
 export function arePlainTurns(bytes: Buffer): boolean {
   const contents = readContents(bytes, plainRoles)

@@ -12,12 +12,12 @@ import { readMessagesUsage } from './usage.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A block under way. */
+/** An open block. */
 interface OpenBlock {
-  /** What its pieces are known by. Some hosts give every block the same index. */
+  /** The key of its pieces. Not the index, because some hosts give every block the same one. */
   key: string
   head: PartHead
-  /** Arguments of a tool that came with its beginning: kept until it is clear that no pieces follow. */
+  /** Tool arguments that came at the beginning of the block; kept until it is clear that no pieces follow. */
   wholeArguments: string | null
 }
 
@@ -26,22 +26,22 @@ export function createMessagesReader(context: AnswerContext): StreamReader {
   return createStreamReader((emit) => new MessagesHandler(context, emit), parseExactly)
 }
 
-/** What the format's events say of the answer. */
+/** Reads the format's events. */
 export class MessagesHandler implements StreamHandler {
   isTerminated = false
   readonly #context: AnswerContext
   readonly #emit: Emit
   readonly #parts: PartSequence
   readonly #blocks = new Map<number, OpenBlock>()
-  /** What the last block of each index is known by, once it has ended. */
+  /** The key of the last ended block at each index. */
   readonly #ended = new Map<number, string>()
-  /** Of the block that began last. */
+  /** The index of the block that began last. */
   #lastIndex = -1
   #blockCount = 0
   #hasBegun = false
   #sawToolCalls = false
   #finish: Finish | null = null
-  /** As the beginning told it; the end corrects it. */
+  /** From the beginning of the message; the end corrects it. */
   readonly #usage: Record<string, unknown> = {}
 
   constructor(context: AnswerContext, emit: Emit) {
@@ -54,7 +54,7 @@ export class MessagesHandler implements StreamHandler {
     return this.#finish !== null
   }
 
-  /** Events that are not in the table, `ping` among them, say nothing of the answer. */
+  /** Events that are not in the table, such as `ping`, are no part of the answer. */
   read(wire: Wire): void {
     const handlers: Readonly<Record<string, (event: Wire) => void>> = this.#handlers
     const { type } = wire
@@ -62,7 +62,7 @@ export class MessagesHandler implements StreamHandler {
     else if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
   }
 
-  /** Some servers end without having said why: what was begun is whole then. */
+  /** Some servers end without a stop reason; what they began counts as complete. */
   end(): void {
     if (this.#finish === null && this.#hasBegun) this.#readEnd({ delta: { stop_reason: 'end_turn' } })
   }
@@ -79,7 +79,7 @@ export class MessagesHandler implements StreamHandler {
     },
   }
 
-  /** Some compatible servers begin twice. */
+  /** Some compatible servers send the beginning twice. */
   #begin(message: Wire): void {
     if (isRecord(message['usage'])) Object.assign(this.#usage, message['usage'])
     if (this.#hasBegun) return
@@ -92,7 +92,7 @@ export class MessagesHandler implements StreamHandler {
     this.#readWhole(message)
   }
 
-  /** Calls that the provider's own code execution makes come whole with the beginning, and so does their end. */
+  /** Calls by the provider's own code execution come whole at the beginning, together with their end. */
   #readWhole(message: Wire): void {
     const { content } = message
     if (!Array.isArray(content)) return
@@ -132,13 +132,14 @@ export class MessagesHandler implements StreamHandler {
   }
 
   /**
-   * Another block begins, at this index. Some hosts never say that a block has ended, and some have several under way:
-   * words go on in a part of their own, a call waits for its arguments, and what only this format knows has ended.
+   * Another block begins, at index `next`. Some hosts never say that a block has ended, and some have several open at
+   * once: a text may continue as its own part, a call waits for its arguments, and a block that only this format knows
+   * has ended.
    */
   #overtake(next: number): void {
     this.#closeBlock(next)
     const last = this.#blocks.get(this.#lastIndex)
-    // Blocks that are open beside the last were overtaken before, by it or by another.
+    // Other open blocks already went through this when the next one began.
     if (last?.head.type === 'opaque') this.#closeBlock(this.#lastIndex)
     else if (last !== undefined) this.#writeWhole(last)
     this.#lastIndex = next
@@ -151,7 +152,7 @@ export class MessagesHandler implements StreamHandler {
     if (piece === null) return
     const index = tokenCountOrNull(event['index']) ?? 0
     if (piece.type === 'annotation') {
-      // A citation may come when its text has ended; one of no text is of nothing.
+      // A citation may come after its text has ended. A citation without a text is dropped.
       const key = this.#blocks.get(index)?.key ?? this.#ended.get(index)
       if (key !== undefined) this.#parts.annotate(key, piece.annotation)
       return
@@ -162,8 +163,8 @@ export class MessagesHandler implements StreamHandler {
   }
 
   /**
-   * A block for a delta whose block was never begun, or has ended. Words and thoughts go on in a part of their own.
-   * @throws Error - for the rest of a call's arguments, which no other part can take
+   * Opens a block for a delta whose block never began or has ended. Texts and thoughts continue as their own part.
+   * @throws Error - for further arguments of a call, which no other part can take
    */
   #reopen(index: number, delta: Wire): OpenBlock {
     const type = delta['type']
@@ -197,7 +198,7 @@ export class MessagesHandler implements StreamHandler {
     this.#emit({ type: 'finish', choice: 0, ...this.#finish })
   }
 
-  /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
+  /** Counts are cumulative; a count that the end omits keeps its value from the beginning. */
   #readUsage(wire: Wire): void {
     for (const [name, value] of Object.entries(wire)) if (value !== null) this.#usage[name] = value
     const usage: ReportedUsage | null = readMessagesUsage(this.#usage)
@@ -209,7 +210,7 @@ export class MessagesHandler implements StreamHandler {
   }
 }
 
-/** Null for a piece of nothing, and for kinds that this gateway does not know. */
+/** Null for an empty piece, and for types that this gateway does not know. */
 function pieceOf(delta: Wire): Piece | null {
   switch (delta['type']) {
     case 'text_delta':

@@ -15,7 +15,10 @@ import { isDirect } from './pass-required.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** System and messages as turns: the results of tools, which the format has in the user's messages, become their own. */
+/**
+ * The system texts and messages as turns. Results of tools, which stand in the user's messages here, become their own
+ * turns.
+ */
 export function* readMessagesTurns(
   system: unknown,
   messages: unknown,
@@ -59,7 +62,7 @@ function turnsOf(
   ]
 }
 
-/** Where blocks are read, the path by which their members are named, and the place that an error names. */
+/** The request, the path under which unread members are noted, and the place that an error names. */
 interface Place {
   reading: ConversationReading
   path: string
@@ -76,7 +79,7 @@ function readContent(content: unknown, place: Place): Part[] {
 
 const blockForm = 'a content block with a type'
 
-/** The same of so many blocks that others have a turn between them. */
+/** The same with a pause after a number of blocks, so that other calls get their turn. */
 function* readBlocksInSteps(content: readonly unknown[], place: Place): Generator<void, Part[]> {
   const parts: Part[] = []
   for (const [at, block] of objectsOf(content, place.place, blockForm).entries()) {
@@ -98,7 +101,7 @@ function readBlock(wire: Wire, place: Place): Part {
   return { ...part, ...(cache === null ? {} : { cache }), ...extras }
 }
 
-/** What has its place in a conversation. */
+/** Members of a block that a conversation has a place for. */
 const blockMembers: ReadonlySet<string> = new Set([
   'type',
   'text',
@@ -116,9 +119,9 @@ const blockMembers: ReadonlySet<string> = new Set([
   'is_error',
   'cache_control',
 ])
-/** That a document is to be cited is a wish; citations of a text tell where it is from. */
+/** A document's `citations` only asks for citations; those of a text are its sources. */
 const documentMembers: ReadonlySet<string> = new Set([...blockMembers, 'citations'])
-/** Answers say of every call who made it, also where that is the model. */
+/** Answers name the caller of every tool call, even when it is the model. */
 const directMembers: ReadonlySet<string> = new Set([...blockMembers, 'caller'])
 
 function knownMembers({ caller }: Wire, { type }: Part): ReadonlySet<string> {
@@ -126,7 +129,7 @@ function knownMembers({ caller }: Wire, { type }: Part): ReadonlySet<string> {
   return isDirect(caller) ? directMembers : blockMembers
 }
 
-/** A kind of block that has no other place goes as it is, to a provider of the same format. */
+/** A block that has no other place goes unchanged to a provider of the same format. */
 function readKnownBlock(wire: Wire, place: Place): Part {
   switch (wire['type']) {
     case 'text':
@@ -149,7 +152,7 @@ function readKnownBlock(wire: Wire, place: Place): Part {
       }
     case 'tool_result':
       return readResult(wire, place)
-    // A tool that a search has found; the name is all that it has.
+    // A tool that a search found; it has only a name.
     case 'tool_reference':
       return { type: 'opaque', format: 'messages', value: wire, words: textOrEmpty(wire['tool_name']) }
     default:
@@ -212,7 +215,7 @@ function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
     }
   }
   const shown = text === '' ? null : text
-  // What a provider seals it shows a summary of; what it signs it shows whole.
+  // A provider shows only a summary of a thought that it seals, and the whole text of one that it signs.
   return bound.sealed === null
     ? { type: 'reasoning', ...bound, text: shown, summary: null }
     : { type: 'reasoning', ...bound, text: null, summary: shown === null ? null : [shown] }

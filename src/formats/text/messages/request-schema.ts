@@ -8,7 +8,7 @@ import { unservedShape } from '../../unserved-members.ts'
 const block = z.looseObject({ type: z.string() })
 const content = z.union([z.string(), z.array(block)])
 
-/** One message; what a block has beyond its type is read when it has to be told in another format. */
+/** One message; the other members of a block are read only for a translation. */
 export const messageSchema = z
   .looseObject({ role: z.enum(['user', 'assistant', 'system']), content })
   .meta({ id: 'AnthropicMessage', examples: [{ role: 'user', content: 'Why is the sky blue?' }] })
@@ -66,7 +66,7 @@ export const ownMessagesShape = {
   stream: z.boolean().nullish().describe('Answer as server-sent events.'),
 }
 
-/** Members meant for the gateway; they never reach an upstream. */
+/** Members that only the gateway reads; providers never get them. */
 export const gatewayMessagesShape = {
   model: modelSchema.describe('Which model to ask.'),
   models: z.array(modelSchema).max(20).nullish().describe('Models to try when the one before failed.'),

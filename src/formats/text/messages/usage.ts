@@ -4,8 +4,8 @@ import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/valu
 import { readCacheWrites, readProviderCalls } from '../usage-readers.ts'
 
 /**
- * The format's usage. Its `input_tokens` are those that no cache had; here the input has them all. Null when it says
- * nothing usable.
+ * The format's usage. Its `input_tokens` excludes cached tokens; here the input includes them. Null when it has no
+ * usable count.
  */
 export function readMessagesUsage(wire: unknown): ReportedUsage | null {
   if (!isRecord(wire)) return null
@@ -37,7 +37,7 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
   }
 }
 
-/** Searches, fetches and code that the provider ran; left out for none, as for nearly all. */
+/** The searches, fetches and code runs of the provider; left out when there are none, as in nearly all answers. */
 function callsOf(wire: Readonly<Record<string, unknown>>): Pick<ReportedUsage, 'providerCalls'> {
   if (wire['server_tool_use'] === undefined || wire['server_tool_use'] === null) return {}
   const providerCalls = readProviderCalls(wire)
@@ -45,15 +45,15 @@ function callsOf(wire: Readonly<Record<string, unknown>>): Pick<ReportedUsage, '
 }
 
 /**
- * What the provider used to shorten a conversation before it answered, which its totals leave out and its bill does not.
- * https://platform.claude.com/docs/en/build-with-claude/compaction
+ * The tokens that the provider used to shorten a conversation before it answered. Its totals omit them, its bill does
+ * not. https://platform.claude.com/docs/en/build-with-claude/compaction
  */
 function readCompaction(iterations: unknown): Usage {
   const sum = { ...noUsage }
   if (!Array.isArray(iterations)) return sum
   for (const iteration of iterations) {
     if (!isRecord(iteration) || iteration['type'] !== 'compaction') continue
-    // One has no iterations of its own.
+    // An iteration has no iterations of its own.
     const read = readMessagesUsage({ ...iteration, iterations: null })
     if (read === null) continue
     for (const unit of compactionUnits) sum[unit] += read.usage[unit]

@@ -12,7 +12,7 @@ import { directCaller, emptyUsage } from './pass-required.ts'
 
 type Wire = Record<string, unknown>
 
-/** A whole message in the contract's form, whatever format its provider speaks. */
+/** A whole message in the contract's form, whatever the provider's format. */
 export function writeMessagesAnswer(answer: Answer, { context }: Asked, { charge, usage }: Settled): string {
   const [{ parts, finish } = { parts: [], finish: null }] = answer.choices
   return JSON.stringify({
@@ -24,10 +24,10 @@ export function writeMessagesAnswer(answer: Answer, { context }: Asked, { charge
   })
 }
 
-/** The format's answers have no images; that one was made is told in the metadata. */
+/** The format's answers have no images, so the metadata says that one was made. */
 export const lostImages: readonly string[] = ['content[].image']
 
-/** What a message says before anything was said in it. */
+/** A message without content. */
 export function emptyMessage(context: AnswerContext): Wire {
   return {
     id: context.generationId,
@@ -83,7 +83,7 @@ function writeThinking({ head, signature, sealed }: AnswerPart, shown: string): 
   return [{ type: 'thinking', thinking: shown, signature: bound ?? '' }]
 }
 
-/** A citation as its own format had it, or one of a page. */
+/** A citation in its own format's form, or one of a page. */
 export function writeCitation({ url, title, citedText, extras }: Annotation): Wire[] {
   if (extras?.messages !== undefined) return [{ ...extras.messages }]
   if (url === null) return []
@@ -106,7 +106,7 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
   error: 'end_turn',
 }
 
-/** Words of the format itself stay as they came. */
+/** Stop reasons of the format itself pass unchanged. */
 const ownWords: ReadonlySet<string> = new Set([
   'pause_turn',
   'compaction',
@@ -114,7 +114,7 @@ const ownWords: ReadonlySet<string> = new Set([
   'stop_sequence',
 ])
 
-/** How the message ended; a model that `hasRefused` in words may call that an ordinary end. */
+/** How the message ended. With `hasRefused` the model refused in its answer, and may call that an ordinary end. */
 export function writeStop(finish: Finish | null, hasRefused = false): Wire {
   if (finish === null) return { stop_reason: null, stop_sequence: null, stop_details: null }
   const { native, stopSequence, refusal } = finish
@@ -130,7 +130,7 @@ export function writeStop(finish: Finish | null, hasRefused = false): Wire {
   }
 }
 
-/** Counts as the format has them: input without what a cache had, and the charge. */
+/** The counts in the format's form (input without cached tokens), and the charge. */
 export function writeMessagesUsage(charge: ShownCharge, serviceTier: string | null): Wire {
   const { usage } = charge
   const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage

@@ -14,7 +14,7 @@ const thinkingBudgetMin = 1_024
 
 type Wire = Record<string, unknown>
 
-/** A request under way: its body, and what the caller is to hear was left out. */
+/** The state of writing a request: its body, and the list of losses for the caller. */
 interface Writing {
   conversation: Conversation
   model: MessagesModel
@@ -23,7 +23,10 @@ interface Writing {
   losses: Losses
 }
 
-/** A conversation as a body for Anthropic's messages. Throws `invalid_request` for what must not be left out. */
+/**
+ * Writes a conversation as a body for Anthropic's messages. Throws `invalid_request` for a part that must not be left
+ * out.
+ */
 export function* writeMessagesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<MessagesQuirks>,
@@ -66,8 +69,8 @@ export function* writeMessagesRequest(
 }
 
 /**
- * The schema that the provider itself holds the answer to; null where it does not. A caller of its own whole format hears
- * from the provider what it does not take.
+ * The schema that the provider itself enforces; null when it does not. If the caller's format is messages and the
+ * provider takes all of it, the provider judges the schema.
  */
 function heldOutputOf(
   { output, format }: Conversation,
@@ -81,12 +84,14 @@ function heldOutputOf(
 
 const anyObject: JsonSchema = { type: 'object' }
 
-/** By this tool a model that cannot be held to a schema gives its answer, which then comes close to it. */
+/**
+ * A model that cannot enforce a schema gives its answer as arguments of this tool, which then nearly fit the schema.
+ */
 const answerTool = 'give_answer'
 
 /**
- * The tool, and that it must be called; null where the model has tools of the caller's to choose among, is to think, which
- * the provider refuses beside a tool that must be called, or is asked for anything but an object.
+ * The tool, and a choice that forces it. Null in three cases: the caller has its own tools, the model is to think (the
+ * provider refuses that together with a forced tool), or the answer is not an object.
  */
 function answerToolOf(
   { output, tools, reasoning }: Conversation,
@@ -102,7 +107,7 @@ function answerToolOf(
   }
 }
 
-/** What changes the answer and has no place in the format. */
+/** Throws for options that change the answer and have no place in the format. */
 function refuseWhatIsMissing(conversation: Conversation): void {
   const cannot = (carried: Carried) =>
     fieldError(
@@ -143,7 +148,7 @@ function writeTools({ conversation, quirks, body, losses }: Writing): void {
   } else if (choice !== null) body['tool_choice'] = choice
 }
 
-/** The provider chooses among all tools, as many as it likes. */
+/** Notes the lost choice: the provider's model chooses among all tools, and calls as many as it likes. */
 function dropChoice({ toolChoice, isParallel }: Conversation, losses: Losses): void {
   if (toolChoice !== null && toolChoice.kind !== 'auto') losses.drop('toolChoice')
   if (isParallel === false) losses.drop('isParallel')
@@ -175,7 +180,7 @@ const budgetShares: Readonly<Record<string, number>> = {
   max: 0.95,
 }
 
-/** `low` is the least that the format knows. */
+/** `low` is the format's lowest effort. */
 const efforts: Readonly<Record<string, string>> = { minimal: 'low' }
 
 function writeReasoning(writing: Writing, limit: number): void {
@@ -186,7 +191,7 @@ function writeReasoning(writing: Writing, limit: number): void {
     if (model.thinking !== 'none') body['thinking'] = { type: 'disabled' }
     return
   }
-  // Who must call a tool cannot think before it: the provider refuses both together.
+  // The provider refuses thinking together with a forced tool.
   const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
   const isInterrupted = writing.quirks.signsThoughts && !beginsWithThought(body['messages'])
   if (isForced || model.thinking === 'none' || (model.thinking === 'budget' && isInterrupted)) {
@@ -196,7 +201,7 @@ function writeReasoning(writing: Writing, limit: number): void {
   const display = reasoning.isShown ? {} : { display: 'omitted' }
   if (model.thinking === 'adaptive') {
     body['thinking'] = { type: 'adaptive', ...display }
-    // Such a model thinks as much as it sees fit.
+    // An adaptive model decides itself how much it thinks.
     if (reasoning.budgetTokens !== null) writing.losses.drop('budget')
     if (model.hasEffort && reasoning.effort !== null)
       mergeInto(body, 'output_config', { effort: efforts[reasoning.effort] ?? reasoning.effort })
@@ -213,8 +218,8 @@ function writeReasoning(writing: Writing, limit: number): void {
 }
 
 /**
- * Whether the model's last words may be gone on from with thoughts: within a budget the provider refuses to think on from
- * calls of tools that no thought stands before.
+ * Whether the model can continue its last message with thoughts. With a budget the provider refuses to do so after tool
+ * calls that have no thought before them.
  */
 export function beginsWithThought(messages: unknown): boolean {
   const said = Array.isArray(messages) ? messages.filter(isRecord) : []
@@ -223,7 +228,7 @@ export function beginsWithThought(messages: unknown): boolean {
   return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking'
 }
 
-/** Tokens to think with: below the output limit, which is what was paid for. Null when that leaves too few. */
+/** The budget for thinking, below the output limit, for which the hold was taken. Null when too few tokens are left. */
 function budgetOf({ effort, budgetTokens }: ReasoningWish, limit: number): number | null {
   const wanted = budgetTokens ?? Math.floor(limit * (budgetShares[effort ?? 'medium'] ?? 0.3))
   const budget = Math.min(Math.max(wanted, thinkingBudgetMin), limit - 1)
@@ -240,7 +245,7 @@ function writeSampling(writing: Writing): void {
   const isThinking = body['thinking'] !== undefined && model.thinking === 'budget'
   const set = (carried: Carried, name: string, value: number | null) => {
     if (value === null) return
-    // While it thinks the provider takes its own sampling alone.
+    // A thinking model takes no sampling members.
     if (model.sampling === 'none' || isThinking) writing.losses.drop(carried)
     else if (name === 'top_p' && temperature !== null && model.sampling === 'one_of')
       writing.losses.drop(carried)

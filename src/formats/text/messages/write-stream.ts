@@ -18,7 +18,7 @@ import { emptyMessage, lostImages, writeCitation, writeStop } from './write-answ
 
 type Wire = Record<string, unknown>
 
-/** Writes a stream of messages, whatever format its provider speaks. */
+/** Writes a stream of messages, whatever the provider's format. */
 export function createMessagesWriter({ context }: Asked): StreamWriter {
   return new MessagesWriter(context)
 }
@@ -28,14 +28,14 @@ class MessagesWriter implements StreamWriter {
   readonly #beginning: StreamBeginning
   #blocks = 0
   #hasRefused = false
-  /** Members that the format has no room for, and that are told in the metadata. */
+  /** Members that the format has no place for; the metadata names them. */
   readonly #lost = new Set<string>()
-  /** The block that is open for the client. */
+  /** Whether the client has an open block. */
   #isOpen = false
-  /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
+  /** The open part. A thought begins only with its first piece, which tells the type of its block. */
   #head: PartHead | null = null
   #summary = new SummaryParagraphs()
-  /** Something of what a custom tool is given was told. */
+  /** Whether some input of the custom tool was shown. */
   #hasInput = false
   #part = 0
 
@@ -64,7 +64,7 @@ class MessagesWriter implements StreamWriter {
   }
 
   #show(event: TextEvent): string {
-    // The format has one answer.
+    // The format has only one choice.
     if (!('choice' in event) || event.choice !== 0) return ''
     if (event.type === 'part_begin') return this.#begin(event)
     if (event.type === 'piece') return this.#piece(event)
@@ -109,7 +109,7 @@ class MessagesWriter implements StreamWriter {
     }
   }
 
-  /** What a custom tool is given is no JSON: it is told as a member of an object, as in a whole message. */
+  /** The input of a custom tool is text, not JSON, so it becomes a member of an object, as in a whole message. */
   #arguments(text: string, head: PartHead): string {
     if (head.type !== 'tool_call' || head.kind === 'function')
       return this.#delta({ type: 'input_json_delta', partial_json: text })

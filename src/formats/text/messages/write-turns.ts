@@ -18,10 +18,10 @@ import type { Losses } from '../member-names.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
 
-/** A JSON object on its way to the provider. */
+/** A JSON object of the request. */
 type Wire = Record<string, unknown>
 
-/** The conversation's turns as the format has them: system texts apart, roles that alternate. */
+/** The conversation's turns in the format's form: system texts apart, and alternating roles. */
 export interface WrittenConversation {
   system: Wire[]
   messages: Wire[]
@@ -34,8 +34,8 @@ interface Writing {
 }
 
 /**
- * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, results of
- * tools first in the user's next message. Throws `invalid_request` for a part that cannot be carried.
+ * Writes turns in the format's form: instructions in `system`, neighbours of one role joined, and results of tools
+ * first in the user's next message. Throws `invalid_request` for a part that the format cannot express.
  */
 export function* writeTurns(
   conversation: Conversation,
@@ -60,7 +60,7 @@ export function* writeTurns(
     else messages.push({ role, content: blocks })
   }
   for (const message of messages) if (message.role === 'user') putResultsFirst(message)
-  // The provider refuses a request in which nobody says anything.
+  // The provider refuses a request without messages.
   if (messages.length === 0 && system.length > 0) {
     writing.losses.approximate('turnRole')
     messages.push({ role: 'user', content: system.splice(0) })
@@ -73,7 +73,7 @@ function roleOf({ role }: Turn, { hasSystemTurns }: MessagesModel): string {
   return role === 'system' && hasSystemTurns ? 'system' : 'user'
 }
 
-// The provider refuses a message in which anything stands before the results of the calls it answers.
+// The provider requires results before any other block in the message that answers calls.
 function putResultsFirst(message: { content: Wire[] }): void {
   const isResult = (block: Wire) => block['type'] === 'tool_result'
   if (!message.content.some(isResult)) return
@@ -85,7 +85,7 @@ function putResultsFirst(message: { content: Wire[] }): void {
 
 interface PartWriting extends Writing {
   turn: Turn
-  /** Who asks. */
+  /** The caller's format. */
   format: Conversation['format']
 }
 
@@ -99,7 +99,7 @@ function blocksOf(part: Part, writing: PartWriting): Wire[] {
   return [block]
 }
 
-/** Null for what must not be sent: an empty text, a thought that is not this provider's. */
+/** Null for a part that must not be sent: an empty text, or a thought of another provider. */
 function blockOf(part: Part, writing: PartWriting): Wire | null {
   switch (part.type) {
     case 'text':
@@ -129,7 +129,10 @@ function writeText(part: TextPart): Wire | null {
   return { type: 'text', text: part.text, ...part.extras?.messages }
 }
 
-/** Only what this provider's own seal binds goes back to it, or where it has none what nobody sealed. */
+/**
+ * Only a thought that this provider sealed goes back to it; a provider without seals gets thoughts that no provider
+ * sealed.
+ */
 function writeThought(part: ReasoningPart, { losses, quirks }: PartWriting): Wire | null {
   const { origin, text, signature, sealed } = part
   if (!quirks.signsThoughts && origin === null && text !== null && text !== '')
@@ -174,7 +177,7 @@ function textOf(source: FilePart['source']): string {
 function writeSource(source: MediaSource, writing: PartWriting): Wire {
   if (source.kind === 'data') return { type: 'base64', media_type: source.mediaType, data: source.base64 }
   if (source.kind === 'url') return { type: 'url', url: source.url }
-  // An id means nothing to another provider than the one that keeps the file.
+  // A file id is valid only at the provider that keeps the file.
   if (writing.format !== 'messages') throw cannotCarry(writing, "a provider's file id")
   return { type: 'file', file_id: source.fileId }
 }

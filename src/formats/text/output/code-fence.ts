@@ -3,21 +3,21 @@ const fenceHeldLengthMax = 256
 
 const mark = '```'
 
-/** The text inside a code fence that is all of a text; the text itself where there is none. */
+/** The text inside a code fence that encloses the whole text; otherwise the text itself. */
 export function withoutFence(text: string): string {
   const fence = new CodeFence()
   return fence.push(text) + fence.end()
 }
 
 /**
- * Takes the fence off a text that comes piece by piece, and begins with one. What may be the end of the fence is kept back
- * until it shows that it is none, up to a bound.
+ * Removes the fence from a text that arrives in pieces and begins with one. A possible end of the fence is kept back,
+ * up to a bound, until it is decided.
  */
 export class CodeFence {
   #state: 'beginning' | 'inside' | 'plain' = 'beginning'
   #held = ''
 
-  /** What may be shown of the text by now. */
+  /** The part of the text that may be shown now. */
   push(text: string): string {
     if (this.#state === 'plain') return text
     this.#held += text
@@ -32,7 +32,7 @@ export class CodeFence {
     return this.#state === 'inside' && held.trim() === mark ? '' : held
   }
 
-  /** Whether it is decided how the text begins. */
+  /** Whether the beginning of the text is decided. */
   #hasBegun(): boolean {
     const start = this.#held.trimStart()
     const mayBegin = start.length < mark.length ? mark.startsWith(start) : start.startsWith(mark)
@@ -45,7 +45,7 @@ export class CodeFence {
       if (this.#held.length > fenceHeldLengthMax) this.#state = 'plain'
       return this.#held.length > fenceHeldLengthMax
     }
-    // Behind the mark stands the language, if anything.
+    // After the mark only the name of a language may follow.
     const isFence = line <= fenceHeldLengthMax && /^```\s*[\w-]*\s*$/.test(start.slice(0, line))
     this.#state = isFence ? 'inside' : 'plain'
     if (this.#state === 'inside') this.#held = start.slice(line + 1)
@@ -68,7 +68,7 @@ export class CodeFence {
   }
 }
 
-/** Spaces, line ends and the marks themselves. */
+/** A space, a line end or a backtick. */
 function isOfEnd(code: number): boolean {
   return code === 0x60 || code === 0x20 || (code >= 0x09 && code <= 0x0d)
 }

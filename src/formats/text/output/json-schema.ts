@@ -25,7 +25,7 @@ const withNamedSchemas = [
   'dependentSchemas',
 ] as const
 
-/** A schema and every one inside it; names of properties are no keywords. */
+/** A schema and all schemas inside it; names of properties are not keywords. */
 export function* schemasIn(schema: unknown): Generator<Record<string, unknown>> {
   if (!isRecord(schema)) return
   yield schema
@@ -40,7 +40,7 @@ export function* schemasIn(schema: unknown): Generator<Record<string, unknown>> 
   }
 }
 
-/** Whether OpenAI holds answers to it in its strict mode: objects are closed, and all of their members required. */
+/** Whether OpenAI's strict mode accepts the schema: all objects are closed, and all of their members required. */
 export function isStrictSchema(schema: JsonSchema): boolean {
   for (const each of schemasIn(schema)) {
     if (!isObjectSchema(each)) continue
@@ -77,7 +77,7 @@ const refusedByAnthropic = [
   'if',
 ] as const
 
-/** Whether Anthropic holds answers to it: objects are closed, and no keyword is among those it refuses. */
+/** Whether Anthropic enforces the schema: all objects are closed, and it has no keyword that Anthropic refuses. */
 function isClosedSchema(schema: JsonSchema): boolean {
   for (const each of schemasIn(schema)) {
     if (refusedByAnthropic.some((name) => each[name] !== undefined)) return false
@@ -87,8 +87,8 @@ function isClosedSchema(schema: JsonSchema): boolean {
 }
 
 /**
- * The schema as Anthropic holds answers to it: with its objects closed, so that every answer that fits it fits the
- * caller's too. Null where that cannot be: objects of any members, and what Anthropic refuses.
+ * The schema with its objects closed, as Anthropic requires; every answer that fits it fits the caller's schema too.
+ * Null when that is impossible: for objects with any members, and for keywords that Anthropic refuses.
  */
 export function closedSchemaOf(schema: JsonSchema): JsonSchema | null {
   const isOpenOnly = [...schemasIn(schema)].every(
@@ -103,7 +103,7 @@ export function closedSchemaOf(schema: JsonSchema): JsonSchema | null {
   return closed(schema) as JsonSchema
 }
 
-/** A copy; what is no schema stays as it is. */
+/** A copy with objects closed; a value that is not a schema stays unchanged. */
 function closed(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
   const copy: Record<string, unknown> = { ...schema }
@@ -121,7 +121,7 @@ function closed(schema: unknown): unknown {
   return copy
 }
 
-/** Keywords that bind an answer and that Gemini does not know, or takes for another one. */
+/** Keywords that constrain an answer and that Gemini does not know, or reads differently. */
 const unknownToGemini = [
   'const',
   'pattern',
@@ -147,7 +147,7 @@ const unknownToGemini = [
   'if',
 ] as const
 
-/** Whether Gemini holds answers to it: it knows all of its keywords. */
+/** Whether Gemini enforces the schema: it knows all of its keywords. */
 export function isHeldByGemini(schema: JsonSchema): boolean {
   for (const each of schemasIn(schema)) {
     if (unknownToGemini.some((name) => each[name] !== undefined)) return false

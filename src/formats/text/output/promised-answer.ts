@@ -5,8 +5,8 @@ import { CodeFence, withoutFence } from './code-fence.ts'
 import type { StreamReader } from '../halves.ts'
 
 /**
- * An answer whose form was promised, as its caller expects it: what was given to the tool that stands for the answer is
- * its text, and JSON in a code fence is without the fence.
+ * Gives an answer with a promised form the form that its caller expects: the arguments of the answer tool become its
+ * text, and JSON loses its code fence.
  */
 export function shapeAnswer(answer: Answer, promised: PromisedOutput | undefined): Answer {
   if (promised === undefined) return answer
@@ -36,7 +36,7 @@ function asText({ text }: AnswerPart): AnswerPart {
   return { ...emptyPart({ type: 'text' }), text }
 }
 
-/** The same of a stream. */
+/** The same for a stream. */
 export function shapeStream(reader: StreamReader, promised: PromisedOutput | undefined): StreamReader {
   if (promised === undefined) return reader
   const shape = new StreamShape(promised)
@@ -49,7 +49,7 @@ export function shapeStream(reader: StreamReader, promised: PromisedOutput | und
   }
 }
 
-/** The part of a choice that is under way, as far as it is shaped. */
+/** The open text of a choice. */
 interface OpenText {
   isTool: boolean
   fence: CodeFence
@@ -58,7 +58,7 @@ interface OpenText {
 class StreamShape {
   readonly #promised: PromisedOutput
   readonly #open = new Map<number, OpenText>()
-  /** Choices that called a tool of the caller's. */
+  /** Choices that called one of the caller's tools. */
   readonly #called = new Set<number>()
 
   constructor(promised: PromisedOutput) {

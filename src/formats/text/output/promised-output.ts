@@ -5,7 +5,7 @@ import { isRecord, withPlainNumbers } from '../../../json/values.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fitsSchema, uncheckedKeyword } from './schema-check.ts'
 
-/** What a provider that cannot be given the form of the answer is told in the prompt. */
+/** The prompt text for a provider that cannot enforce the form of the answer. */
 export interface ToldOutput {
   promised: PromisedOutput
   instruction: string
@@ -14,9 +14,9 @@ export interface ToldOutput {
 const nothingElse = 'and nothing else: no words around it, no code fence.'
 
 /**
- * The form of an answer in words, and what the answer is checked against. Null where any text will do. Throws
- * `invalid_request` for a schema that cannot be checked; `name` is the caller's member. A provider that `isSent` the schema
- * besides holds the answer to keywords that are not checked here.
+ * The form of an answer in words, and the check of the answer. Null when any text will do. Throws `invalid_request` for
+ * a schema that cannot be checked; `name` is the caller's member. With `isSent` the provider also gets the schema and
+ * enforces keywords that are not checked here.
  */
 export function tellOutput(output: OutputFormat, name: string, isSent = false): ToldOutput | null {
   if (output.kind === 'text') return null
@@ -39,7 +39,7 @@ function refuseUnchecked(schema: JsonSchema, { name, isSent }: { name: string; i
   )
 }
 
-/** Checks the text of a whole answer. Throws `unfit_answer` when it is not what was asked for. */
+/** Checks the text of a whole answer. Throws `unfit_answer` when it does not have the promised form. */
 export function checkOutput(promised: PromisedOutput, text: string): void {
   const value = parse(text)
   if (promised.kind === 'json') {

@@ -5,8 +5,8 @@ import { type JsonSchema, schemasIn } from './json-schema.ts'
 const outputCheckStepsMax = 100_000
 
 /**
- * Keywords of JSON schema (2020-12) that bind an answer and are not checked here: some would let a caller's text run for
- * hours, the others nobody asks an answer for. A schema that has one is refused.
+ * Keywords of JSON schema (2020-12) that constrain an answer and are not checked here. With some of them a caller's
+ * text could keep the check busy for hours; the others are not used for answers. A schema with one of them is refused.
  */
 const uncheckedKeywords = [
   'pattern',
@@ -29,7 +29,7 @@ const uncheckedKeywords = [
   '$recursiveAnchor',
 ] as const
 
-/** Those of them without which a schema lets more answers through, and turns none away. */
+/** Keywords among these that only exclude answers: without them a schema accepts more. */
 const narrowing: ReadonlySet<string> = new Set([
   'pattern',
   'propertyNames',
@@ -38,12 +38,12 @@ const narrowing: ReadonlySet<string> = new Set([
   'dependentRequired',
   'dependentSchemas',
 ])
-/** Inside of these, to let more through means to turn answers away. */
+/** Inside these keywords the effect reverses: a laxer inner schema excludes answers. */
 const turning = ['not', 'oneOf', 'if'] as const
 
 /**
- * The keyword for which answers cannot be held to a schema; null when they can. With `isHeldElsewhere` those keywords
- * count for nothing whose check can be left to the provider that knows the schema.
+ * The keyword that cannot be enforced; null when there is none. With `isHeldElsewhere`, keywords that the provider can
+ * enforce itself do not count.
  */
 export function uncheckedKeyword(schema: JsonSchema, isHeldElsewhere = false): string | null {
   const inside: ReadonlySet<Record<string, unknown>> = new Set(schemasIn(schema))
@@ -54,7 +54,7 @@ export function uncheckedKeyword(schema: JsonSchema, isHeldElsewhere = false): s
       (word) => each[word] !== undefined && !(mayNarrow && narrowing.has(word)),
     )
     if (found !== undefined) return found
-    // What lies where no schema is was not looked through.
+    // A target that is no schema was not searched for keywords.
     const { $ref: reference } = each
     if (reference !== undefined && !isInside(targetOf(schema, reference), inside)) return '$ref'
   }
@@ -65,7 +65,7 @@ function isInside(target: unknown, inside: ReadonlySet<Record<string, unknown>>)
   return isRecord(target) && inside.has(target)
 }
 
-/** What a reference within the schema points at; undefined when it is none of that kind, or points at nothing. */
+/** The target of a reference within the schema; undefined for any other reference, and for one without a target. */
 function targetOf(schema: JsonSchema, reference: unknown): unknown {
   if (reference === '#') return schema
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
@@ -80,14 +80,14 @@ function targetOf(schema: JsonSchema, reference: unknown): unknown {
 }
 
 /**
- * Whether a value fits a schema of which every keyword is checked. Throws RangeError when that takes more than a few
- * milliseconds: references can make the check of a small schema endless.
+ * Whether a value fits a schema that has only checked keywords. Throws RangeError when the check takes more than a few
+ * milliseconds: references can make it endless even for a small schema.
  */
 export function fitsSchema(value: unknown, schema: JsonSchema): boolean {
   return new SchemaCheck(schema).fits(value, schema)
 }
 
-/** One check, of bounded length: everything that is looked at is a step. */
+/** One check, of bounded length: each value and schema that it looks at is a step. */
 class SchemaCheck {
   readonly #root: JsonSchema
   #left = outputCheckStepsMax
@@ -160,7 +160,7 @@ class SchemaCheck {
   #fitsItems(items: readonly unknown[], schema: JsonSchema): boolean {
     const { prefixItems, items: rest, minItems, maxItems } = schema
     if (!isBetween(items.length, minItems, maxItems)) return false
-    // Before 2020-12 the first items were listed under this name.
+    // Before 2020-12, `items` held this list.
     const listed = [prefixItems, rest].find((each) => Array.isArray(each)) ?? []
     return items.every((item, index) => {
       if (index < listed.length) return this.fits(item, listed[index])
@@ -222,7 +222,7 @@ function fitsNumber(value: number, schema: JsonSchema): boolean {
   )
 }
 
-/** Decimals have no exact binary form: 0.3 is meant to be a multiple of 0.1. */
+/** Decimals have no exact binary form, but 0.3 must count as a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times))

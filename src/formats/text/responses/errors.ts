@@ -1,12 +1,12 @@
 import { keepAliveComment, type StreamFrames } from '../halves.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 
-/** An error inside a response, in the words of the format's closed list. */
+/** An error inside a response, with a code of the format's closed list. */
 export function writeResponsesError(error: GatewayError): { code: string; message: string } {
   return { code: codeOf(error), message: error.message }
 }
 
-/** The contract's words for what the caller can mend; every other failure is the server's. */
+/** Error types of the contract that the caller can fix; every other failure is the server's. */
 const callersFaults: ReadonlySet<string> = new Set([
   'invalid_request',
   'context_length_exceeded',
@@ -18,7 +18,7 @@ function codeOf({ contractType }: GatewayError): string {
   return callersFaults.has(contractType) ? 'invalid_prompt' : 'server_error'
 }
 
-/** What a stream shows that nobody has begun. */
+/** The frames that a stream shows before any provider has answered. */
 export const responsesFrames: StreamFrames = {
   keepAlive: keepAliveComment,
   writeError(error) {

@@ -3,20 +3,22 @@ import { isMediaItself, type MediaWeight, noMedia } from '../media/media-source.
 import { isRecord } from '../../../json/values.ts'
 import { toBuffer } from '../../../json/bytes.ts'
 
-/** Tokens of an image whose size is not known: a large one at full detail. */
+/** Tokens of an image of unknown size: a large one at full detail. */
 const imageTokens = 1_500
-/** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
+/** Decoded bytes for each token of a document; a page of 50 kB has about 2,500 tokens with its picture. */
 const fileBytesPerToken = 20
 
 const marks = ['"input_image"', '"input_file"'].map((text) => Buffer.from(text))
 
-/** Whether an input may carry images or files, whose encoded bytes say nothing about their tokens. */
+/** Whether an input may carry images or files. The length of their encoding does not tell their tokens. */
 export function mayCarryInputs(input: Uint8Array): boolean {
   const buffer = toBuffer(input)
   return marks.some((mark) => buffer.includes(mark))
 }
 
-/** Bytes of media to leave out of the text estimate, and tokens to add instead; outputs of tools may carry them too. */
+/**
+ * Bytes of media to leave out of the text estimate, and tokens to add instead. Outputs of tools may carry media too.
+ */
 export function weighInputs(items: readonly unknown[], charactersOf: (text: string) => number): MediaWeight {
   const total = { ...noMedia }
   for (const item of items) {
@@ -38,7 +40,7 @@ function addPart(total: MediaWeight, part: unknown, charactersOf: (text: string)
   } else if (type === 'input_file' && typeof file === 'string') {
     const length = charactersOf(file)
     total.bytes += length
-    // Base64 carries three bytes in four characters.
+    // Three bytes make four characters of base64.
     total.tokens += Math.ceil((length * 0.75) / fileBytesPerToken)
   } else if (type === 'input_file' && typeof part['file_url'] === 'string') total.tokens += unreadFileTokens
 }

@@ -3,34 +3,34 @@ import { streamHeldBytesMax, streamHeldFramesMax } from '../../../core/limits/te
 
 type Step = { type: 'begin'; head: PartHead } | { type: 'piece'; piece: Piece } | { type: 'close' }
 
-/** The parts of one item of an answer, one after the other. */
+/** Takes the parts of one item of an answer, one after another. */
 export interface PartLane {
-  /** A part begins; the one before it ends. */
+  /** Begins a part; the one before it ends. */
   begin(head: PartHead): void
-  /** More of the part that is open. */
+  /** Adds to the open part. */
   piece(piece: Piece): void
-  /** The part that is open, if any, ends. */
+  /** Ends the open part, if any. */
   close(): void
-  /** The item is whole: it has no part any more. */
+  /** The item is complete and has no more parts. */
   finish(): void
 }
 
 interface Lane {
-  /** What was told while another item was in front. */
+  /** The steps that came while another item was in front. */
   kept: Step[]
   isFinished: boolean
 }
 
 /**
- * Puts items that a provider tells at once one behind the other, because the parts of an answer never overlap: the first
- * is told as it comes, the others wait until it is whole.
+ * Puts items that a provider sends at the same time one after another, because the parts of an answer never overlap.
+ * The first item passes at once; the others wait until it is complete.
  */
 export class PartLanes {
   readonly #emit: (event: TextEvent) => void
   #parts = 0
   #isOpen = false
   readonly #lanes: Lane[] = []
-  /** Place of the lane whose parts are told as they come. */
+  /** The lane whose parts pass at once. */
   #front = 0
   #keptSteps = 0
   #keptLength = 0
@@ -39,7 +39,7 @@ export class PartLanes {
     this.#emit = emit
   }
 
-  /** A place behind every item that is not whole. */
+  /** Opens a lane behind all incomplete items. */
   open(): PartLane {
     const lane: Lane = { kept: [], isFinished: false }
     this.#lanes.push(lane)

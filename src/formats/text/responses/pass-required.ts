@@ -2,13 +2,13 @@ import { isRecord } from '../../../json/values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What of an object is to be written otherwise than its provider wrote it. */
+/** The members of an object that change on the way to the caller. */
 export interface MemberEdits {
   set: Wire
   remove: readonly string[]
 }
 
-/** Kinds of items whose members are there or are left out; of others null is a value like any other. */
+/** Types of items whose members are present or absent, but not null; in other types null is a normal value. */
 const plainItems: ReadonlySet<unknown> = new Set([
   'message',
   'reasoning',
@@ -17,8 +17,8 @@ const plainItems: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Members of an item of an answer that some clients refuse as they are: servers that write every field of an object write
- * null where clients want nothing or a list. Null where the item is shown as it came.
+ * Changes to an answer's item that some clients would refuse: servers that write every field write null where clients
+ * expect no member or a list. Null when the item passes unchanged.
  */
 export function editsOfItem(item: Wire): MemberEdits | null {
   if (!plainItems.has(item['type'])) return null
@@ -32,7 +32,7 @@ export function editsOfItem(item: Wire): MemberEdits | null {
   return remove.length === 0 && Object.keys(set).length === 0 ? null : { set, remove }
 }
 
-/** Whether clients want lists of a part of a message where it has none. */
+/** Whether a part of a message lacks lists that clients require. */
 function isUnfit(part: unknown): boolean {
   if (!isRecord(part) || part['type'] !== 'output_text') return false
   const { annotations, logprobs } = part
@@ -49,7 +49,7 @@ function fit(part: unknown): unknown {
   }
 }
 
-/** Members of an event without an item that clients require; `name` is that of the tool that is being called. */
+/** Members that clients require of an event without an item; `name` is that of the called tool. */
 export function missingOfEvent({ type, logprobs, part, name }: Wire, calledName: string | null): Wire | null {
   switch (type) {
     case 'response.output_text.delta':
@@ -65,15 +65,15 @@ export function missingOfEvent({ type, logprobs, part, name }: Wire, calledName:
   }
 }
 
-/** Members of a response that clients want a value of. */
+/** Members of a response that clients require a value of. */
 const neverNull: ReadonlySet<string> = new Set(['parallel_tool_calls', 'tool_choice', 'tools', 'text'])
 
-/** Whether the gateway says a member of a response itself. */
+/** Whether the gateway must set the member of a response itself. */
 export function isMissing(name: string, value: unknown): boolean {
   return value === undefined || (value === null && neverNull.has(name))
 }
 
-/** Tools as a response tells them again: of a function the members that a caller may leave out are there. */
+/** A response's copy of the caller's tools; members of a function that the caller left out are added. */
 export function toldTools(tools: unknown): unknown {
   if (!Array.isArray(tools)) return []
   return tools.map((tool: unknown) =>
@@ -82,8 +82,8 @@ export function toldTools(tools: unknown): unknown {
 }
 
 /**
- * OpenAI's own clients note in an answer what they have parsed of it, and the provider refuses that when it comes back. Null
- * where nothing is noted.
+ * OpenAI's own clients add their parsed values to an answer, and the provider refuses these when they come back. Null
+ * when there are none.
  */
 export function withoutNotes(item: Wire): MemberEdits | null {
   const { content } = item

@@ -28,7 +28,7 @@ import { emptyResponse } from './write-answer.ts'
 
 type Wire = Record<string, unknown>
 
-/** Events that come by the thousand, and differ in nothing but what the model wrote. */
+/** Events that come by the thousand and differ only in the model's text. */
 const deltas: ReadonlySet<unknown> = new Set([
   'response.output_text.delta',
   'response.refusal.delta',
@@ -38,7 +38,7 @@ const deltas: ReadonlySet<unknown> = new Set([
   'response.custom_tool_call_input.delta',
 ])
 
-/** Whose stream passes, and to whom. */
+/** The provider's side and the caller's side of a passing stream. */
 export interface Passing {
   context: AnswerContext
   quirks: ResponsesQuirks
@@ -46,21 +46,21 @@ export interface Passing {
 }
 
 /**
- * A stream of a provider of the same format: its frames as they come, read along by the meter. The first frame tells
- * whether the host keeps to the format; where it does not, `createOther` makes the stream that reads and writes it.
+ * Passes on a stream of a provider of the same format; the meter reads along. The first frame shows whether the host
+ * keeps to the format; if not, `createOther` makes a stream that reads and rewrites it.
  */
 export function createResponsesPassage(passing: Passing, createOther: () => StreamRewriter): StreamRewriter {
-  // What is shown of the exchange would stand between the frames.
+  // The chunks for `debug` would have to stand between the frames.
   if (passing.context.debug !== undefined) return createOther()
   return new FirstFrame(new ResponsesPassage(passing), createOther)
 }
 
-/** Passes a stream until its first frame shows that another one must read it, anew. */
+/** Passes a stream until its first frame shows that another reader must read it from the beginning. */
 class FirstFrame extends WrappedStream {
   readonly #createOther: () => StreamRewriter
-  /** Null once it is known who reads the stream. */
+  /** Null once the reader is decided. */
   #passage: ResponsesPassage | null
-  /** What came before the first frame was whole. */
+  /** The chunks before the first frame was complete. */
   #first: Uint8Array[] = []
 
   constructor(passage: ResponsesPassage, createOther: () => StreamRewriter) {
@@ -76,7 +76,7 @@ class FirstFrame extends WrappedStream {
     return this.#replaces(this.#passage) ? super.push(this.#takeFirst()) : shown
   }
 
-  /** The first frame may come without its end: the other stream then shows what it has when it ends. */
+  /** The first frame may lack its end; the other stream then shows at its own end what it has. */
   override end(): void {
     super.end()
     if (this.#passage === null || !this.#replaces(this.#passage)) return
@@ -100,15 +100,15 @@ class FirstFrame extends WrappedStream {
 }
 
 class ResponsesPassage extends StreamPassage<EndingEvent> {
-  /** As the first frame told; null before it. */
+  /** Known from the first frame; null before it. */
   keepsToFormat: boolean | null = null
   readonly #passing: Passing
-  /** Whose mark the seals get; undefined where they need none. */
+  /** The name that marks the seals; undefined when they need no mark. */
   readonly #sealer: string | undefined
   readonly #handler: ResponsesHandler
   #hasOutput = false
   readonly #items = new ShownItems()
-  /** The frame that is read told a piece of the answer. */
+  /** Whether the current frame has a piece of the answer. */
   #hasSaid = false
 
   constructor(passing: Passing) {
@@ -130,7 +130,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     return this.#handler.isWhole
   }
 
-  /** Some hosts end as a chat stream does, behind the format's own end. */
+  /** Some hosts end a stream like chat does, after the format's own end. */
   protected readDone(): void {}
 
   protected takesRest(): boolean {
@@ -157,7 +157,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     const output = response['output']
     const set = {
       ...shownMembers(response, context, call),
-      // Some hosts leave the list empty that clients read.
+      // Some hosts send an empty list, although clients read it.
       ...(Array.isArray(output) && output.length > 0 ? {} : { output: this.#items.all }),
       completed_at: response['completed_at'] ?? context.created,
       usage: passUsage(response['usage'], charge),
@@ -193,7 +193,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     this.#hasOutput ||= event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
   }
 
-  /** Only from a delta that said something: what is told of another item or behind its end says nothing. */
+  /** Learned only from a delta with text of the open item: one for another item, or after its end, has no effect. */
   #learnFrom(frame: ByteText, wire: Wire): void {
     this.forgetTemplates()
     if (this.#hasSaid && deltas.has(wire['type']) && this.mayLearn) this.learn(learnDelta(frame, wire))
@@ -218,7 +218,9 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     return ''
   }
 
-  /** The frame of an item with a mark at its seal, and as clients want it; changes `wire` likewise. */
+  /**
+   * The frame of an item with a mark on its seal and the members that clients require; changes `wire` in the same way.
+   */
   #editItem(wire: Wire, frame: ByteText, data: ByteText): ByteText {
     const { item } = wire
     const edits = isRecord(item) ? editsOf(item, this.#sealer) : null
@@ -229,7 +231,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     return shown
   }
 
-  /** The frame of another event with what clients require of it; changes `wire` likewise. */
+  /** The frame of another event with the members that clients require; changes `wire` in the same way. */
   #complete(wire: Wire, frame: ByteText, data: ByteText): ByteText {
     const missing = missingOfEvent(wire, this.#items.calledName)
     if (missing === null) return frame
@@ -259,12 +261,12 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
     return frame.startsWith('event:') ? `${frame}\n\n` : `event: ${type}\n${frame}\n\n`
   }
 
-  /** A frame of which only the response was edited. */
+  /** A frame in which only the response was edited. */
   #frame(type: string, wire: Wire, response: Uint8Array): ByteText {
     const { response: _edited, ...others } = wire
     const lead = JSON.stringify({ ...others, type, sequence_number: this.takeNumber() })
     const json = `${fromUtf8(lead.slice(0, -1))},"response":${toBuffer(response).toString('latin1')}}`
-    // Data may stand on several lines, and its line ends on none.
+    // The JSON may span several lines, but the data of a frame must not.
     return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
   }
 }
@@ -277,12 +279,12 @@ interface EndingEvent {
   bytes: Uint8Array
 }
 
-/** A stream begins with its response, under the number 0. */
+/** A stream begins with its response, with the sequence number 0. */
 function isBeginning({ type, response, sequence_number: number }: Wire): boolean {
   return type === 'response.created' && isRecord(response) && number === 0
 }
 
-/** A template of the deltas of one part. Null when its parts cannot be found beyond doubt. */
+/** A template of the deltas of one part. Null when it is uncertain where the variable parts lie. */
 function learnDelta(frame: ByteText, wire: Wire): FrameTemplate | null {
   const { type, delta, obfuscation, sequence_number: number, logprobs } = wire
   const isPlain = logprobs === undefined || (Array.isArray(logprobs) && logprobs.length === 0)
@@ -294,21 +296,21 @@ function learnDelta(frame: ByteText, wire: Wire): FrameTemplate | null {
   return template && isBare ? { ...template, shownRest: withLogprobs(template.rest) } : template
 }
 
-/** With the list that clients require and this host leaves out. */
+/** Adds the list that clients require and this host leaves out. */
 function withLogprobs(rest: ByteText): ByteText {
   const end = rest.lastIndexOf('}')
   return `${rest.slice(0, end)},"logprobs":[]${rest.slice(end)}`
 }
 
-/** The items that a client was shown, for the end of a stream that breaks off. */
+/** The items that the client has seen, for the end of a stream that breaks off. */
 class ShownItems {
-  /** Those that are whole. */
+  /** The complete items. */
   readonly all: Wire[] = []
   #open: Wire | null = null
-  /** What was shown of the open one, as the inside of a JSON string: nearly nobody asks for it. */
+  /** The shown text of the open item, as the inside of a JSON string, because it is rarely read. */
   #inside = ''
 
-  /** Of the tool whose call is under way. */
+  /** The name of the tool that is being called. */
   get calledName(): string | null {
     return filledTextOrNull(this.#open?.['name'])
   }
@@ -334,7 +336,7 @@ class ShownItems {
       this.add(fromUtf8(JSON.stringify(event.piece.text).slice(1, -1)))
   }
 
-  /** The one that was under way when the stream broke off, with what was shown of it. */
+  /** The item that was open when the stream broke off, with its shown text. */
   unfinished(): Wire[] {
     const item = this.#open
     if (item === null) return []
@@ -357,7 +359,7 @@ function toFrame(wire: Wire): ByteText {
   return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
 }
 
-/** The frame of an item with members of it set and left out. */
+/** The frame of an item with some of its members set or removed. */
 function spliceItem(wire: Wire, data: ByteText, { set, remove }: MemberEdits): ByteText {
   const document = wireDocument(toBytes(data), wire)
   const item = wireDocument(memberBytes(document, 'item') ?? toBytes('{}'), wire['item'] as Wire)
@@ -365,7 +367,7 @@ function spliceItem(wire: Wire, data: ByteText, { set, remove }: MemberEdits): B
   return toDataLine(editDocument(document, { set: { item: edited } }))
 }
 
-/** Data may stand on several lines, and its line ends on none. */
+/** The JSON may span several lines, but the data of a frame must not. */
 function toDataLine(json: Uint8Array): ByteText {
   return `data: ${toBuffer(json).toString('latin1').replaceAll('\n', ' ')}`
 }

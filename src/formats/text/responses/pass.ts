@@ -35,13 +35,13 @@ import { emptyResponse, writeResponsesUsage } from './write-answer.ts'
 
 type Wire = Record<string, unknown>
 
-/** The caller's end user is told to the provider too. */
+/** The provider gets the caller's end user too. */
 const gatewayMembers = Object.keys(gatewayResponsesShape).filter(
   (name) => name !== 'model' && name !== 'user',
 )
-/** Of the contract, and not of the format. */
+/** Members that the contract adds to the format. */
 const contractOnly = ['top_k', 'presence_penalty', 'frequency_penalty', 'cache_control'] as const
-/** What asks for another kind of answer than the format has. */
+/** Members that ask for a kind of answer that the format lacks. */
 const neverSent = ['modalities', 'image_config'] as const
 const openAiOnly = [
   'metadata',
@@ -51,16 +51,18 @@ const openAiOnly = [
   'safety_identifier',
 ] as const
 
-/** The edits under way, and what of the request the caller is to hear of. */
+/** The edits so far, and the names that the caller should learn of. */
 interface Edits {
   set: Record<string, BodyPiece | BodyPieces>
-  /** What is left out, said or unsaid. */
+  /** Members to remove, whether or not they are listed. */
   remove: string[]
   dropped: string[]
   approximated: string[]
 }
 
-/** A responses body for a provider of the same format: as it came, with the smallest edit. Nothing is stored for it. */
+/**
+ * A responses body for a provider of the same format, with the smallest edit. The provider is told to store nothing.
+ */
 export function passResponsesRequest(
   { document, userId }: TextCall,
   endpoint: Endpoint,
@@ -70,7 +72,7 @@ export function passResponsesRequest(
   const model = quirks.modelOf(endpoint.upstreamModel)
   const edits: Edits = {
     set: { model: JSON.stringify(endpoint.upstreamModel), store: 'false' },
-    // A null means the default in the contract, and some hosts refuse it.
+    // In the contract a null means the default; some hosts refuse null.
     remove: [...document.members.keys()].filter((name) => !hasMember(document, name)),
     dropped: [],
     approximated: [],
@@ -104,7 +106,7 @@ function refuseUnsent(document: JsonDocument, { hasOpenAiMembers }: ResponsesQui
   }
 }
 
-/** The default tier need not be named. */
+/** The default tier is left out. */
 function editTier(
   document: JsonDocument,
   { serviceTiers }: ResponsesQuirks,
@@ -128,7 +130,10 @@ function askedEffort(document: JsonDocument): unknown {
   return wish['enabled'] === false ? 'none' : wish['effort']
 }
 
-/** A model that does not think refuses the member, and need not be told not to. */
+/**
+ * A model that does not think refuses `reasoning`, so a request to think is noted as lost, and any other value is
+ * removed silently.
+ */
 function leaveReasoning(document: JsonDocument, edits: Edits): void {
   if (!hasMember(document, 'reasoning')) return
   const wish = memberValue(document, 'reasoning')
@@ -138,7 +143,10 @@ function leaveReasoning(document: JsonDocument, edits: Edits): void {
   names.push('reasoning')
 }
 
-/** The contract's own words for how much to think, and that it is not to be shown, which the gateway sees to. */
+/**
+ * Replaces the contract's own options in `reasoning`: `enabled`, `max_tokens`, and `exclude`, which the gateway itself
+ * honours.
+ */
 function editReasoning(document: JsonDocument, { set, remove, approximated }: Edits): void {
   if (!hasMember(document, 'reasoning')) return
   const wish = memberValue(document, 'reasoning')
@@ -165,7 +173,7 @@ function editLimit(document: JsonDocument, { outputTokensMin }: ResponsesQuirks,
   edits.approximated.push('max_output_tokens')
 }
 
-/** Without them a thought could not be given back to a provider that keeps nothing. */
+/** Without seals, thoughts could not go back to a provider that stores nothing. */
 function askForSeals(document: JsonDocument, { set }: Edits): void {
   const asked = hasMember(document, 'include') ? memberValue(document, 'include') : []
   const include: unknown[] = Array.isArray(asked) ? asked : []
@@ -175,16 +183,16 @@ function askForSeals(document: JsonDocument, { set }: Edits): void {
 const thoughtMark = Buffer.from('"reasoning"')
 const parsedMark = Buffer.from('"parsed')
 
-/** Of whom seals are taken, and which other thoughts. */
+/** The provider, and the mark of its seals. */
 interface Taking {
   quirks: ResponsesQuirks
   sealer: string | undefined
 }
 
 /**
- * Leaves out thoughts that this provider cannot take back: those that another has sealed, and those without a seal where
- * it would look for them among what it has stored. Its own seals go back without their mark. What a client has noted of an
- * answer is left out, and all other items stay as they came.
+ * Leaves out thoughts that this provider cannot take back: those that another provider sealed, and those without a seal
+ * that it would look for in its store. Its own seals lose their mark. Notes of clients are removed; all other items
+ * stay unchanged.
  */
 function adaptItems(document: JsonDocument, taking: Taking, { set, dropped }: Edits): void {
   const looked = lookInto(document, 'input')
@@ -203,7 +211,7 @@ function adaptItems(document: JsonDocument, taking: Taking, { set, dropped }: Ed
   if (fates.includes('lost')) dropped.push('input[].reasoning')
 }
 
-/** What becomes of an item: it stays, it is left out, or gets its seal as its provider knows it. */
+/** What happens to an item: it stays, is left out, or gets its seal in the provider's form. */
 function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | MemberEdits {
   if (!isRecord(item)) return 'kept'
   if (item['type'] !== 'reasoning') return withoutNotes(item) ?? 'kept'
@@ -217,7 +225,7 @@ function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | Me
   return { set: { encrypted_content: opened.sealed }, remove: [] }
 }
 
-/** A response of a provider of the same format: as it came, under the gateway's identity and with the charge. */
+/** A response of a provider of the same format, with the gateway's identity and the charge; otherwise unchanged. */
 export function passResponsesAnswer(
   bytes: Uint8Array,
   context: AnswerContext,
@@ -239,7 +247,7 @@ export function passResponsesAnswer(
   }
 }
 
-/** Members of an item of an answer that its provider did not send so; null where it is shown as it came. */
+/** The members of an answer's item that change on the way to the caller; null when the item passes unchanged. */
 export function editsOf(item: Wire, sealer: string | undefined): MemberEdits | null {
   const seal = sealer === undefined ? null : sealedMembers(item, sealer)
   const edits = editsOfItem(item)
@@ -247,7 +255,10 @@ export function editsOf(item: Wire, sealer: string | undefined): MemberEdits | n
   return { set: { ...edits?.set, ...seal }, remove: edits?.remove ?? [] }
 }
 
-/** The output of a response, its seals marked as those of their provider, and as clients want it; nothing where it stays. */
+/**
+ * The output of a response, with the provider's mark on its seals and the members that clients require; empty when
+ * nothing changes.
+ */
 export function editOutput(
   document: JsonDocument,
   wire: Wire,
@@ -267,21 +278,23 @@ export function editOutput(
   return { output: editList(bytes, editItem) }
 }
 
-/** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
+/** The sealing member of a thought, marked with the provider that sealed it; null when the thought has no seal. */
 export function sealedMembers({ type, id, encrypted_content: sealed }: Wire, sealer: string): Wire | null {
   if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') return null
   const bound = { id: filledTextOrNull(id), origin: 'responses', sealer, signature: null, sealed } as const
   return { encrypted_content: sealReasoning(bound) }
 }
 
-/** What a response says in place of what its provider calls itself, and what the contract requires and it left out. */
+/**
+ * The members that replace the provider's identity, and required members of the contract that the provider left out.
+ */
 export function shownMembers(wire: Wire, context: AnswerContext, call: TextCall): Wire {
   const { id, model, provider, store, status: _begun, ...others } = emptyResponse({ context, call })
   const missing = Object.entries(others).filter(([name]) => isMissing(name, wire[name]))
   return { id, model, provider, store, status: wire['status'] ?? 'completed', ...Object.fromEntries(missing) }
 }
 
-/** The provider's own counts where they were charged by, else those that were; with the charge. */
+/** The provider's own counts if they were billed, otherwise the billed counts; with the charge. */
 export function passUsage(wire: unknown, charge: ShownCharge): Wire {
   const charged = writeResponsesUsage(charge)
   if (charge.isEstimated || !isRecord(wire)) return charged

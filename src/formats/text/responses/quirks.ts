@@ -2,41 +2,50 @@ import { quirksOf, type TextQuirks } from '../codec.ts'
 import type { TextInterface, TextPath } from '../text-interface.ts'
 import type { AddressSupport } from '../media/address-support.ts'
 
-/** What a model takes of the format's members. */
+/** The members of the format that a model takes. */
 export interface ResponsesModel {
-  /** `temperature`, `top_p` and log probabilities; models that think refuse them at OpenAI, some `unthinking` take them. */
+  /**
+   * When the model takes `temperature`, `top_p` and log probabilities. OpenAI's thinking models refuse them; some take
+   * them only in a call with the effort `none` (`unthinking`).
+   */
   sampling: 'always' | 'unthinking' | 'never'
-  /** `reasoning`. Others refuse the member. */
+  /** Whether the model takes `reasoning`; other models refuse the member. */
   reasons: boolean
 }
 
-/** Where a provider that speaks OpenAI's responses differs from most, as data. */
+/** Where a provider of OpenAI's responses differs from most, as data. */
 export interface ResponsesQuirkOptions {
   /**
-   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
-   * given back to it alone. Default true.
+   * Whether the provider is the maker of the format, whose seals of thoughts need no mark. The seals of another
+   * provider are marked with its name and go back only to it. Default true.
    */
   isMaker?: boolean
   /** What a model of this name takes. Default: sampling and reasoning. */
   modelOf?: (upstreamModel: string) => ResponsesModel
   /**
-   * Whether its models seal their thoughts, so that `include` asks for them: a client then gives them back, and nothing
-   * has to be stored. Thoughts without a seal are left out of a history. Default false.
+   * Whether its models seal their thoughts, so that `include` asks for the seals: clients then send them back, and the
+   * provider stores nothing. Thoughts without a seal are left out of a history. Default false.
    */
   sealsThoughts?: boolean
-  /** Whether thoughts in plain words go back as `content` of a reasoning item. Default false: they are left out. */
+  /** Whether plain thoughts go back as `content` of a reasoning item. Default false: they are left out. */
   takesOpenThoughts?: boolean
-  /** Members of OpenAI's own service alone (`metadata`, `prompt_cache_key`, `text.verbosity`). Default false. */
+  /**
+   * Whether it has the members of OpenAI's own service (`metadata`, `prompt_cache_key`, `text.verbosity`). Default
+   * false.
+   */
   hasOpenAiMembers?: boolean
-  /** Least `max_output_tokens`; less is raised to it. Default 1. */
+  /** The least `max_output_tokens`; a lower value is raised to it. Default 1. */
   outputTokensMin?: number
-  /** Service tiers, by the provider's own names, that cost what its default costs; others are left out. Default none. */
+  /** Service tiers, by the provider's names, that cost the same as its default; others are left out. Default none. */
   serviceTiers?: readonly string[]
-  /** Longest `user` the provider takes; a longer one is left out. Default: no limit known. */
+  /** The longest `user` that the provider takes; a longer one is left out. Default: no limit is known. */
   userLengthMax?: number
-  /** Whether the item of an answer is a tool that the provider itself runs, though it looks like the caller's. Default: none is. */
+  /**
+   * Whether an item of an answer calls a tool that the provider itself runs, although it looks like the caller's tool.
+   * Default: never.
+   */
   runsItself?: (item: Readonly<Record<string, unknown>>) => boolean
-  /** What it fetches itself. Default: images of any address, and files at an address of https. */
+  /** The media that the provider fetches by URL. Default: images at any URL, and files at https URLs. */
   addresses?: AddressSupport
 }
 
@@ -47,7 +56,7 @@ export interface ResponsesQuirks extends Required<ResponsesQuirkOptions> {
 
 const anyModel: ResponsesModel = { sampling: 'always', reasons: true }
 
-/** Completes options with defaults: a host that knows the core of the format and keeps nothing. */
+/** Completes options with defaults: a host that knows the core of the format and stores nothing. */
 export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQuirks {
   return {
     format: 'responses',
@@ -64,7 +73,7 @@ export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQ
   }
 }
 
-/** OpenAI's responses, with a provider's departures as data. OpenAI itself says that it `isMaker`. */
+/** OpenAI's responses, with a provider's differences as data. Only OpenAI's own preset sets `isMaker`. */
 export function openAiResponses(
   options: ResponsesQuirkOptions = {},
   path: TextPath = '/responses',
@@ -72,7 +81,7 @@ export function openAiResponses(
   return { format: 'responses', path, quirks: responsesQuirks({ isMaker: false, ...options }) }
 }
 
-/** The quirks of a provider that speaks this format. */
+/** The quirks of a provider that has this format. */
 export function asResponses(quirks: TextQuirks): ResponsesQuirks {
   return quirksOf<ResponsesQuirks>(quirks, 'responses')
 }

@@ -7,7 +7,10 @@ import { readResponsesError } from './read-items.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { ResponsesHandler } from './read-stream.ts'
 
-/** A whole response. Throws `provider_failed` for what is none, and the error that came with a success status. */
+/**
+ * Reads a whole response. Throws `provider_failed` when the body is not a response, and the provider's error when it
+ * came with a success status.
+ */
 export function readResponsesAnswer(
   bytes: Uint8Array,
   quirks: ResponsesQuirks,
@@ -16,7 +19,7 @@ export function readResponsesAnswer(
   return answerOf(parseAnswer(bytes), quirks, context)
 }
 
-/** The same of one that was parsed. */
+/** The same for a parsed body. */
 export function answerOf(
   wire: Readonly<Record<string, unknown>>,
   quirks: ResponsesQuirks,
@@ -28,7 +31,7 @@ export function answerOf(
     throw unreadable('it has no output')
   }
   const events = new AnswerEvents()
-  // A whole response is the last event of a stream that told nothing before.
+  // A whole response is read as the last event of a stream without earlier events.
   new ResponsesHandler({ quirks, context }, events.add).readWhole(wire)
   return joinEvents(events.list)
 }

@@ -18,7 +18,7 @@ import { flatToolName, isNamespace, toolsOf } from './tool-namespaces.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A responses request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+/** A responses request as a conversation, in which the formats meet. The decoder has checked its members. */
 export function* readResponsesConversation(call: TextCall): Generator<void, Conversation> {
   const { document } = call
   const reading = new ConversationReading(document)
@@ -83,7 +83,7 @@ export function* readResponsesConversation(call: TextCall): Generator<void, Conv
   }
 }
 
-/** What asks for another kind of answer than text, or for one that was looked through. */
+/** Members that ask for another kind of answer than text, or for a checked one. */
 const neededMembers = ['modalities', 'image_config', 'moderation'] as const
 
 function isTextOnly(modalities: unknown): boolean {
@@ -97,13 +97,13 @@ const optionalMembers = [
   'prompt_cache_options',
 ] as const
 
-/** What comes where a provider has it, whether or not it is asked for. */
+/** Values that a provider sends whenever it has them, asked or not. */
 const alwaysIncluded: ReadonlySet<unknown> = new Set([
   'message.output_text.logprobs',
   'reasoning.encrypted_content',
 ])
 
-/** Members that the schema does not have and that are spoken of here. */
+/** Members that the schema lacks but this file handles. */
 function isNamed(name: string): boolean {
   return optionalMembers.some((named) => named === name)
 }
@@ -115,7 +115,7 @@ function readTools(wire: unknown, reading: ConversationReading): (Tool | Provide
     .flatMap((tool) => (isNamespace(tool) ? readNamespace(tool, reading) : [readTool(tool, reading)]))
 }
 
-/** A tool that the provider runs has a type of its own. */
+/** A tool that the provider runs has its own type. */
 function readTool(tool: Wire, reading: ConversationReading): Tool | ProviderTool {
   const { type } = tool
   if (type !== 'function' && type !== 'custom') return { kind: 'provider', format: 'responses', value: tool }
@@ -123,7 +123,7 @@ function readTool(tool: Wire, reading: ConversationReading): Tool | ProviderTool
   return { ...(type === 'function' ? readFunction(tool) : readCustom(tool)), ...extras }
 }
 
-/** The tools of a namespace, each with the namespace in its name and its description before its own. */
+/** The tools of a namespace. Each has the namespace in its name, and the namespace's description before its own. */
 function readNamespace(wire: Wire & { name: string }, reading: ConversationReading): (Tool | ProviderTool)[] {
   return toolsOf(wire).map((inner) => {
     const tool = readTool(inner, reading)
@@ -167,7 +167,7 @@ function readCustom(wire: Wire): Tool {
   }
 }
 
-/** A grammar lies flat here, and is an object of its own in chat completions. */
+/** A grammar's members are flat here; chat completions has them in an object. */
 function readInputFormat(wire: Wire | null): Wire | null {
   if (wire?.['type'] !== 'grammar') return wire
   const { type, ...grammar } = wire
@@ -237,7 +237,7 @@ function readReasoningWish(
   reading.rest(wire, reasoningMembers, 'reasoning')
   const effort = wire['enabled'] === false ? 'none' : wire['effort']
   const budgetTokens = numberOrNull(wire['max_tokens'])
-  // Not to be shown thoughts is no wish for any.
+  // Hiding thoughts is no request to think.
   if (!isShown && (effort ?? null) === null && budgetTokens === null && wire['enabled'] !== true) return null
   return {
     effort: readEffort(effort, 'reasoning.effort', reading),

@@ -9,7 +9,7 @@ import { flatToolName } from './tool-namespaces.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The head of a call; null for an item that is none, or does not yet say which tool it calls. */
+/** The head of a call; null for an item that is not a call, or does not name its tool yet. */
 export function callHeadOf(item: Wire, id: string): PartHead | null {
   const { type, name, namespace, call_id: callId } = item
   if (type !== 'function_call' && type !== 'custom_tool_call') return null
@@ -22,7 +22,7 @@ export function callHeadOf(item: Wire, id: string): PartHead | null {
   }
 }
 
-/** What the provider made itself: a picture, or what callers of this format alone can be told. */
+/** The head of an item that the provider made: a picture, or an item that only callers of this format can get. */
 export function wholeHeadOf(item: Wire): PartHead {
   const { type, result, output_format: format } = item
   if (type !== 'image_generation_call' || typeof result !== 'string' || result === '')
@@ -30,7 +30,7 @@ export function wholeHeadOf(item: Wire): PartHead {
   return { type: 'image', mediaType: `image/${filledTextOrNull(format) ?? 'png'}`, base64: result }
 }
 
-/** Where a text is from: a page, or a file that its provider keeps. */
+/** The source of a text: a page, or a file that its provider keeps. */
 export function readAnnotation(wire: Wire): Annotation {
   return {
     url: filledTextOrNull(wire['url']),
@@ -42,14 +42,14 @@ export function readAnnotation(wire: Wire): Annotation {
   }
 }
 
-/** Texts of a list of parts, such as the paragraphs of a summary. */
+/** The texts of a list of parts, such as the paragraphs of a summary. */
 export function textsOf(wire: unknown): string[] {
   return Array.isArray(wire) ? wire.filter(isRecord).map((part) => filledTextOrNull(part['text']) ?? '') : []
 }
 
 /**
- * How a response ended. Throws the error of one that failed, and `provider_failed` for one that has not ended. Who has
- * called a tool goes on with it, which the format does not say.
+ * How a response ended. Throws the error of a failed response, and `provider_failed` for one that has not ended. The
+ * format has no reason for a tool call, so `sawToolCalls` decides.
  */
 export function readEnd(response: Wire, sawToolCalls: boolean, context: AnswerContext): Finish {
   const { error, incomplete_details: details } = response
@@ -62,10 +62,10 @@ export function readEnd(response: Wire, sawToolCalls: boolean, context: AnswerCo
   return { reason: reason === 'content_filter' ? reason : 'length', native: reason ?? status, ...told }
 }
 
-/** Words of the format's closed list that say that the request was at fault. */
+/** Codes of the format's closed list that blame the request. */
 const requestCodes = /^(?:invalid_|image_|unsupported_image|empty_image|failed_to_download_image)/
 
-/** The error of a failed response or of an error event, which have no type by which to tell whose fault it is. */
+/** The error of a failed response or of an error event. These have no type that says whose fault it is. */
 export function readResponsesError(error: unknown, context: AnswerContext): GatewayError {
   if (!isRecord(error)) return readReportedError({ message: filledTextOrNull(error) ?? '' }, context)
   const code = filledTextOrNull(error['code']) ?? ''

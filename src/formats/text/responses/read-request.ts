@@ -41,7 +41,7 @@ interface Fields extends UnservedFields, HidingFields {
   text?: { format?: { type: string } | null } | null
 }
 
-/** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
+/** The contract's names of optional capabilities, by the member that needs each. */
 const capabilities: Readonly<Record<string, string>> = {
   max_output_tokens: 'max_tokens',
   temperature: 'temperature',
@@ -57,8 +57,9 @@ const capabilities: Readonly<Record<string, string>> = {
 }
 
 /**
- * A responses body as a call. Members the gateway knows are checked and an error names the one at fault; unknown members
- * stay in the document. Throws `invalid_request`, also for what needs answers that are kept: nothing is.
+ * Reads a responses body as a call. Members that the gateway knows are checked, and an error names the wrong one;
+ * unknown members stay in the document. Throws `invalid_request`, also for members that need stored answers: the
+ * gateway stores none.
  */
 export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
   const document = documentOf(bytes, context)
@@ -132,7 +133,7 @@ function estimateInput(document: JsonDocument): { tokens: number; media: Readonl
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
 
-// By hand, because this runs for every request.
+// Written by hand, because it runs for every request.
 function checkItems(items: readonly unknown[]): void {
   if (items.length === 0) throw fieldError('input', 'is empty. Send at least one item.')
   if (items.length > messagesMax) throw fieldError('input', `has more than ${messagesMax} entries.`)
@@ -153,7 +154,7 @@ function checkItems(items: readonly unknown[]): void {
   }
 }
 
-/** Tokens of what reaches the model besides the input. */
+/** Estimates the tokens that reach the model besides the input. */
 function estimateRest(document: JsonDocument): number {
   let tokens = 0
   for (const name of ['instructions', 'tools', 'text'] as const) {

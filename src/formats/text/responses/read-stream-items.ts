@@ -7,8 +7,8 @@ import { callHeadOf, readAnnotation, textsOf, wholeHeadOf } from './read-items.t
 type Wire = Readonly<Record<string, unknown>>
 
 /**
- * One item of an answer under way. Events of another kind of item say nothing. What its pieces left out is told when the
- * item comes whole.
+ * Reads one open item of an answer. A missing method means that such events do not matter for this type of item. At the
+ * end, the whole item supplies what its pieces left out.
  */
 export interface ItemReader {
   text?(event: Wire, kind: 'text' | 'refusal'): void
@@ -17,11 +17,11 @@ export interface ItemReader {
   think?(event: Wire): void
   summarize?(event: Wire): void
   addArguments?(event: Wire): void
-  /** The item as it is at its end. */
+  /** The whole item, at its end. */
   finish(item: Wire): void
 }
 
-/** How much of a part of a message was told. */
+/** Which pieces of a message's part are emitted already. */
 interface ToldPart {
   kind: 'text' | 'refusal' | null
   hasText: boolean
@@ -30,7 +30,7 @@ interface ToldPart {
   isDone: boolean
 }
 
-/** A message: texts and refusals. */
+/** Reads a message: texts and refusals. */
 export class MessageReader implements ItemReader {
   readonly #lane: PartLane
   readonly #parts = new Map<number, ToldPart>()
@@ -98,7 +98,7 @@ export class MessageReader implements ItemReader {
     this.#lane.piece({ type: 'logprobs', tokens: logprobs.filter(isRecord).map(readLogprob) })
   }
 
-  /** A part as it is at its end: what of it was not told yet. */
+  /** Emits what the whole part has beyond its pieces. */
   #complete(part: ToldPart, whole: Wire): void {
     if (part.isDone) return
     const { refusal, annotations } = whole
@@ -119,7 +119,7 @@ export class MessageReader implements ItemReader {
   }
 }
 
-/** A thought. What seals it is told at its end alone. */
+/** Reads a thought. Its seal comes only at the end. */
 export class ThoughtReader implements ItemReader {
   readonly #lane: PartLane
   readonly #summaries = new Set<number>()
@@ -160,10 +160,10 @@ export class ThoughtReader implements ItemReader {
   }
 }
 
-/** Paragraphs of one summary; a list of them is made as long as the highest says. */
+/** The most paragraphs of one summary: the list gets as long as the highest index. */
 const paragraphsMax = 1_000
 
-/** A call of the caller's tool. */
+/** Reads a call of the caller's tool. */
 export class CallReader implements ItemReader {
   readonly #lane: PartLane
   readonly #member: 'arguments' | 'input'
@@ -191,12 +191,15 @@ export class CallReader implements ItemReader {
   }
 }
 
-/** What is only told when it is whole: what the provider did itself, and a call that did not say what it calls. */
+/**
+ * Reads an item that is emitted only when complete: an action of the provider itself, or a call that did not name its
+ * tool.
+ */
 export class WholeReader implements ItemReader {
   readonly #lane: PartLane
   readonly #callId: string | null
 
-  /** `callId` is the id of a call that has none of its own; null where no call of the caller's can be meant. */
+  /** `callId` is for a call without an id; null when the item cannot be a call of the caller's tool. */
   constructor(lane: PartLane, callId: string | null) {
     this.#lane = lane
     this.#callId = callId

@@ -24,26 +24,26 @@ export function createResponsesReader(quirks: ResponsesQuirks, context: AnswerCo
   return createStreamReader((emit) => new ResponsesHandler({ quirks, context }, emit))
 }
 
-/** Whose answer is read, and for whom. */
+/** The quirks and the context of the answer that is read. */
 export interface Reading {
   quirks: ResponsesQuirks
   context: AnswerContext
 }
 
 interface OpenItem {
-  /** As it was announced. */
+  /** The item as its first event announced it. */
   item: Wire
   reader: ItemReader
   isFinished: boolean
 }
 
-/** What the format's events say of the answer. Items are told apart by their place, because some hosts change ids on the way. */
+/** Reads the format's events. It matches items by their place, because some hosts change their ids. */
 export class ResponsesHandler implements StreamHandler {
   readonly #reading: Reading
   readonly #emit: Emit
   readonly #lanes: PartLanes
   readonly #items = new Map<number, OpenItem>()
-  /** Of several with one id the first. */
+  /** Of several items with one id, the first. */
   readonly #byId = new Map<string, OpenItem>()
   #hasBegun = false
   #sawToolCalls = false
@@ -59,12 +59,12 @@ export class ResponsesHandler implements StreamHandler {
     return this.#finish !== null
   }
 
-  /** The last event has everything, and nothing follows it. */
+  /** Nothing follows the last event, which has the whole response. */
   get isTerminated(): boolean {
     return this.isWhole
   }
 
-  /** Events that are not in the table say nothing of the answer that its items do not say. */
+  /** Events that are not in the table repeat what the items say. */
   read(wire: Wire): void {
     if (this.isWhole) return
     const handlers: Readonly<Record<string, (event: Wire) => void>> = this.#handlers
@@ -73,12 +73,15 @@ export class ResponsesHandler implements StreamHandler {
     else if (type === undefined) this.#readUntyped(wire)
   }
 
-  /** Only the last event says that the answer is whole, so a terminator of another format says nothing. */
+  /**
+   * Only the last event says that the answer is complete, so the end of the body, or another format's terminator,
+   * changes nothing.
+   */
   end(): void {
-    // Nothing was kept that could be closed.
+    // Nothing is open that could be closed.
   }
 
-  /** A whole response: it ends the answer, with what was not told of it before. */
+  /** Reads a whole response: emits what its events left out, and ends the answer. */
   readWhole(response: Wire): void {
     this.#begin(response)
     const output = Array.isArray(response['output']) ? response['output'] : []
@@ -115,7 +118,7 @@ export class ResponsesHandler implements StreamHandler {
     error: (event: Wire) => this.#fail(isRecord(event['error']) ? event['error'] : event),
   }
 
-  /** A host may answer a streamed call whole, or refuse it with a success status. */
+  /** A host may answer a streamed call with a whole response, or refuse it with a success status. */
   #readUntyped(wire: Wire): void {
     if (Array.isArray(wire['output'])) this.readWhole(wire)
     else if (isRecord(wire['error'])) this.#fail(wire['error'])
@@ -168,7 +171,7 @@ export class ResponsesHandler implements StreamHandler {
     return new WholeReader(lane, isCall ? callId : null)
   }
 
-  /** The item that a piece is of. A host may begin to speak or to think without saying so. */
+  /** The item that a piece belongs to. A host may send a text or a thought without announcing its item. */
   #at(event: Wire, kind: 'message' | 'reasoning' | 'call'): ItemReader | null {
     const found = this.#find(event)
     if (found?.isFinished) return null
@@ -200,7 +203,10 @@ export class ResponsesHandler implements StreamHandler {
     opened.reader.finish(item)
   }
 
-  /** An item as the whole response has it. Its place may be another one than in the stream, so it is new only if more are there than were told. */
+  /**
+   * Reads an item of the whole response. Its place may differ from the stream's, so the item is new only when the
+   * response has more items than the stream had.
+   */
   #complete(index: number, item: Wire, count: number): void {
     const known = this.#withId(item['id']) ?? this.#items.get(index) ?? null
     if (known !== null) this.#finishItem(known, item)

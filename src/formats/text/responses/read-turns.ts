@@ -22,8 +22,8 @@ import { flatToolName } from './tool-namespaces.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /**
- * Instructions and input as turns: the items of one side, which the format lists one by one, become one turn up to the
- * next item of another side.
+ * The instructions and the input as turns. The format lists items one by one; consecutive items of one side become one
+ * turn.
  */
 export function* readInput(
   instructions: unknown,
@@ -55,7 +55,7 @@ function turnOf(role: Turn['role'], parts: Part[], place: string): Turn {
   return { role, parts, name: null, place }
 }
 
-/** What has its place in a conversation, and what only tells of the answer that an item was part of. */
+/** Members of an item that a conversation has a place for, and members that only describe the item's earlier answer. */
 const itemMembers: ReadonlySet<string> = new Set([
   'type',
   'role',
@@ -85,7 +85,7 @@ const partMembers: ReadonlySet<string> = new Set([
   'logprobs',
 ])
 
-/** Where an item stands, by which an error names its members. */
+/** The place of an item, for the names in errors. */
 interface Place {
   reading: ConversationReading
   place: string
@@ -110,7 +110,7 @@ function readKnownItem(item: Wire, at: Place): { role: Turn['role']; parts: Part
       return { role: 'tool', parts: [readResult(item, at)] }
     case 'reasoning':
       return { role: 'assistant', parts: [readReasoning(item, at.reading)] }
-    // What the provider itself did stands beside the model's words.
+    // An action of the provider itself stands beside the model's text.
     default:
       return { role: 'assistant', parts: [{ type: 'opaque', format: 'responses', value: item }] }
   }
@@ -179,7 +179,7 @@ function readCall(item: Wire, at: Place): ToolCallPart {
   }
 }
 
-/** What a custom tool is given is any text, so nothing else can be told as one. */
+/** The input of a custom tool can be any text, but only text. */
 function inputOf(given: unknown, { reading, place }: Place): string {
   if (typeof given === 'string') return reading.whole(given)
   if (given === null || given === undefined) return ''
@@ -191,7 +191,7 @@ function readResult(item: Wire, at: Place): ToolResultPart {
   return { type: 'tool_result', callId: textOrEmpty(item['call_id']), content, isError: false }
 }
 
-/** A thought of the provider itself, or one that this gateway sealed for another. */
+/** A thought of the provider itself, or one that this gateway sealed for another provider. */
 function readReasoning(item: Wire, reading: ConversationReading): ReasoningPart {
   const summary = readTexts(item['summary'])
   const text = readTexts(item['content']).join('')

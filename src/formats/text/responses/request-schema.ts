@@ -7,7 +7,7 @@ import { preferencesSchema } from '../../preferences.ts'
 import { serviceTierSchema } from '../../service-tier.ts'
 import { unservedShape } from '../../unserved-members.ts'
 
-/** An entry of the input; what it has beyond its kind is read when it has to be told in another format. */
+/** An entry of the input; its other members are read only for a translation. */
 export const inputItemSchema = z
   .looseObject({ type: z.string().optional(), role: z.string().optional() })
   .meta({ id: 'ResponsesInputItem', examples: [{ role: 'user', content: 'Why is the sky blue?' }] })
@@ -71,7 +71,7 @@ export const ownResponsesShape = {
   cache_control: z.looseObject({ type: z.string() }).nullish(),
 }
 
-/** Members meant for the gateway; they never reach an upstream. */
+/** Members that only the gateway reads; providers never get them. */
 export const gatewayResponsesShape = {
   model: modelSchema.optional().describe('Which model to ask; may be left out when `models` is given.'),
   models: z.array(modelSchema).max(20).nullish().describe('Models to try when the one before failed.'),

@@ -2,15 +2,15 @@
 const toolNameLengthMax = 64
 import { isRecord } from '../../../json/values.ts'
 
-/** Where a tool stands among the caller's tools: its own name, and the namespace around it. */
+/** The full name of a tool: its own name, and its namespace. */
 export interface NamespacedName {
   namespace: string
   name: string
 }
 
 /**
- * The one name of a tool for a provider whose format has no namespaces: the same for the same tool, so that a call in the
- * history and the tool still belong together, without anything being kept.
+ * The name of the tool for a provider without namespaces. It is the same every time, so a call in the history still
+ * matches its tool although nothing is stored.
  */
 export function flatToolName({ namespace, name }: NamespacedName): string {
   const joined = `${namespace}__${name}`
@@ -19,7 +19,7 @@ export function flatToolName({ namespace, name }: NamespacedName): string {
   return `${name.slice(0, toolNameLengthMax - hash.length - 1)}_${hash}`
 }
 
-/** The caller's names of the tools in its namespaces, by the names that a provider is told. */
+/** The caller's names of tools in namespaces, by the names that a provider sees. */
 export function readNamespacedNames(tools: unknown): ReadonlyMap<string, NamespacedName> {
   const names = new Map<string, NamespacedName>()
   if (!Array.isArray(tools)) return names
@@ -35,12 +35,12 @@ export function readNamespacedNames(tools: unknown): ReadonlyMap<string, Namespa
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Whether the tool is a namespace: tools of the caller's own under a common name. */
+/** Whether the tool is a namespace: several of the caller's tools under a common name. */
 export function isNamespace(wire: unknown): wire is Wire & { name: string } {
   return isRecord(wire) && wire['type'] === 'namespace' && typeof wire['name'] === 'string'
 }
 
-/** The tools of a namespace as they stand on the wire. */
+/** The tools of a namespace, as the request has them. */
 export function toolsOf(namespace: Wire): readonly Wire[] {
   const { tools } = namespace
   return Array.isArray(tools) ? tools.filter(isRecord) : []

@@ -6,7 +6,7 @@ import { settleCounts } from '../token-counts.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The format's usage; null when it says nothing usable, so that the amount is estimated. */
+/** The format's usage. Null when it has no usable count; the amount is then estimated. */
 export function readResponsesUsage(wire: unknown, serviceTier: string | null): ReportedUsage | null {
   if (!isRecord(wire)) return null
   const input = tokenCountOrNull(wire['input_tokens'])

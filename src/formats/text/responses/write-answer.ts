@@ -18,7 +18,7 @@ import { type NamespacedName, readNamespacedNames } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
 
-/** A whole response in the contract's form, whatever format its provider speaks. */
+/** A whole response in the contract's form, whatever the provider's format. */
 export function writeResponsesAnswer(answer: Answer, asked: Asked, settled: Settled): string {
   const [choice] = answer.choices
   const response = emptyResponse(asked)
@@ -34,7 +34,7 @@ export function writeResponsesAnswer(answer: Answer, asked: Asked, settled: Sett
   })
 }
 
-/** What a response says before anything was said in it; the request's own settings are told again. */
+/** A response without output; it repeats the request's own settings. */
 export function emptyResponse({ context, call }: Asked): Wire {
   const value = (name: string): unknown =>
     hasMember(call.document, name) ? memberValue(call.document, name) : null
@@ -102,7 +102,7 @@ export function writeStatus(finish: Finish | null): Wire {
   }
 }
 
-/** Ids of the items of one response: the same wherever one of them is told. */
+/** The id of an item of a response: the same in every event that shows the item. */
 export function itemId(
   kind: 'msg' | 'fc' | 'ctc' | 'rs' | 'ig',
   generationId: string,
@@ -132,7 +132,7 @@ function writeOutput(choice: AnswerChoice | undefined, place: ItemsOf): Wire[] {
   return items
 }
 
-/** The parts, and why the answer was refused where that is none of them. */
+/** The parts, and the explanation of a refusal when it is not among them. */
 function shownParts({ parts, finish }: AnswerChoice): readonly AnswerPart[] {
   const text = explanationOf(finish, hasRefusal(parts))
   return text === null ? parts : [...parts, { ...emptyPart({ type: 'refusal' }), text }]
@@ -143,7 +143,7 @@ export function messageItem(id: string, status: string, content: readonly Wire[]
   return { id, type: 'message', role: 'assistant', status, content }
 }
 
-/** A part that belongs into a message; null for one that is an item of its own. */
+/** A part of a message; null for a part that is its own item. */
 export function writeContent({ head, text, annotations, logprobs }: AnswerPart): Wire | null {
   if (head.type === 'refusal') return { type: 'refusal', refusal: text }
   if (head.type !== 'text') return null
@@ -155,13 +155,13 @@ export function writeContent({ head, text, annotations, logprobs }: AnswerPart):
   }
 }
 
-/** Of which response an item is, and what its caller calls the tools that a provider knows by one name. */
+/** The response that items belong to, and the caller's names of tools that the provider knows by a flat name. */
 export interface ItemsOf {
   generationId: string
   names: ReadonlyMap<string, NamespacedName>
 }
 
-/** A part as an item; null for what only another format knows. */
+/** A part as an item; null for a part that only another format has. */
 export function writeItem(part: AnswerPart, place: ItemsOf, index: number): Wire | null {
   const { head, text } = part
   const { generationId } = place
@@ -184,7 +184,7 @@ export function writeItem(part: AnswerPart, place: ItemsOf, index: number): Wire
   }
 }
 
-/** A tool that was called, with the arguments so far. */
+/** A tool call, with its arguments so far. */
 export function callItem(
   { id, name, kind }: Extract<PartHead, { type: 'tool_call' }>,
   { generationId, names, index, text, status }: ItemsOf & { index: number; text: string; status: string },
@@ -205,7 +205,7 @@ export function callItem(
   }
 }
 
-/** A thought; what binds it to another provider is sealed, so that the client gives it back unharmed. */
+/** A thought. A seal of another provider goes into an envelope, so that the client sends it back intact. */
 export function reasoningItem(part: AnswerPart, generationId: string, index: number): Wire | null {
   const { head, text, summary, signature, sealed } = part
   if (head.type !== 'reasoning') return null
@@ -220,19 +220,19 @@ export function reasoningItem(part: AnswerPart, generationId: string, index: num
   }
 }
 
-/** Citations of something without an address have no place in the format. */
+/** The format cannot cite a source without a URL. */
 export function writeAnnotation({ url, title, start, end }: Annotation): Wire[] {
   if (url === null) return []
   return [{ type: 'url_citation', url, title: title ?? url, start_index: start ?? 0, end_index: end ?? 0 }]
 }
 
-/** A token as the format shows it: bytes are never null. */
+/** A token in the format's form: its bytes are never null. */
 export function writeLogprobs(token: TokenLogprob): Wire {
   const { bytes, ...shown } = writeLogprob(token)
   return { ...shown, bytes: bytes ?? [] }
 }
 
-/** Counts as the format has them, and the charge. */
+/** The counts in the format's form, and the charge. */
 export function writeResponsesUsage(charge: ShownCharge): Wire {
   const { usage, costNanocredits, promptNanocredits, completionNanocredits } = charge
   const isPriced = costNanocredits !== null

@@ -20,7 +20,7 @@ import type { ResponsesModel, ResponsesQuirks } from './quirks.ts'
 
 type Wire = Record<string, unknown>
 
-/** A request under way: its body, and what the caller is to hear was left out. */
+/** The state of writing a request: its body, and the list of losses for the caller. */
 interface Writing {
   conversation: Conversation
   endpoint: Endpoint
@@ -31,13 +31,16 @@ interface Writing {
   losses: Losses
 }
 
-/** A conversation as a body for OpenAI's responses. Throws `invalid_request` for what must not be left out. */
+/**
+ * Writes a conversation as a body for OpenAI's responses. Throws `invalid_request` for a part that must not be left
+ * out.
+ */
 export function* writeResponsesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<ResponsesQuirks>,
 ): Generator<void, EncodedRequest> {
   const model = quirks.modelOf(endpoint.upstreamModel)
-  // A caller of messages who wants no thinking is served without the words, which some models refuse.
+  // When a messages caller wants no thinking, the effort is left out, because some models refuse `none`.
   const effort = conversation.format === 'messages' ? null : conversation.reasoning?.effort
   const hasSampling = takesSampling(model, effort)
   refuseWhatIsMissing(conversation, hasSampling)
@@ -50,7 +53,7 @@ export function* writeResponsesRequest(
     model: endpoint.upstreamModel,
     ...(instructions === null ? {} : { instructions }),
     input,
-    // Nothing is kept anywhere: the caller sends the whole conversation.
+    // Nothing is stored anywhere: the caller sends the whole conversation.
     store: false,
     ...(conversation.stream ? { stream: true } : {}),
   }
@@ -70,12 +73,12 @@ export function* writeResponsesRequest(
   }
 }
 
-/** Whether a model takes `temperature` and what belongs to it from a call that asks for this effort. */
+/** Whether a model takes `temperature` and the other sampling members in a call with this effort. */
 export function takesSampling({ sampling }: ResponsesModel, effort: unknown): boolean {
   return sampling === 'always' || (sampling === 'unthinking' && effort === 'none')
 }
 
-/** What changes the answer and has no place in the format. */
+/** Throws for options that change the answer and have no place in the format. */
 function refuseWhatIsMissing(conversation: Conversation, hasSampling: boolean): void {
   const cannot = (carried: Carried) =>
     fieldError(
@@ -94,14 +97,14 @@ function refuseWhatIsMissing(conversation: Conversation, hasSampling: boolean): 
   }
 }
 
-/** Clients ask for one token to see whether a key is good, so that a limit below the provider's least becomes that. */
+/** Clients ask for one token to test a key, so a limit below the provider's least is raised to it. */
 function writeLimit({ conversation: { outputTokensMax }, quirks, body, losses }: Writing): void {
   if (outputTokensMax === null) return
   if (outputTokensMax < quirks.outputTokensMin) losses.approximate('outputTokensMax')
   body['max_output_tokens'] = Math.max(outputTokensMax, quirks.outputTokensMin)
 }
 
-/** Anthropic holds every schema to the letter; OpenAI only those that leave nothing open. */
+/** Anthropic enforces every schema exactly; OpenAI only a schema that leaves nothing open. */
 function isLoose({ output, format }: Conversation): boolean {
   return (
     format === 'messages' &&
@@ -130,7 +133,7 @@ function writeTool(tool: Tool | ProviderTool, { format: caller }: Conversation):
       ...(format === null ? {} : { format: writeInputFormat(format) }),
       ...extras?.responses,
     }
-  // The format's default is the strict mode, which other formats have to ask for.
+  // Strict mode is the default of this format; in other formats callers ask for it.
   const mode = strict ?? (caller === 'responses' ? null : false)
   return {
     ...named,
@@ -140,7 +143,7 @@ function writeTool(tool: Tool | ProviderTool, { format: caller }: Conversation):
   }
 }
 
-/** A grammar is an object of its own in chat completions, and lies flat here. */
+/** A grammar's members are flat here; chat completions has them in an object. */
 function writeInputFormat(format: Readonly<Record<string, unknown>>): Wire {
   const { grammar, ...rest } = format
   return isRecord(grammar) ? { ...rest, ...grammar } : { ...format }
@@ -169,19 +172,20 @@ function writeReasoning(writing: Writing): void {
   if (Object.keys(reasoning).length > 0) body['reasoning'] = reasoning
 }
 
-/** What asks a provider that keeps nothing for thoughts that can be given back to it. */
+/** Asks a provider that stores nothing for sealed thoughts, which clients can send back. */
 export const sealedThoughts = 'reasoning.encrypted_content'
 
 /**
- * Not to think is what a model does that cannot: telling it so is an error there, so only callers of OpenAI's formats, who
- * know the model's own words, are taken at them.
+ * The effort `none` goes out only for callers of OpenAI's formats, who know the model's own options: a model that
+ * cannot think does not think anyway, and would refuse it.
  */
 function writeWish(wish: ReasoningWish, { conversation: { format }, losses }: Writing): Wire {
   const { budgetTokens, summary, isShown } = wish
   if (wish.effort === 'none' && format === 'messages') return {}
   if (budgetTokens !== null) losses.approximate('budget')
   const effort = wish.effort ?? (budgetTokens === null ? null : effortOf(budgetTokens))
-  // Other formats show thoughts to everybody who asked for some; here nothing is shown but a summary that was asked for.
+  // Other formats show thoughts to every caller that asked for thinking; this one shows only a summary that was asked
+  // for.
   const shown = summary ?? (format === 'responses' ? null : 'auto')
   const told = isShown && effort !== 'none' ? shown : null
   return { ...(effort === null ? {} : { effort }), ...(told === null ? {} : { summary: told }) }
@@ -197,7 +201,7 @@ function writeText({ conversation, quirks, body, losses }: Writing, isChecked: b
   if (Object.keys(text).length > 0) body['text'] = text
 }
 
-/** A schema that the provider would refuse in its strict mode is one to aim at; the answer is checked then. */
+/** A schema that the provider would refuse in strict mode is sent without it; the gateway then checks the answer. */
 function writeFormat(output: Exclude<OutputFormat, { kind: 'text' }>, isChecked: boolean): Wire {
   if (output.kind === 'json') return { type: 'json_object' }
   const { name, description, schema, strict } = output
@@ -251,7 +255,7 @@ function writeRest({ conversation, endpoint, quirks, body, losses }: Writing): v
   for (const name of lost) if (tuning[name] !== null) losses.drop(name)
 }
 
-/** Other tiers have other prices, which endpoints do not have: serving one would bill it wrongly. */
+/** Other tiers have other prices, which endpoints do not list, so the call would be billed wrongly. */
 export function isDefaultTier(tier: unknown): boolean {
   return tier === 'auto' || tier === 'default'
 }

@@ -26,16 +26,16 @@ import { readNamespacedNames } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
 
-/** Writes a stream of typed events, whatever format its provider speaks. */
+/** Writes a stream of typed events, whatever the provider's format. */
 export function createResponsesWriter(asked: Asked): StreamWriter {
   return new ResponsesWriter(asked)
 }
 
-/** The part under way, put together: its end tells it whole. */
+/** The open part with all its pieces: the event of its end has it whole. */
 interface OpenPart {
   part: AnswerPart
   id: string
-  /** Of the item's paragraphs of a summary, the one that is open; -1 for none. */
+  /** The open paragraph of the item's summary; -1 for none. */
   summaryIndex: number
   hasText: boolean
 }
@@ -44,7 +44,7 @@ class ResponsesWriter implements StreamWriter {
   readonly #asked: Asked
   readonly #response: Wire
   readonly #itemsOf: ItemsOf
-  /** Whole items: the last event tells them all again. */
+  /** Complete items; the last event repeats all of them. */
   readonly #output: Wire[] = []
   #sequence = 0
   readonly #beginning = new StreamBeginning(() => this.#start())
@@ -52,7 +52,7 @@ class ResponsesWriter implements StreamWriter {
   #message: { id: string; content: Wire[] } | null = null
   #open: OpenPart | null = null
   #part = 0
-  /** Members that came when the format had no room for them any more, and that are told in the metadata. */
+  /** Members that came too late for the format; the metadata names them. */
   readonly #lost = new Set<string>()
 
   constructor(asked: Asked) {
@@ -87,14 +87,14 @@ class ResponsesWriter implements StreamWriter {
   writeError(error: GatewayError): string {
     const begun = this.#beginning.take()
     const told = writeResponsesError(error)
-    // Some clients raise what this event says, others what the failed response has.
+    // Some clients raise the error of this event, others the error of the failed response.
     const raised = this.#event('error', { ...told, param: error.param })
     const output = [...this.#output, ...this.#unfinished()]
     const response = { ...this.#response, status: 'failed', error: told, output }
     return `${begun}${raised}${this.#event('response.failed', { response, error_type: error.contractType })}`
   }
 
-  /** The item that was under way when the stream broke off, with what was shown of it. */
+  /** The item that was open when the stream broke off, with its shown text. */
   #unfinished(): Wire[] {
     const open = this.#open
     if (this.#message !== null) {
@@ -111,7 +111,7 @@ class ResponsesWriter implements StreamWriter {
     return item === null ? [] : [{ ...item, status: 'incomplete' }]
   }
 
-  /** Why the answer was refused, where no part of it says so. */
+  /** Shows the explanation of a refusal when no part has it. */
   #explain(finish: Finish | null): string {
     const text = explanationOf(finish, this.#hasRefusal)
     if (text === null) return ''
@@ -119,7 +119,7 @@ class ResponsesWriter implements StreamWriter {
   }
 
   #show(event: TextEvent): string {
-    // The format has one answer.
+    // The format has only one choice.
     if (!('choice' in event) || event.choice !== 0) return ''
     if (event.type === 'part_begin') {
       this.#part = event.part
@@ -184,12 +184,12 @@ class ResponsesWriter implements StreamWriter {
     return ''
   }
 
-  /** An item that comes whole. */
+  /** Shows an item that comes whole. */
   #whole(part: AnswerPart): string {
     const item = writeItem(part, this.#itemsOf, this.#output.length)
     if (item === null) return ''
     const place = { output_index: this.#output.length }
-    // A picture of megabytes is told by its end.
+    // The first event omits the data of a picture, which may be megabytes; the last one has it.
     const added = part.head.type === 'image' ? { ...item, status: 'in_progress', result: null } : item
     this.#output.push(item)
     return (
@@ -338,7 +338,7 @@ class ResponsesWriter implements StreamWriter {
     const { part } = open
     if (part.head.type !== 'tool_call') return ''
     const index = this.#output.length
-    // Clients parse what they have joined, which must be what the end tells.
+    // Clients parse the joined arguments, so they must equal those of the last event.
     const added =
       part.head.kind === 'function' && part.text === ''
         ? this.#piece({ type: 'arguments', text: noArguments })
@@ -367,12 +367,12 @@ class ResponsesWriter implements StreamWriter {
     return this.#event('response.output_item.done', { output_index: index, item })
   }
 
-  /** Where the open item is told. */
+  /** The place of the open item in the answer. */
   #item({ id }: OpenPart): Wire {
     return { item_id: id, output_index: this.#output.length }
   }
 
-  /** Where the open part of the message is told. */
+  /** The place of the open part of the message. */
   #place(): Wire {
     return {
       item_id: this.#message?.id ?? '',

@@ -17,12 +17,12 @@ import { toolIdOf } from '../tools/tool-input.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
 
-/** A JSON object on its way to the provider. */
+/** A JSON object of the request. */
 type Wire = Record<string, unknown>
 
-/** The conversation's turns as the format has them. */
+/** The conversation's turns in the format's form. */
 export interface WrittenInput {
-  /** Texts of the system turns before everything else; null for none. */
+  /** The texts of the system turns at the beginning; null for none. */
   instructions: string | null
   input: Wire[]
 }
@@ -32,11 +32,11 @@ interface Writing {
   losses: Losses
 }
 
-/** Turns as instructions and items. Throws `invalid_request` for a part that cannot be carried. */
+/** Writes turns as instructions and items. Throws `invalid_request` for a part that the format cannot express. */
 export function* writeInput(conversation: Conversation, writing: Writing): Generator<void, WrittenInput> {
   const { turns, format } = conversation
   const first = turns.findIndex((turn) => !isInstruction(turn))
-  // Of instructions alone nothing would be left to answer, which the provider refuses: then they are items themselves.
+  // The provider refuses a request without input, so if there are only instructions they become items.
   const lead = turns.slice(0, Math.max(first, 0))
   const place = { ...writing, format, custom: customCalls(turns) }
   for (const { parts, place: at } of lead)
@@ -56,7 +56,7 @@ function isInstruction({ role, parts, extras }: Turn): boolean {
   return role === 'system' && extras?.responses === undefined && parts.every(({ type }) => type === 'text')
 }
 
-/** Ids of calls of custom tools, whose results are items of another type. */
+/** The ids of calls of custom tools; their results are items of another type. */
 function customCalls(turns: readonly Turn[]): ReadonlySet<string> {
   const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_call'))
   return new Set(calls.filter(({ kind }) => kind === 'custom').map(({ id }) => id))
@@ -64,7 +64,7 @@ function customCalls(turns: readonly Turn[]): ReadonlySet<string> {
 
 interface TurnWriting extends Writing {
   turn: Turn
-  /** Who asks. */
+  /** The caller's format. */
   format: Conversation['format']
   custom: ReadonlySet<string>
 }
@@ -79,7 +79,7 @@ function writeTurn(turn: Turn, writing: TurnWriting): Wire[] {
   return content.length === 0 ? [] : [{ type: 'message', role, content }]
 }
 
-/** The format has no marks for its cache. */
+/** The format has no cache marks. */
 function noteCaches(
   parts: readonly Part[],
   { losses }: Writing,
@@ -88,7 +88,7 @@ function noteCaches(
   if (parts.some(({ cache }) => cache !== undefined)) losses.drop(carried)
 }
 
-/** What a user or a tool says. */
+/** A part of the user's or of a tool's message. */
 function writePart(part: Part, writing: TurnWriting): Wire {
   const { responses: extras } = part.extras ?? {}
   switch (part.type) {
@@ -127,20 +127,20 @@ function writeFile(part: FilePart, writing: TurnWriting): Wire {
   return { type: 'input_file', filename: name ?? 'document.pdf', file_data: writeMediaUrl(source) }
 }
 
-/** A document of words; callers of the same format have the provider read it. */
+/** The text of a text file. Callers of the same format let the provider read the file. */
 function wordsOf(source: FilePart['source'], { format }: TurnWriting): string | null {
   if (source.kind === 'text') return source.text
   if (source.kind !== 'data' || format === 'responses' || !source.mediaType.startsWith('text/')) return null
   return Buffer.from(source.base64, 'base64').toString('utf8')
 }
 
-/** An id means nothing to another provider than the one that keeps the file. */
+/** A file id is valid only at the provider that keeps the file. */
 function fileIdOf(source: FilePart['source'], writing: TurnWriting): string {
   if (source.kind === 'provider_file' && writing.format === 'responses') return source.fileId
   throw cannotCarry(writing, "a provider's file id")
 }
 
-/** Texts beside each other are one message; everything else is an item of its own. */
+/** Neighbouring texts form one message; every other part is its own item. */
 function writeAssistant(parts: readonly Part[], writing: TurnWriting): Wire[] {
   const items: Wire[] = []
   let message: Wire[] | null = null
@@ -184,7 +184,7 @@ function writeCall({ id, name, arguments: text, kind }: ToolCallPart): Wire {
   return { type: 'function_call', ...called, arguments: text === '' ? '{}' : text }
 }
 
-/** Only what this format's own seal binds goes back to it, and plain words where the provider takes them. */
+/** Only a thought sealed in this format goes back, and a plain thought when the provider takes it. */
 function writeThought(part: ReasoningPart, { quirks, losses }: TurnWriting): Wire[] {
   const { id, text, summary, sealed, origin } = part
   const named = id === null ? {} : { id }
@@ -198,7 +198,7 @@ function writeThought(part: ReasoningPart, { quirks, losses }: TurnWriting): Wir
   return []
 }
 
-/** The provider refuses a thought that nothing of the same turn follows, as in an answer that was cut off. */
+/** The provider refuses a thought at the end of a turn, which happens when an answer was cut off. */
 function withoutLooseThoughts(items: readonly Wire[], { losses }: TurnWriting): Wire[] {
   const last = items.findLastIndex(({ type }) => type !== 'reasoning')
   if (last < items.length - 1) losses.drop('thought')

@@ -2,41 +2,41 @@ import { isUtf8 } from 'node:buffer'
 import { fromUtf8, toUtf8, type ByteText } from '../../sse.ts'
 
 /**
- * What the frames of one kind in a stream share: everything but the text that the model just wrote, padding, and the number
- * of the frame. Most frames of a stream differ in nothing else, so once one has been parsed and rewritten, the next are
+ * The common bytes of one kind of frame in a stream: everything except the model's new text, padding, and the frame's
+ * number. Most frames differ in nothing else, so once one frame has been parsed and rewritten, the next ones are
  * recognised and rewritten by copying. A frame fits only when every byte outside the holes is the same, so nothing can
  * hide in it.
  */
 export interface FrameTemplate {
   readonly steps: readonly TemplateStep[]
-  /** From behind the last hole to the end of the frame, its empty line included. */
+  /** From the last hole to the end of the frame, its empty line included. */
   readonly rest: ByteText
   readonly shownRest: ByteText
 }
 
 interface TemplateStep {
-  /** What stands before the hole. */
+  /** The bytes before the hole. */
   before: ByteText
   shown: ByteText
   hole: Hole
 }
 
-/** What differs from one frame to the next. */
+/** The parts that differ between frames. */
 type Hole = 'text' | 'padding' | 'number'
 
-/** A place in a block of frames; `fitFrame` moves it, so that no object is made for each frame. */
+/** A position in a block of frames. `fitFrame` moves it, so that no object is made for each frame. */
 export interface FrameCursor {
-  /** Where a frame begins. */
+  /** The position where a frame begins. */
   position: number
-  /** Under which number it is shown. */
+  /** The number that the frame is shown with. */
   number: number
-  /** The frame before `position` that fitted, rewritten. */
+  /** The last frame that fitted, rewritten. */
   shown: ByteText
-  /** Inside of the JSON string that the model wrote in it, escapes as they stand: a character is a byte. */
+  /** The model's text in that frame, as the inside of a JSON string with its escapes, one character for each byte. */
   text: ByteText
 }
 
-/** Whether the frame at the cursor fits; the cursor is then behind it. */
+/** Whether the frame at the cursor fits; the cursor then moves past it. */
 export function fitFrame(template: FrameTemplate, block: ByteText, cursor: FrameCursor): boolean {
   const { steps, rest } = template
   let at = cursor.position
@@ -61,8 +61,8 @@ export function fitFrame(template: FrameTemplate, block: ByteText, cursor: Frame
 }
 
 /**
- * Position of the quote that closes a JSON string whose inside begins at `start`; -1 when there is none, or what is
- * inside would not parse or decode: that is left to those who find out. Nearly all of them are ASCII without escapes.
+ * The position of the closing quote of a JSON string whose inside begins at `start`; -1 when there is none, or when the
+ * inside is not valid JSON or UTF-8: the parser then reports the fault. Nearly all strings are ASCII without escapes.
  */
 function endOfSound(block: ByteText, start: number): number {
   for (let at = start; at < block.length; at += 1) {
@@ -75,14 +75,14 @@ function endOfSound(block: ByteText, start: number): number {
   return -1
 }
 
-/** Whether this is the inside of a JSON string in UTF-8: no raw control characters, every escape whole. */
+/** Whether this is a valid inside of a JSON string in UTF-8: no raw control characters, and only complete escapes. */
 function isSound(inside: ByteText): boolean {
   if (/[\x00-\x1f]/.test(inside)) return false
   if (/\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/.test(inside.replaceAll('\\\\', '-'))) return false
   return isUtf8(Buffer.from(inside, 'latin1'))
 }
 
-/** Position of the quote that closes a JSON string whose inside begins at `start`; -1 when there is none. */
+/** The position of the closing quote of a JSON string whose inside begins at `start`; -1 when there is none. */
 function endOfString(block: ByteText, start: number): number {
   let end = block.indexOf('"', start)
   while (end !== -1 && isEscaped(block, end, start)) end = block.indexOf('"', end + 1)
@@ -95,7 +95,7 @@ function isEscaped(block: ByteText, at: number, from: number): boolean {
   return count % 2 === 1
 }
 
-/** Position behind the digits that begin at `start`; -1 where JSON has no such number. */
+/** The position after the digits that begin at `start`; -1 when JSON does not allow such a number. */
 function endOfNumber(block: ByteText, start: number): number {
   let at = start
   while (isDigit(block.charCodeAt(at))) at += 1
@@ -107,20 +107,20 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Where the model's text lies in a frame. */
+/** The member of a frame that holds the model's text. */
 export interface FrameText {
-  /** The member's name upstream, such as `content` or `partial_json`. */
+  /** The member's name at the provider, such as `content` or `partial_json`. */
   name: SlotName
   value: string
 }
 
-/** The same in a chunk that is shown otherwise than it came. */
+/** The same member in a chunk that is rewritten. */
 export interface TextSlot extends FrameText {
-  /** Puts another text in the same place of the chunk that will be shown. */
+  /** Puts another text in the same place of the rewritten chunk. */
   put: (text: string) => void
 }
 
-/** Members of a frame that differ from one to the next: the text, and where a format has them padding and a number. */
+/** The members that differ between frames: the text and, in some formats, padding and a number. */
 export interface FrameMembers {
   text: FrameText
   padding?: string | undefined
@@ -128,11 +128,11 @@ export interface FrameMembers {
   number?: number
 }
 
-/** Learns from a frame that is shown as it came, but for its number. Null when its parts cannot be found beyond doubt. */
+/** Learns from a frame that passes unchanged except for its number. Null when it is uncertain where its parts lie. */
 export function learnPassed(
   frame: ByteText,
   { text, padding, number }: FrameMembers,
-  /** The line that names the event, where the frame itself has none. */
+  /** The line that names the event, if the frame itself has none. */
   lead: ByteText = '',
 ): FrameTemplate | null {
   const places: { hole: Hole; place: Place | null }[] = [
@@ -162,7 +162,7 @@ function startOf({ place }: { place: Place | null }): number {
   return place?.start ?? -1
 }
 
-/** The only number of the frame by that name, checked against its value; null when in doubt. */
+/** The place of the frame's only number of that name, checked against its value; null when uncertain. */
 function findNumber(frame: ByteText, value: number): Place | null {
   const [match, another] = frame.matchAll(/"sequence_number"\s*:\s*(\d+)(?=\s*[,}])/g)
   const [whole = '', digits = ''] = match ?? []
@@ -171,15 +171,18 @@ function findNumber(frame: ByteText, value: number): Place | null {
   return { start: end - digits.length, end }
 }
 
-/** Stands for the model's text and for the padding while the shown frame is written; no model writes control characters unescaped. */
+/**
+ * Stand for the model's text and the padding while the shown frame is written; a model's text never has unescaped
+ * control characters.
+ */
 const textMark = '\u0001text\u0001'
 const paddingMark = '\u0001padding\u0001'
 const encodedTextMark = JSON.stringify(textMark).slice(1, -1)
 const encodedPaddingMark = JSON.stringify(paddingMark).slice(1, -1)
 
 /**
- * Learns from a frame that is shown as `chunk`. Null when its text cannot be found beyond doubt. The chunk is left as it
- * was.
+ * Learns from a frame that is shown as `chunk`. Null when it is uncertain where its text lies. The chunk is not
+ * changed.
  */
 export function learnRewritten(
   frame: ByteText,
@@ -242,7 +245,7 @@ const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
   obfuscation: /"obfuscation"\s*:\s*"/g,
 }
 
-/** The inside of the only string member of that name in a frame, checked against its value; null when in doubt. */
+/** The inside of the frame's only string member of that name, checked against its value; null when uncertain. */
 function findString(frame: ByteText, name: keyof typeof memberPatterns, value: string): Place | null {
   let found: Place | null = null
   for (const match of frame.matchAll(memberPatterns[name])) {

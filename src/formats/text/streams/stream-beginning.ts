@@ -1,22 +1,22 @@
 /**
- * How a stream begins, kept back until something follows it: until then another endpoint may still answer, and its answer
- * would begin otherwise.
+ * The beginning of a stream. It is kept back until something follows: until then another endpoint may answer, and its
+ * stream would begin differently.
  */
 export class StreamBeginning {
   readonly #write: () => string
-  /** Null before it is written, empty once it was taken. */
+  /** Null before it is written; empty once it was taken. */
   #text: string | null = null
 
   constructor(write: () => string) {
     this.#write = write
   }
 
-  /** Writes it before anything else is written, whose numbers follow its own. */
+  /** Writes the beginning before anything else, so that its numbers come first. */
   prepare(): void {
     this.#text ??= this.#write()
   }
 
-  /** It goes out, once. */
+  /** Takes the beginning out, once. */
   take(): string {
     this.prepare()
     const text = this.#text ?? ''
@@ -24,7 +24,7 @@ export class StreamBeginning {
     return text
   }
 
-  /** What is shown, behind the beginning; nothing for nothing. */
+  /** The shown text with the beginning before it; empty for an empty text. */
   before(shown: string): string {
     return shown === '' ? '' : this.take() + shown
   }

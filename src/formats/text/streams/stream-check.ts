@@ -4,14 +4,14 @@ import type { GatewayError } from '../../../core/errors.ts'
 import { checkOutput } from '../output/promised-output.ts'
 import { toStreamFailure } from './stream-reader.ts'
 
-/** Gathers the texts of a stream whose form was promised, and checks them when it has ended. */
+/** Collects the texts of a stream with a promised form, and checks them at the end. */
 export class StreamCheck {
   readonly #promised: PromisedOutput
   readonly #texts = new Map<number, string>()
-  /** Choices that ended as they should, and refused nothing. */
+  /** Choices that ended normally. */
   readonly #whole = new Set<number>()
   readonly #refused = new Set<number>()
-  /** Choices whose part under way is a text. */
+  /** Choices whose open part is a text. */
   readonly #speaking = new Set<number>()
 
   constructor(promised: PromisedOutput) {
@@ -30,7 +30,7 @@ export class StreamCheck {
     }
   }
 
-  /** Why the stream is not what was asked for; null when it is. */
+  /** Why the stream does not have the promised form; null when it has. */
   end(): GatewayError | null {
     try {
       for (const choice of this.#whole)

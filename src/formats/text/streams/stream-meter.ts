@@ -2,12 +2,12 @@ import type { Answer, AnswerPart } from '../../../canonical/text/answer.ts'
 import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../../../canonical/text/events.ts'
 import type { MeterReading } from '../../../canonical/upstream.ts'
 
-/** What the events of a stream come to, for the meter and for the end of the stream. */
+/** Counts the events of a stream for the meter and for the end of the stream. */
 export class StreamMeter {
   readonly finishes: FinishEvent[] = []
   usage: ReportedUsage | null = null
   readonly #reading = emptyReading()
-  /** Choices of which something was told and whose end was not. */
+  /** Choices that have begun and not ended. */
   readonly #running = new Set<number>()
   #providerCalls = 0
 
@@ -23,7 +23,7 @@ export class StreamMeter {
       case 'finish':
         this.#running.delete(event.choice)
         this.finishes.push(event)
-        // Without a word and without a reason there is no answer that anybody would pay for.
+        // A choice with neither output nor a finish reason is not billed as an answer.
         if (event.native !== null || this.#reading.outputPieces > 0)
           this.#reading.finishReason ??= event.reason
         this.#reading.nativeFinishReason ??= event.native
@@ -44,7 +44,7 @@ export class StreamMeter {
     }
   }
 
-  /** Usage stands there, and everything that was begun has ended. */
+  /** Whether usage has come and everything that began has ended. */
   get isAccounted(): boolean {
     return this.usage !== null && this.finishes.length > 0 && this.#running.size === 0
   }
@@ -70,7 +70,7 @@ export class StreamMeter {
     }
   }
 
-  /** A piece of so many bytes, which nobody read as an event. */
+  /** Counts a piece of this many bytes that was not read as an event. */
   addPiece(bytes: number): void {
     this.#reading.outputBytes += bytes
     this.#reading.outputPieces += 1
@@ -78,14 +78,14 @@ export class StreamMeter {
 }
 
 /**
- * A part that comes whole counts as one piece, whatever its size: the bytes of a picture are not what a model was paid to
- * write, nor is what a search of the provider found.
+ * Whether a part counts as one piece, whatever its size: the model is not paid for the bytes of a picture, nor for the
+ * findings of a provider's search.
  */
 export function isWhole({ type }: PartHead): boolean {
   return type === 'image' || type === 'opaque'
 }
 
-/** Whether the part is a search of the provider, or a call of a tool that it ran itself. */
+/** Whether the part is a search by the provider, or a call of a tool that the provider ran. */
 export function isProviderCall(head: PartHead): boolean {
   if (head.type !== 'opaque') return false
   const { type } = head.value
@@ -95,13 +95,13 @@ export function isProviderCall(head: PartHead): boolean {
 /** `web_search_call` and the like of responses, `server_tool_use` and `mcp_tool_use` of messages. */
 const providerCallTypes = /(?:_call|tool_use)$/
 
-/** What an answer shows of its provider's own calls: its parts, or what the provider says of them beside its tokens. */
+/** The number of the provider's own calls in an answer: its parts, or the count that stands beside the tokens. */
 export function callsShown(parts: number, usage: ReportedUsage | null): Pick<MeterReading, 'providerCalls'> {
   const providerCalls = Math.max(parts, usage?.providerCalls ?? 0)
   return providerCalls === 0 ? {} : { providerCalls }
 }
 
-/** Nothing counted yet. */
+/** A reading before anything was counted. */
 export function emptyReading(): MeterReading {
   return {
     usage: null,
@@ -118,12 +118,12 @@ export function emptyReading(): MeterReading {
   }
 }
 
-/** What the meter reads of a whole answer. */
+/** The meter's reading of a whole answer. */
 export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
   const parts = choices.flatMap((choice) => choice.parts)
   const pieces = parts.filter((part) => sizeOf(part) > 0 || isWhole(part.head))
   const finish = choices[0]?.finish ?? null
-  // Without a word and without a reason there is no answer that anybody would pay for.
+  // A choice with neither output nor a finish reason is not billed as an answer.
   const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)
   return {
     ...emptyReading(),
@@ -142,7 +142,7 @@ export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer)
   }
 }
 
-/** Bytes that a model wrote for this part. */
+/** The bytes that a model wrote for this part. */
 function sizeOf({ head, text, summary }: AnswerPart): number {
   const name = head.type === 'tool_call' ? head.name : ''
   return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(summary.join(''))

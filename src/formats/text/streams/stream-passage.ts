@@ -23,50 +23,50 @@ export const streamTemplatesUnusedMax = 64
 export type FrameWire = Record<string, unknown>
 
 /**
- * A stream of a provider that speaks the caller's own format. Frames go out as they come: each is parsed and shown with the
- * smallest edit, or recognised by a template and copied. The last ones are kept back until the charge is known. What is
- * particular to a format is in its subclass: which frames are deltas, what is counted, how the stream ends. `Kept` is what
- * the format keeps of a frame that it keeps back.
+ * A stream of a provider with the caller's own format. Each frame is either parsed and shown with the smallest edit, or
+ * recognised by a template and copied. The last frames are kept back until the charge is known. A subclass has the
+ * rules of its format: which frames are deltas, what is counted, and how the stream ends. `Kept` is the form in which
+ * the format keeps back a frame.
  */
 export abstract class StreamPassage<Kept> implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
   protected readonly meter = new StreamMeter()
-  /** Frames to show as soon as something follows; till then another endpoint may still answer. */
+  /** Frames that wait for the next one; until then another endpoint may still answer. */
   protected unshown: ByteText = ''
-  /** Kept back until the charge is durable. */
+  /** Frames that wait until the charge is durable. */
   protected readonly kept: Kept[] = []
-  /** Frames are read one by one, also those that fit a template. */
+  /** Whether every frame is parsed, even one that fits a template. */
   protected readsEach = false
   readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #cursor: FrameCursor = { position: 0, number: 0, shown: '', text: '' }
   #keptBytes = 0
-  /** Most recently used first. */
+  /** The most recently used first. */
   readonly #templates: FrameTemplate[] = []
   #unusedTemplates = 0
 
   abstract readonly choicesFinished: number
-  /** How far a stream is that has not failed. */
+  /** The stage of a stream that has not failed. */
   protected abstract readonly progress: StreamStage
   abstract reading(): MeterReading
   abstract encodeEnding(charge: ShownCharge): Uint8Array
   abstract encodeError(error: GatewayError): Uint8Array
 
-  /** What may be shown of one frame. What it throws breaks the stream. */
+  /** The text to show for one frame. An error that it throws breaks the stream. */
   protected abstract read(wire: FrameWire, frame: ByteText, data: ByteText): ByteText
-  /** `[DONE]` was read. */
+  /** `[DONE]` came. */
   protected abstract readDone(): void
-  /** Whether what is left when the body ends, which lacks its empty line, is read as a frame. */
+  /** Whether the rest at the end of the body, which lacks its empty line, is read as a frame. */
   protected abstract takesRest(rest: ByteText): boolean
-  /** The body has ended. Throws where the answer is not whole. */
+  /** The body has ended. Throws when the answer is incomplete. */
   protected abstract finish(): void
 
-  /** The answer is whole, and what follows is not looked at. */
+  /** Whether the answer is complete, so that later frames are ignored. */
   protected get isOver(): boolean {
     return false
   }
 
-  /** A frame that fitted has this text, which is the inside of a JSON string. */
+  /** A frame that fitted a template has this text, which is the inside of a JSON string. */
   protected noteText(_inside: ByteText): void {}
 
   get stage(): StreamStage {
@@ -89,7 +89,7 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
     if (this.failure !== null) return
     const { hasShownOutput } = this
     const rest = this.#splitter.end()
-    // What it shows begins with what was unshown so far.
+    // Its output begins with the frames that were still unshown.
     if (rest !== null && this.takesRest(rest)) this.unshown = this.#rewrite(`${rest}\n\n`) || this.unshown
     this.hasShownOutput = hasShownOutput
     if (this.failure !== null) return
@@ -100,7 +100,7 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
     }
   }
 
-  /** What may be shown of whole frames; stops at the first that breaks the stream. */
+  /** The text to show for complete frames; stops at the first frame that breaks the stream. */
   #rewrite(block: ByteText): ByteText {
     const cursor = this.#cursor
     cursor.position = 0
@@ -150,7 +150,7 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
   }
 
   #readFrame(frame: ByteText): ByteText {
-    // Some hosts answer a stream with JSON, which has no events at all: an error behind a success status, or a whole answer.
+    // Some hosts answer a stream with plain JSON: an error with a success status, or a whole answer.
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || this.isOver) return ''
     const trimmed = data.trim()
@@ -165,12 +165,12 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
     return this.read(wire, frame, data)
   }
 
-  /** Frames of the kinds that were learned may now mean something else. */
+  /** Drops all templates, because frames that fit them may now mean something else. */
   protected forgetTemplates(): void {
     this.#templates.length = 0
   }
 
-  /** Of the next frame that is shown, in a format that numbers them. */
+  /** The number of the next shown frame, in a format with numbers. */
   protected get nextNumber(): number {
     return this.#cursor.number
   }
@@ -181,12 +181,12 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
     return number
   }
 
-  /** Whether a frame is worth learning from: a stream whose frames never fit is simply read. */
+  /** Whether learning is worthwhile. If frames never fit, the stream is simply read. */
   protected get mayLearn(): boolean {
     return this.#unusedTemplates < streamTemplatesUnusedMax
   }
 
-  /** Null where a frame was tried in vain, which counts against those that follow. */
+  /** Adds a template. Null is a failed attempt, which makes further attempts less likely. */
   protected learn(template: FrameTemplate | null): void {
     this.#unusedTemplates += 1
     if (template === null) return
@@ -194,13 +194,13 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
     if (this.#templates.length > streamTemplatesMax) this.#templates.pop()
   }
 
-  /** A frame as a template that was learned from it shows it: the text with the escapes that it came with. */
+  /** The frame as its new template shows it: the text keeps its escapes. */
   protected showBy(template: FrameTemplate, frame: ByteText): ByteText | null {
     const cursor = { position: 0, number: 0, shown: '', text: '' }
     return fitFrame(template, `${frame}\n\n`, cursor) ? cursor.shown : null
   }
 
-  /** `bytes` is its size as it came. Throws a RangeError when there is too much. */
+  /** Keeps a frame back; `bytes` is its size on arrival. Throws a RangeError when too much is kept. */
   protected keepBack(kept: Kept, bytes: number): void {
     this.kept.push(kept)
     this.#keptBytes += bytes
@@ -208,7 +208,7 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
       throw new RangeError('too much followed a finish reason')
   }
 
-  /** What was unshown so far, which is shown now. */
+  /** Takes out the unshown frames, to show them now. */
   protected takeUnshown(): ByteText {
     const { unshown } = this
     this.unshown = ''
@@ -216,7 +216,7 @@ export abstract class StreamPassage<Kept> implements StreamRewriter {
   }
 }
 
-/** A stream with another one in it, of which it changes what it says. */
+/** A stream that contains another one and changes its output. */
 export abstract class WrappedStream implements StreamRewriter {
   protected stream: StreamRewriter
 

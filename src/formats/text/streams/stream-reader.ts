@@ -13,22 +13,24 @@ import { isNestedWithin } from '../../../json/scan.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../../sse.ts'
 
-/** Takes the events of one answer, in their order. */
+/** Receives the events of one answer, in order. */
 export type Emit = (event: TextEvent) => void
 
-/** What one format makes of the objects in a provider's event stream. */
+/** How one format reads the objects in a provider's event stream. */
 export interface StreamHandler {
-  /** One object. What it throws breaks the stream. */
+  /** Reads one object. An error that it throws breaks the stream. */
   read(wire: Readonly<Record<string, unknown>>): void
-  /** The provider said that nothing follows, by `[DONE]` or by ending its body; what is open may be closed. */
+  /** The provider said that nothing follows, by `[DONE]` or by the end of the body; open parts may be closed. */
   end(): void
-  /** Everything that was begun has ended. */
+  /** Whether everything that began has ended. */
   readonly isWhole: boolean
-  /** The format's own last event was seen. */
+  /** Whether the format's own last event came. */
   readonly isTerminated: boolean
 }
 
-/** Reads server-sent events of JSON objects; `createHandler` gets where the events go, and `parse` makes their values. */
+/**
+ * Reads server-sent events of JSON objects. `createHandler` receives the target of the events; `parse` parses the JSON.
+ */
 export function createStreamReader(
   createHandler: (emit: Emit) => StreamHandler,
   parse = parsePlainly,
@@ -40,10 +42,10 @@ class EventReader implements StreamReader {
   readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #handler: StreamHandler
   #events: TextEvent[] = []
-  /** `done`: `[DONE]` was read, though more may follow it. */
+  /** `done`: `[DONE]` came; more may follow it. */
   #state: 'reading' | 'done' | 'failed' = 'reading'
   readonly #parse: (json: string) => unknown
-  /** Parts and citations of the frame that is read. */
+  /** The number of parts and citations in the current frame. */
   #parts = 0
 
   constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
@@ -65,9 +67,10 @@ class EventReader implements StreamReader {
   end(): readonly TextEvent[] {
     return this.#collect(() => {
       const rest = this.#splitter.end()
-      // A whole last frame may lack its empty line; half a frame behind a whole answer is of no interest.
+      // A complete last frame may lack its empty line. Once the answer is complete, the rest of a frame does not
+      // matter.
       if (rest !== null && !this.#handler.isWhole) this.#readFrame(rest)
-      // The provider that sends the terminator has sent everything.
+      // A provider that sends the terminator has sent everything.
       if (this.isTerminated) this.#handler.end()
       if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
     })
@@ -102,7 +105,7 @@ class EventReader implements StreamReader {
   }
 
   #readFrame(frame: ByteText): void {
-    // Some hosts refuse a stream with a success status and a JSON body, which has no events at all.
+    // Some hosts refuse a stream with a success status and a plain JSON body.
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || data.trim() === '') return
     if (data.trim() === '[DONE]') {
@@ -117,12 +120,12 @@ class EventReader implements StreamReader {
   }
 }
 
-/** What one object may tell a great many of. */
+/** Whether the event counts towards the bound: one object may hold very many of these. */
 function isCounted(event: TextEvent): boolean {
   return event.type === 'part_begin' || (event.type === 'piece' && event.piece.type === 'annotation')
 }
 
-/** The events of one whole answer, as its reader tells them. Throws `provider_failed` where they are too many. */
+/** Collects the events of one whole answer. Throws `provider_failed` when there are too many. */
 export class AnswerEvents {
   readonly list: TextEvent[] = []
   #parts = 0
@@ -134,7 +137,7 @@ export class AnswerEvents {
   }
 }
 
-/** Why a stream cannot go on; what is no error of the provider's own is its broken format. */
+/** Why a stream cannot continue. Any cause except the provider's own error means a broken format. */
 export function toStreamFailure(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   return new GatewayError(

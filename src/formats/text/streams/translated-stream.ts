@@ -17,10 +17,13 @@ import { toStreamFailure } from './stream-reader.ts'
 /** Characters of one piece of translated text; some formats repeat it up to five times. */
 const streamPieceLengthMax = 4_000_000
 
-/** What the caller's format tells of a charge, and of what the provider counted; null when it counted nothing. */
+/**
+ * Makes the end of an answer in the caller's format from the charge and the provider's usage; null when the provider
+ * sent none.
+ */
 type Settle = (charge: ShownCharge, usage: ReportedUsage | null) => Settled
 
-/** A stream through two halves: read as events, written in the caller's format, and metered on the way. */
+/** A stream that is translated: read as events, written in the caller's format, and metered on the way. */
 export class TranslatedStream implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
@@ -28,12 +31,15 @@ export class TranslatedStream implements StreamRewriter {
   readonly #writer: StreamWriter
   readonly #settle: Settle
   readonly #meter = new StreamMeter()
-  /** Something of the answer has been written, though what the body's end completed is not given out yet. */
+  /**
+   * Whether output was written, including output that the end of the body completed and that has not been given out
+   * yet.
+   */
   #hasOutput = false
   readonly #check: StreamCheck | null
   #late = ''
 
-  /** `promised` is what the text must be, where the provider was only told so. */
+  /** `promised` is the form that the text must have, when the provider was only told of it in the prompt. */
   constructor(reader: StreamReader, writer: StreamWriter, settle: Settle, promised?: PromisedOutput) {
     this.#reader = reader
     this.#writer = writer
@@ -97,7 +103,7 @@ export class TranslatedStream implements StreamRewriter {
     return shown
   }
 
-  /** Ends and usage wait for the money; everything else is shown. */
+  /** Finish and usage events wait until the charge is captured; every other event is shown. */
   #show(event: TextEvent): string {
     if (event.type === 'usage' || event.type === 'finish') return ''
     const written = this.#writer.write(event)

@@ -5,13 +5,13 @@ import type { StreamWriter } from '../halves.ts'
 import type { TextQuirks } from '../codec.ts'
 import { isRecord } from '../../../json/values.ts'
 
-/** Whether the answer is to be written without what the model thought. */
+/** Whether the answer must be written without the model's thoughts. */
 export function hidesThoughts({ hiddenThoughts }: AnswerContext, { format }: TextQuirks): boolean {
-  // Thoughts of chat completions are words alone; other formats are asked for thoughts without words.
+  // Thoughts of chat completions are only text; other formats ask the provider to omit the text.
   return hiddenThoughts === 'all' || (hiddenThoughts === 'words' && format === 'chat')
 }
 
-/** The answer without its thoughts. It was metered with them. */
+/** The answer without its thoughts. The meter has counted them already. */
 export function withoutThoughts(answer: Answer): Answer {
   const choices = answer.choices.map((choice) => ({
     ...choice,
@@ -20,7 +20,7 @@ export function withoutThoughts(answer: Answer): Answer {
   return { ...answer, choices }
 }
 
-/** The same of a stream: a writer that is not told of thoughts, and counts the other parts as if there were none. */
+/** The same for a stream: the writer gets no events of thoughts, and the other parts are renumbered. */
 export function writerWithoutThoughts(writer: StreamWriter): StreamWriter {
   const numbers = new PartNumbers()
   return {
@@ -34,11 +34,11 @@ export function writerWithoutThoughts(writer: StreamWriter): StreamWriter {
 }
 
 class PartNumbers {
-  /** By choice the number of every part among those that are shown; null for a thought. */
+  /** For each choice, the new number of every part; null for a thought. */
   readonly #shown = new Map<number, (number | null)[]>()
   readonly #next = new Map<number, number>()
 
-  /** Null for what is not shown. */
+  /** Null for an event that is not shown. */
   renumber(event: TextEvent): TextEvent | null {
     if (event.type === 'part_begin') this.#begin(event.choice, event.part, event.head.type === 'reasoning')
     if (event.type !== 'part_begin' && event.type !== 'piece' && event.type !== 'part_end') return event
@@ -55,20 +55,20 @@ class PartNumbers {
   }
 }
 
-/** The members by which callers of every format ask not to be shown thoughts. */
+/** The members by which callers of every format hide thoughts. */
 export interface HidingFields {
   reasoning?: { exclude?: boolean | null } | null
   include_reasoning?: boolean | null
 }
 
-/** What such members say, for the call. */
+/** The meaning of these members for the call. */
 export function readHiding({ reasoning, include_reasoning: isIncluded }: HidingFields): {
   hiddenThoughts?: 'all'
 } {
   return reasoning?.exclude === true || isIncluded === false ? { hiddenThoughts: 'all' } : {}
 }
 
-/** Whether a `reasoning` object says no more than that: it is no wish for any thought. */
+/** Whether a `reasoning` object only hides thoughts and asks for none. */
 export function isOnlyHiding(reasoning: unknown): boolean {
   if (!isRecord(reasoning) || reasoning['exclude'] !== true) return false
   return Object.entries(reasoning).every(

@@ -2,26 +2,26 @@ import type { ConversationFormat, ReasoningPart } from '../../../canonical/text/
 import { leanHeadBytesMax } from '../../../core/limits/text.ts'
 import type { Piece } from '../../../canonical/text/events.ts'
 
-/** How every text begins that this gateway sealed. */
+/** The beginning of every text that this gateway sealed. */
 export const sealedPrefix = 'hr1.'
 const pattern = /^hr1\.(chat|responses|messages|gemini)(?:@([a-z0-9~_-]{1,64}))?\.([sdt])\.([^.]{0,200})\./
 
-/** What binds a thought to its provider. */
+/** The seal of a thought and the provider it belongs to. */
 export type Bound = Pick<ReasoningPart, 'id' | 'signature' | 'sealed' | 'origin' | 'sealer'>
 
-/** What was sealed, and the words that a signature was made for where they were sealed with it. */
+/** A seal that was opened, and the signed text if it was sealed too. */
 export type Opened = Bound & Pick<ReasoningPart, 'text'>
 
 /**
- * One text that a client of any format keeps and gives back: `hr1.<origin>@<sealer>.<kind>.<id>.<data>`, without the
- * sealer where that is the maker of the format. The kind is `d` for sealed data, `s` for a signature, `t` for the signed
- * words as base64url, a point and their signature: a client may keep this text and not the words, without which a
- * signature is worth nothing. Null for a thought that nothing binds.
+ * One text that a client of any format keeps and sends back: `hr1.<origin>@<sealer>.<kind>.<id>.<data>`, without the
+ * sealer when it is the maker of the format. The kind is `d` for sealed data, `s` for a signature, and `t` for the
+ * signed text as base64url, a point and its signature. Kind `t` exists because a client may keep this text and lose the
+ * thought's own text, without which the signature is worthless. Null for a thought without a seal.
  */
 export function sealReasoning({ id, signature, sealed, origin, sealer }: Bound, words = ''): string | null {
   const data = sealed ?? signature
   if (data === null || data === '' || origin === null) return null
-  // A point ends a field, and a slug may have one.
+  // A point ends a field, and a slug may contain one.
   const by = sealer === undefined ? '' : `@${sealer.replaceAll('.', '~')}`
   const lead = `${sealedPrefix}${origin}${by}`
   if (sealed !== null) return `${lead}.d.${id ?? ''}.${data}`
@@ -29,13 +29,15 @@ export function sealReasoning({ id, signature, sealed, origin, sealer }: Bound, 
   return `${lead}.t.${id ?? ''}.${Buffer.from(words).toString('base64url')}.${data}`
 }
 
-/** What a caller of this format is told of a seal: itself, where it is of the maker of the format, else an envelope. */
+/**
+ * The seal that a caller of this format sees: the seal itself when the format's maker sealed it, otherwise an envelope.
+ */
 export function showSeal(bound: Bound, format: ConversationFormat | null, words = ''): string | null {
   const isMakers = bound.origin === format && bound.sealer === undefined
   return isMakers ? (bound.sealed ?? bound.signature) : sealReasoning(bound, words)
 }
 
-/** What a client gave back; null for what this gateway did not seal. */
+/** Opens a text that a client sent back; null when this gateway did not seal it. */
 export function openReasoning(text: string): Opened | null {
   const match = text.startsWith(sealedPrefix) ? pattern.exec(text.slice(0, leanHeadBytesMax)) : null
   if (match === null) return null
@@ -53,11 +55,11 @@ export function openReasoning(text: string): Opened | null {
   }
 }
 
-/** Puts an empty line between the paragraphs of a summary that come piece by piece, as a whole one has it. */
+/** Puts an empty line between the paragraphs of a summary that arrives in pieces, as a whole summary has. */
 export class SummaryParagraphs {
   #last: number | null = null
 
-  /** What follows of the same thought's summary. */
+  /** The next text of the summary. */
   next({ index, text }: Extract<Piece, { type: 'summary' }>): string {
     const lead = this.#last === null || this.#last === index ? '' : '\n\n'
     this.#last = index

@@ -5,21 +5,21 @@ import type { StreamReader } from '../halves.ts'
 import type { TextQuirks } from '../codec.ts'
 
 /**
- * Whose seals are a provider's: the slug of the provider, which all its deployments share, or `undefined` where it is the
- * maker of its format. A seal without a mark, as a client may have it from the maker itself, is taken as the maker's.
+ * The mark of a provider's seals: its slug, which all its deployments share, or `undefined` for the maker of the
+ * format. A seal without a mark, which a client may have from the maker itself, counts as the maker's.
  */
 export function sealerOf(quirks: TextQuirks, providerSlug: string): string | undefined {
   return quirks.isMaker === true ? undefined : providerSlug
 }
 
-/** A part of an answer with the mark of who has sealed it. */
+/** The head of a part with the mark of the provider that sealed it. */
 export function markHead(head: PartHead, sealer: string | undefined): PartHead {
   return sealer === undefined || head.type !== 'reasoning' || head.origin === null
     ? head
     : { ...head, sealer }
 }
 
-/** The same of a stream. */
+/** The same for a stream. */
 export function markStream(reader: StreamReader, sealer: string | undefined): StreamReader {
   if (sealer === undefined) return reader
   const marked = (event: TextEvent): TextEvent =>
@@ -33,7 +33,7 @@ export function markStream(reader: StreamReader, sealer: string | undefined): St
   }
 }
 
-/** The same of a whole answer. */
+/** The same for a whole answer. */
 export function markAnswer(answer: Answer, sealer: string | undefined): Answer {
   const marked = (part: AnswerPart) => ({ ...part, head: markHead(part.head, sealer) })
   return {
@@ -43,9 +43,9 @@ export function markAnswer(answer: Answer, sealer: string | undefined): Answer {
 }
 
 /**
- * The conversation for a provider that can open the seals of `sealer`: another's are taken off, and their thoughts with
- * them. A host of chat completions, where thoughts travel as words, gets their words; the seals of a format's maker are
- * not taken off there, because such a host may ask that maker.
+ * The conversation for a provider that can open the seals of `sealer`: seals of other providers are removed together
+ * with their thoughts. A chat completions host gets the text of these thoughts, because there thoughts are text. It
+ * also gets seals of a format's maker, because it may itself ask that maker.
  */
 export function withoutForeignSeals(
   conversation: Conversation,

@@ -3,7 +3,7 @@ import { toBuffer } from '../../../json/bytes.ts'
 import { memberParseBytesMax } from '../../../core/limits/text.ts'
 import { isRecord } from '../../../json/values.ts'
 
-/** Members that let a provider search, read what it keeps, or ask servers of others. */
+/** Members that let a provider search, read files that it keeps, or ask other servers. */
 const members = [
   'web_search_options',
   'search_parameters',
@@ -13,22 +13,22 @@ const members = [
   'cached_content',
 ] as const
 
-/** Types of tools that the caller runs, and those of a JSON schema, which stand in a tool's parameters. */
+/** Types of tools that the caller runs, and types in the JSON schema of a tool's parameters. */
 const callersTypes =
   /^(?:function|custom|namespace|local_shell|apply_patch|computer|bash|text_editor|memory|grammar|text|object|array|string|number|integer|boolean|null)(?:_|$)/i
 
 const typeMark = Buffer.from('"type"')
 const stringValue = /^\s*:\s*"([^"\\]*)"/
-/** Longer than any type of a tool, with the space around it. */
+/** Longer than any type of a tool with white space around it. */
 const typeLengthMax = 96
-/** Tools that some providers name by a member alone. */
+/** Tools that some providers name only by a member. */
 const toolMarks = ['"google_search', '"googleSearch', '"url_context', '"urlContext'].map((text) =>
   Buffer.from(text),
 )
 
 /**
- * Whether the request lets its provider search or run tools of its own: what they find becomes part of the prompt. Most
- * requests have no tools, and most tools are functions of the caller: only where something else is named are they read.
+ * Whether the request lets its provider search or run its own tools; their findings become part of the prompt. Most
+ * requests have no tools, and most tools are the caller's functions, so tools are parsed only when another type occurs.
  */
 export function mayUseProviderTools(document: JsonDocument): boolean {
   for (const name of members) if (hasMember(document, name)) return true

@@ -3,8 +3,9 @@ import { fieldError } from '../../../core/errors.ts'
 import { nameOf } from '../member-names.ts'
 
 /**
- * Refuses a choice that wants a tool to be called where there is none that may be: a format without tools has no place for
- * the choice, and the answer would be words that nobody asked for. Throws `invalid_request` naming the choice.
+ * Refuses a choice that requires a tool call when no tool is available: a format without tools has no place for the
+ * choice, and the answer would be text that the caller did not ask for. Throws `invalid_request`, which names the
+ * choice.
  */
 export function refuseEmptyChoice(conversation: Conversation): void {
   const { toolChoice, tools } = conversation

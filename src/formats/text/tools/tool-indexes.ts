@@ -1,35 +1,38 @@
 import { streamToolCallsMax } from '../../../core/limits/text.ts'
 
-/** One piece of a tool call, as its provider marked it. */
+/** The identity of one piece of a tool call, from its provider. */
 export interface CallMark {
   id: string | null
-  /** A count, or null: beyond 2^53 adding one changes nothing, and the search for a free index would not end. */
+  /** A count, or null. Above 2^53 adding 1 changes nothing, and the search for a free index would not end. */
   upstreamIndex: number | null
-  /** It has the name of a tool. */
+  /** Whether the piece names a tool. */
   isNamed: boolean
 }
 
 /**
- * Indexes of the tool calls of one streamed choice. Several hosts repeat index 0 for every call or leave it out, and
- * clients that merge by index would glue calls together: there the ids tell calls apart. Others give several calls one
- * id, and there the indexes do.
+ * The shown indexes of the tool calls of one streamed choice. Several hosts repeat index 0 for every call or omit the
+ * index, and clients that merge by index would join these calls, so the ids tell them apart. Other hosts give several
+ * calls one id, and then the indexes tell them apart.
  */
 export class ToolIndexes {
   readonly #byId = new Map<string, number>()
-  /** By the id and the index that the provider gave. */
+  /** By the provider's id and index. */
   readonly #byMark = new Map<string, number>()
   readonly #byUpstreamIndex = new Map<number, number>()
   readonly #taken = new Set<number>()
-  /** By a taken index: all from it up to this one are taken. Many hosts want the same index for every call. */
+  /**
+   * For a taken index, the next index to try: all from here up to it are taken. Many hosts ask for the same index for
+   * every call.
+   */
   readonly #behind = new Map<number, number>()
   #last = 0
 
-  /** Whether a call was given this id by its provider. */
+  /** Whether the provider gave this id to a call. */
   isTaken(id: string): boolean {
     return this.#byId.has(id)
   }
 
-  /** The shown index of the call that a piece would continue; null when there is no such call. */
+  /** The shown index of the call that a piece continues; null when there is no such call. */
   continuedAt({ id, upstreamIndex, isNamed }: CallMark): number | null {
     if (id === null) {
       if (upstreamIndex !== null) return this.#byUpstreamIndex.get(upstreamIndex) ?? null
@@ -41,12 +44,12 @@ export class ToolIndexes {
     return isAnother ? null : (this.#byId.get(id) ?? null)
   }
 
-  /** How many calls have begun. */
+  /** The number of calls so far. */
   get size(): number {
     return this.#taken.size
   }
 
-  /** The index to show for a piece that continues the call at this shown index; null for one whose call never began. */
+  /** The index to show for a piece that continues this shown index; null when its call never began. */
   continue(index: number | null, upstreamIndex: number | null): number {
     this.#last = index ?? this.#unbegun(upstreamIndex)
     if (upstreamIndex !== null && this.#byUpstreamIndex.has(upstreamIndex))
@@ -56,7 +59,7 @@ export class ToolIndexes {
 
   /** The index to show for a piece that begins a call. */
   begin({ id, upstreamIndex }: CallMark): number {
-    // So many calls are a fault; they share an index, and memory stays bounded.
+    // This many calls are a fault: further calls share an index, so that memory stays bounded.
     if (this.#taken.size >= streamToolCallsMax) return this.#last
     const index = this.#free(upstreamIndex)
     this.#taken.add(index)
@@ -92,7 +95,9 @@ function markOf(id: string, upstreamIndex: number | null): string {
   return `${upstreamIndex ?? ''} ${id}`
 }
 
-/** The id of a call that its provider gave none, or another call's: no other call of any answer has it, and it is the same however often it is asked for. */
+/**
+ * The id of a call whose provider sent none, or another call's. It is unique among all answers, and the same each time.
+ */
 export function missingCallId(idSuffix: string, position: number): string {
   return `call_${idSuffix}_${position}`
 }

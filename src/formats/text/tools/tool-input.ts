@@ -4,9 +4,9 @@ import { parseExactly, recordOrNull, type WireRecord } from '../../../json/value
 import { isNestedWithin } from '../../../json/scan.ts'
 
 /**
- * Arguments of a call as the object that some formats want, with every digit of their numbers. What is no object, or is
- * nested deeper than a body may be, stays as the text it is in `_raw`, so that its result has its call: the model itself
- * wrote it, and is told so by what came of it.
+ * The arguments of a call as an object, which some formats require; numbers keep all digits. Text that is not an
+ * object, or nested deeper than a body may be, stays text under `_raw`, so that the result still has its call; the
+ * result tells the model of its mistake.
  */
 export function toolInputOf({
   kind,
@@ -27,17 +27,17 @@ function objectOf(text: string): WireRecord | null {
 }
 
 /**
- * A tool call's id in the letters that every provider takes: the same for the same id, so that a call and its result
- * still belong together, also in the next request, without anything being kept.
+ * A tool call's id in characters that every provider takes. The same id always gives the same result, so a call and its
+ * result match in the next request too, although nothing is stored.
  */
 export function toolIdOf(id: string): string {
   return idPattern.test(id) ? id : `call_${Bun.hash.xxHash64(id).toString(36)}`
 }
 
-/** What clients parse where a model called a tool without a word. */
+/** The arguments that clients parse when a model sent none. */
 export const noArguments = '{}'
 
-/** Arguments are a JSON text in the contract; a few hosts give the object itself. */
+/** In the contract arguments are a JSON text; a few hosts send the object itself. */
 export function toArguments(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
