@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asChat } from '../formats/text/chat/quirks.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
-import { decodeChatAnswer } from '../formats/text/chat/pass.ts'
+import { decodeChatAnswer } from '../formats/text/chat/pass-answer.ts'
 import { createChatStream } from '../formats/text/chat/pass-stream.ts'
 import {
   framesOf,

@@ -1,32 +1,19 @@
 import { joinPieces } from '../../../core/body.ts'
-import {
-  type DocumentEdits,
-  editDocument,
-  editPieces,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-} from '../../../json/document.ts'
-import type {
-  AnswerContext,
-  MeterReading,
-  ShownCharge,
-  StreamRewriter,
-  StreamStage,
-} from '../../../canonical/upstream.ts'
+import { type DocumentEdits, editDocument, editPieces, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
+import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
-import { learnPassed, type FrameText } from '../streams/frame-template.ts'
+import { type FrameText, learnPassed } from '../streams/frame-template.ts'
 import { type FrameWire, StreamPassage } from '../streams/stream-passage.ts'
 import { type ByteText, fromUtf8, toBytes } from '../../sse.ts'
 import { sealerOf } from '../thoughts/seals.ts'
 import { writeMessagesError } from './errors.ts'
-import { asTold, editContent, editsOf, passUsage, sealedMembers, shownMembers } from './pass.ts'
+import { asTold, editContent, editsOf, passUsage, sealedMembers, shownMembers } from './pass-answer.ts'
 import { toJson, wireDocument } from '../wire-document.ts'
 import type { MessagesQuirks } from './quirks.ts'
 import { MessagesHandler } from './read-stream.ts'
-import { emptyUsage, missingOfDelta, withoutNulls } from './pass-required.ts'
+import { emptyUsage, missingOfDelta, withoutNulls } from './pass-answer-required.ts'
 import { writeStop } from './write-answer.ts'
 
 /** Passes on a stream of a provider of the same format; the meter reads along. */

@@ -11,7 +11,7 @@ import { isRecord, textOrEmpty } from '../../../json/values.ts'
 import { type ConversationReading, extrasOf, objectsOf, resultOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
-import { isDirect } from './pass-required.ts'
+import { isDirect } from './pass-answer-required.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,7 @@ import { hasRefusal } from '../finish-reason.ts'
 import { showSeal } from '../thoughts/reasoning-envelope.ts'
 import { messagesTierOf } from '../../service-tier.ts'
 import { toolInputOf } from '../tools/tool-input.ts'
-import { directCaller, emptyUsage } from './pass-required.ts'
+import { directCaller, emptyUsage } from './pass-answer-required.ts'
 
 type Wire = Record<string, unknown>
 

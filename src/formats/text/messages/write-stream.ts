@@ -13,7 +13,7 @@ import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { showSeal, SummaryParagraphs } from '../thoughts/reasoning-envelope.ts'
 import { StreamBeginning } from '../streams/stream-beginning.ts'
 import { writeMessagesError } from './errors.ts'
-import { directCaller, emptyUsage } from './pass-required.ts'
+import { directCaller, emptyUsage } from './pass-answer-required.ts'
 import { emptyMessage, lostImages, writeCitation, writeStop } from './write-answer.ts'
 
 type Wire = Record<string, unknown>

@@ -1,13 +1,7 @@
 import type { BodyPiece } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import type { TextEvent } from '../../../canonical/text/events.ts'
-import type {
-  AnswerContext,
-  MeterReading,
-  ShownCharge,
-  StreamRewriter,
-  StreamStage,
-} from '../../../canonical/upstream.ts'
+import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { streamHeldBytesMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'
@@ -20,9 +14,9 @@ import { sealerOf } from '../thoughts/seals.ts'
 import { type FrameTemplate, learnPassed } from '../streams/frame-template.ts'
 import { type FrameWire, StreamPassage, WrappedStream } from '../streams/stream-passage.ts'
 import { writeResponsesError } from './errors.ts'
-import { editOutput, editsOf, passUsage, shownMembers } from './pass.ts'
+import { editOutput, editsOf, passUsage, shownMembers } from './pass-answer.ts'
 import type { ResponsesQuirks } from './quirks.ts'
-import { type MemberEdits, missingOfEvent } from './pass-required.ts'
+import { type MemberEdits, missingOfEvent } from './pass-answer-required.ts'
 import { ResponsesHandler } from './read-stream.ts'
 import { emptyResponse } from './write-answer.ts'
 

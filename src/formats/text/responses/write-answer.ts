@@ -13,7 +13,7 @@ import { hasMember, memberValue } from '../../../json/document.ts'
 import { explanationOf, hasRefusal } from '../finish-reason.ts'
 import { showSeal } from '../thoughts/reasoning-envelope.ts'
 import { openAiTierOf } from '../../service-tier.ts'
-import { toldTools } from './pass-required.ts'
+import { toldTools } from './pass-answer-required.ts'
 import { type NamespacedName, readNamespacedNames } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../core/errors.ts'
 import { chatAnswerSchema } from './answer-schema.ts'
-import { decodeChatAnswer } from './pass.ts'
+import { decodeChatAnswer } from './pass-answer.ts'
 import { outputBytesOf } from './choice.ts'
 import { readChatAnswer } from './read-answer.ts'
 import { chatQuirks, type ChatQuirkOptions } from './quirks.ts'

@@ -3,7 +3,7 @@ import type { FinishReason } from '../../../canonical/text/events.ts'
 import { isRecord } from '../../../json/values.ts'
 import { toFinishReason } from '../finish-reason.ts'
 import { noArguments } from '../tools/tool-input.ts'
-import type { ChoiceState } from './pass-chunk.ts'
+import type { ChoiceState } from './pass-stream-chunk.ts'
 
 /**
  * How far the end of a chat stream is.

@@ -80,23 +80,3 @@ export function toldTools(tools: unknown): unknown {
     isRecord(tool) && tool['type'] === 'function' ? { parameters: null, strict: null, ...tool } : tool,
   )
 }
-
-/**
- * OpenAI's own clients add their parsed values to an answer, and the provider refuses these when they come back. Null
- * when there are none.
- */
-export function withoutNotes(item: Wire): MemberEdits | null {
-  const { content } = item
-  const remove = Object.hasOwn(item, 'parsed_arguments') ? ['parsed_arguments'] : []
-  if (!Array.isArray(content) || !content.some(isNoted))
-    return remove.length === 0 ? null : { set: {}, remove }
-  return { set: { content: content.map((part) => (isNoted(part) ? withoutParsed(part) : part)) }, remove }
-}
-
-function isNoted(part: unknown): part is Wire {
-  return isRecord(part) && Object.hasOwn(part, 'parsed')
-}
-
-function withoutParsed({ parsed: _noted, ...part }: Wire): Wire {
-  return part
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ChatEnd } from './pass-end.ts'
+import { ChatEnd } from './pass-stream-end.ts'
 
 type Signals = Parameters<ChatEnd['tell']>[0][]
 

@@ -1,37 +1,22 @@
 import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
-import {
-  editDocument,
-  editList,
-  editPieces,
-  hasMember,
-  type JsonDocument,
-  memberBytes,
-  memberValue,
-  parseJsonDocument,
-} from '../../../json/document.ts'
+import { editDocument, editList, editPieces, hasMember, type JsonDocument, memberValue, parseJsonDocument } from '../../../json/document.ts'
 import { toBuffer } from '../../../json/bytes.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
-import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../../canonical/upstream.ts'
 import type { EncodedRequest } from '../halves.ts'
-import { filledTextOrNull, isRecord } from '../../../json/values.ts'
-import { showMetadata } from '../shown-charge.ts'
+import { isRecord } from '../../../json/values.ts'
 import { effortOf } from '../conversation-reading.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
 import { lookInto } from '../../../json/set-aside-texts.ts'
-import { toJson, wireDocument } from '../wire-document.ts'
-import { openReasoning, sealReasoning } from '../thoughts/reasoning-envelope.ts'
+import { toJson } from '../wire-document.ts'
+import { openReasoning } from '../thoughts/reasoning-envelope.ts'
 import { sealerOf } from '../thoughts/seals.ts'
 import { tierToSend } from '../../service-tier.ts'
-import { readingOf } from '../streams/stream-meter.ts'
-import { parseAnswer } from '../../upstream-json.ts'
-import { answerOf } from './read-answer.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { isDefaultTier, sealedThoughts, takesSampling } from './write-request.ts'
-import { editsOfItem, isMissing, type MemberEdits, withoutNotes } from './pass-required.ts'
+import type { MemberEdits } from './pass-answer-required.ts'
 import { gatewayResponsesShape } from './request-schema.ts'
-import { emptyResponse, writeResponsesUsage } from './write-answer.ts'
 
 type Wire = Record<string, unknown>
 
@@ -39,10 +24,13 @@ type Wire = Record<string, unknown>
 const gatewayMembers = Object.keys(gatewayResponsesShape).filter(
   (name) => name !== 'model' && name !== 'user',
 )
+
 /** Members that the contract adds to the format. */
 const contractOnly = ['top_k', 'presence_penalty', 'frequency_penalty', 'cache_control'] as const
+
 /** Members that ask for a kind of answer that the format lacks. */
 const neverSent = ['modalities', 'image_config'] as const
+
 const openAiOnly = [
   'metadata',
   'prompt_cache_key',
@@ -181,6 +169,7 @@ function askForSeals(document: JsonDocument, { set }: Edits): void {
 }
 
 const thoughtMark = Buffer.from('"reasoning"')
+
 const parsedMark = Buffer.from('"parsed')
 
 /** The provider, and the mark of its seals. */
@@ -225,79 +214,22 @@ function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | Me
   return { set: { encrypted_content: opened.sealed }, remove: [] }
 }
 
-/** A response of a provider of the same format, with the gateway's identity and the charge; otherwise unchanged. */
-export function passResponsesAnswer(
-  bytes: Uint8Array,
-  context: AnswerContext,
-  quirks: ResponsesQuirks,
-  call: TextCall,
-): DecodedAnswer {
-  const wire = parseAnswer(bytes)
-  const answer = answerOf(wire, quirks, context)
-  const document = wireDocument(bytes, wire)
-  const output = editOutput(document, wire, sealerOf(quirks, context.providerSlug))
-  return {
-    reading: readingOf(answer),
-    encode: (charge) => {
-      const usage = passUsage(wire['usage'], charge)
-      const ended = { completed_at: wire['completed_at'] ?? context.created, usage, ...showMetadata(charge) }
-      const set = toJson({ ...shownMembers(wire, context, call), ...ended })
-      return editPieces(document, { set: { ...set, ...output } })
-    },
-  }
-}
-
-/** The members of an answer's item that change on the way to the caller; null when the item passes unchanged. */
-export function editsOf(item: Wire, sealer: string | undefined): MemberEdits | null {
-  const seal = sealer === undefined ? null : sealedMembers(item, sealer)
-  const edits = editsOfItem(item)
-  if (seal === null) return edits
-  return { set: { ...edits?.set, ...seal }, remove: edits?.remove ?? [] }
-}
-
 /**
- * The output of a response, with the provider's mark on its seals and the members that clients require; empty when
- * nothing changes.
+ * OpenAI's own clients add their parsed values to an answer, and the provider refuses these when they come back. Null
+ * when there are none.
  */
-export function editOutput(
-  document: JsonDocument,
-  wire: Wire,
-  sealer: string | undefined,
-): { output?: Uint8Array } {
-  const { output } = wire
-  if (!Array.isArray(output)) return {}
-  const all = output.map((item) => (isRecord(item) ? editsOf(item, sealer) : null))
-  if (all.every((edits) => edits === null)) return {}
-  const bytes = toBuffer(memberBytes(document, 'output') ?? Buffer.from('[]'))
-  const editItem = (item: Buffer, index: number) => {
-    const edits = all[index] ?? null
-    if (edits === null) return item
-    const { set, remove } = edits
-    return toBuffer(editDocument(wireDocument(item, output[index] as Wire), { set: toJson(set), remove }))
-  }
-  return { output: editList(bytes, editItem) }
+function withoutNotes(item: Wire): MemberEdits | null {
+  const { content } = item
+  const remove = Object.hasOwn(item, 'parsed_arguments') ? ['parsed_arguments'] : []
+  if (!Array.isArray(content) || !content.some(isNoted))
+    return remove.length === 0 ? null : { set: {}, remove }
+  return { set: { content: content.map((part) => (isNoted(part) ? withoutParsed(part) : part)) }, remove }
 }
 
-/** The sealing member of a thought, marked with the provider that sealed it; null when the thought has no seal. */
-export function sealedMembers({ type, id, encrypted_content: sealed }: Wire, sealer: string): Wire | null {
-  if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') return null
-  const bound = { id: filledTextOrNull(id), origin: 'responses', sealer, signature: null, sealed } as const
-  return { encrypted_content: sealReasoning(bound) }
+function isNoted(part: unknown): part is Wire {
+  return isRecord(part) && Object.hasOwn(part, 'parsed')
 }
 
-/**
- * The members that replace the provider's identity, and required members of the contract that the provider left out.
- */
-export function shownMembers(wire: Wire, context: AnswerContext, call: TextCall): Wire {
-  const { id, model, provider, store, status: _begun, ...others } = emptyResponse({ context, call })
-  const missing = Object.entries(others).filter(([name]) => isMissing(name, wire[name]))
-  return { id, model, provider, store, status: wire['status'] ?? 'completed', ...Object.fromEntries(missing) }
-}
-
-/** The provider's own counts if they were billed, otherwise the billed counts; with the charge. */
-export function passUsage(wire: unknown, charge: ShownCharge): Wire {
-  const charged = writeResponsesUsage(charge)
-  if (charge.isEstimated || !isRecord(wire)) return charged
-  const given = Object.entries(wire).filter(([name, value]) => value !== null && name !== 'cost')
-  return { ...charged, ...Object.fromEntries(given), is_byok: charge.isByok }
+function withoutParsed({ parsed: _noted, ...part }: Wire): Wire {
+  return part
 }
