@@ -137,6 +137,7 @@ describe('the import rules can fail', () => {
     ['src/billing/ledger.ts', "import type { Database } from '../storage/database.ts'", 'storage'],
     ['src/formats/text/chat/x.ts', "import { a } from '../messages/a.ts'", 'format'],
     ['src/providers/xai/x.ts', "import { a } from '../../formats/text/chat/pass-answer.ts'", 'format'],
+    ['src/providers/xai/x.ts', "import { a } from '../../formats/rerank/rerank-codec.ts'", 'format'],
     ['test/x.ts', "import { a } from '../src/providers/hume/speech.ts'", 'vendor'],
     ['src/core/x.ts', "import { a } from './a'", 'extension'],
     ['simulator/x.ts', "import { a } from '../src/core/a.ts'", 'simulator'],

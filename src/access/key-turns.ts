@@ -8,6 +8,7 @@ import {
 } from '../core/limits/access.ts'
 
 /**
+ * Only counts and waits: `unknown-keys.ts` decides what needs a turn, how many there are and how often a new one comes.
  * Grants turns at a bounded rate for each client address. An IPv6 network of 64 bits counts as one address, because the
  * owner of one address in it has them all. Requests whose address is unknown (empty) count as of one address.
  */

@@ -122,6 +122,8 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/rerank',
     modality: 'rerank',
     batchEndpoint: null,
+    // What it is billed by: `pricedBy` of the modality (`canonical/operation.ts`); how that is held, metered and estimated:
+    // `billing/metering/modalities.ts`.
     text: rerank,
     generationPrefix: 'gen',
     apiType: 'rerank',

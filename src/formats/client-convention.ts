@@ -12,7 +12,10 @@ export interface ShownError {
 /** Makes the body of an error that is the whole answer. */
 export type WriteError = (shown: ShownError) => Readonly<Record<string, unknown>>
 
-/** What clients of a format expect besides the body of an answer. */
+/**
+ * What clients of a format expect besides the body of an answer. The contract's convention stands here, that of
+ * `/openai/v1` (audio too) in `openai-convention.ts`, that of `/messages` in its row of `text/operations.ts`.
+ */
 export interface ClientConvention {
   writeError: WriteError
   /**

@@ -1,4 +1,4 @@
-import { openAiConvention } from '../formats/text/chat/errors.ts'
+import { openAiConvention } from '../formats/openai-convention.ts'
 import { batchRoutes } from './handlers/batches.ts'
 import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
+import type { DialectName } from './dialect.ts'
 
 /**
  * The types of a parameter. Booleans are stored as 0 and 1; JSON is text; times are whole milliseconds. In a text, the
@@ -52,7 +53,7 @@ export interface DatabaseHealth {
 
 /** The only way to the database, the same for SQLite and PostgreSQL. */
 export interface Database {
-  readonly dialect: 'sqlite' | 'postgres'
+  readonly dialect: DialectName
   /**
    * Reads rows; on PostgreSQL from the primary. Read a page, not a whole table. Integers are numbers, except columns
    * ending in `_nanocredits`, which are bigints; an integer beyond 2^53 in another column is an assertion failure.

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createTranslator } from './dialect.ts'
-import { postgresDialect } from './postgres/postgres-database.ts'
+import { postgresDialect } from './postgres/postgres-dialect.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 const sql = 'select a from t where a = $1 and b < now_ms() and c = $12 {{for_update_skip_locked}}'

@@ -1,5 +1,11 @@
 import { statementCacheMax } from '../core/limits/storage.ts'
 
+/** The databases that Headrace runs on. */
+export const dialectNames = ['sqlite', 'postgres'] as const
+
+/** One of them, as `--;; <name>` in a migration names it. */
+export type DialectName = (typeof dialectNames)[number]
+
 /** The differences between the databases in the text of a statement. */
 export interface Dialect {
   /** Whole epoch milliseconds by the database's clock. */

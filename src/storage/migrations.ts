@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { assert } from '../core/assert.ts'
 import { SchemaMismatch } from './database.ts'
+import { dialectNames, type DialectName } from './dialect.ts'
 
 /**
  * What a step means for older programs, which do not know it. `additive`: they can still run on the schema. `exclusive`:
@@ -14,7 +15,7 @@ export interface Migration {
   name: string
   kind: MigrationKind
   /** The step's statements in the common SQL, in order, without those for the other database. */
-  statements(dialect: 'sqlite' | 'postgres'): string[]
+  statements(dialect: DialectName): string[]
 }
 
 /** A database's record of its schema. */
@@ -103,12 +104,12 @@ function kindOf(text: string, file: string): MigrationKind {
 }
 
 /** Statements are separated by lines `--;;`. One after `--;; sqlite` or `--;; postgres` is for that database alone. */
-function splitStatements(text: string, dialect: 'sqlite' | 'postgres'): string[] {
+function splitStatements(text: string, dialect: DialectName): string[] {
   const [first = '', ...rest] = text.split(/^--;;(.*)$/m)
   const statements = [first]
   for (let index = 0; index < rest.length; index += 2) {
     const only = rest[index]?.trim()
-    assert(only === '' || only === 'sqlite' || only === 'postgres', `there is no database "${only}"`)
+    assert(only === '' || dialectNames.some((name) => name === only), `there is no database "${only}"`)
     if (only === '' || only === dialect) statements.push(rest[index + 1] ?? '')
   }
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== '')

@@ -71,7 +71,8 @@ export interface CheckedAddress {
 }
 
 /**
- * A fetch that reaches only the public internet. On every hop it checks the scheme, the name, and each address that the
+ * A fetch that reaches only the public internet: the guard against server-side request forgery (SSRF), in which a caller
+ * has the gateway ask an address of the operator's own network. On every hop it checks the scheme, the name, and each address that the
  * name resolves to. Then it connects to the address that was checked, so a name that resolves differently a moment later
  * gains nothing.
  */

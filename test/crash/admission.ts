@@ -1,6 +1,7 @@
 import type { GatewayProcess } from './gateway-process.ts'
 import { addOrganization } from './people.ts'
-import { createWorld, type DatabaseName, model, type World } from './world.ts'
+import { createWorld, model, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** What 500 calls at once came to. */
 export interface Admission {
@@ -15,7 +16,7 @@ const callMs = 20_000
 const outputTokens = 50
 
 /** 500 calls at once over some processes against a balance that covers 100: how many were admitted, and by whom. */
-export async function proveAdmission(database: DatabaseName, processes: number): Promise<Admission> {
+export async function proveAdmission(database: DialectName, processes: number): Promise<Admission> {
   const world = await createWorld({ database, credits: '1' })
   try {
     await world.setFaults([{ match: { body_contains: 'admission' }, fault: `latency=${callMs}` }])

@@ -6,11 +6,12 @@ import type { GatewayProcess } from './gateway-process.ts'
 import { addKey, liftRates } from './people.ts'
 import { accountSites } from './sites.ts'
 import { Workload, workloadFaults } from './workload.ts'
-import { createWorld, type DatabaseName, model, type World } from './world.ts'
+import { createWorld, model, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** What is to be survived. */
 export interface CampaignOptions {
-  database: DatabaseName
+  database: DialectName
   processes: number
   /** Sites to be hit, and how often each. */
   sites: readonly CrashSite[]

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { whyNoPostgres } from '../support/postgres.ts'
 import { runCampaign } from './campaign.ts'
 import { type CrashSite, keyOfPoint } from './crash-plan.ts'
-import type { DatabaseName } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** A slice of the proof: where money and results become real. `npm run prove -- kills` does all the points. */
 const sites: readonly CrashSite[] = ['part.commit', 'ledger.capture'].flatMap((point) => [
   { point, when: 'before' as const },
   { point, when: 'after' as const },
 ])
-const databases: readonly DatabaseName[] = whyNoPostgres() === null ? ['sqlite', 'postgres'] : ['sqlite']
+const databases: readonly DialectName[] = whyNoPostgres() === null ? ['sqlite', 'postgres'] : ['sqlite']
 const msMax = 60_000
 
 for (const database of databases) {

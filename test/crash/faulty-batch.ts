@@ -4,7 +4,8 @@
  */
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type EndedBatch, readBatch, sumOf, usagesOf } from './batch-client.ts'
-import { createWorld, type DatabaseName, inferenceKey, model, type World } from './world.ts'
+import { createWorld, inferenceKey, model, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 const itemCount = 1_000
 const killCount = 10
@@ -122,7 +123,7 @@ async function moneyProblems(world: World, batch: EndedBatch): Promise<string[]>
   return problems
 }
 
-async function prove(name: DatabaseName): Promise<boolean> {
+async function prove(name: DialectName): Promise<boolean> {
   const world = await createWorld({ database: name, credits: '10' })
   const startMs = performance.now()
   try {

@@ -6,7 +6,8 @@ import { whyNoPostgres } from '../support/postgres.ts'
 import { shapeProblems } from '../support/result-shapes.ts'
 import { isTerminalStatus, readBatch, usagesOf, type LedgerOfBatch } from './batch-client.ts'
 import { bodyOf, formatBatches, itemCount, kindOf, nameOf, type FormatBatch } from './batch-items.ts'
-import { createWorld, inferenceKey, type DatabaseName, type World } from './world.ts'
+import { createWorld, inferenceKey, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 const killCount = 10
 /** How long a life is, drawn between these: shorter and longer than it takes for results to become durable. */
@@ -168,7 +169,7 @@ async function heldProblems({ database }: World): Promise<string[]> {
   ]
 }
 
-async function prove(name: DatabaseName): Promise<boolean> {
+async function prove(name: DialectName): Promise<boolean> {
   const world = await createWorld({
     database: name,
     credits: '100',

@@ -1,6 +1,7 @@
 import { readBatch, usagesOf } from './batch-client.ts'
 import { addOrganization, liftRates } from './people.ts'
-import { createWorld, type DatabaseName, inferenceKey, model, type World } from './world.ts'
+import { createWorld, inferenceKey, model, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** A frozen process is thawed after this long, whatever it had under way. */
 export const frozenMs = 90_000
@@ -30,7 +31,7 @@ const chatBody = (content: string, maxTokens: number, stream = false) => ({
  * does not hold and the batch; the frozen one has to end its stream with one capture, add nothing to the batch, and grant
  * nothing from its old lease.
  */
-export async function proveFrozen(name: DatabaseName): Promise<FrozenResult> {
+export async function proveFrozen(name: DialectName): Promise<FrozenResult> {
   const world = await createWorld({ database: name, credits: '100' })
   try {
     return await new Freeze(world).run()

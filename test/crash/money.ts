@@ -8,7 +8,7 @@ import { proveAdmission } from './admission.ts'
 import { proveFrozen } from './frozen.ts'
 import { blockMsMax, type LoadFigures, measureSlowDisk } from './slow-disk.ts'
 import { proveTurnedClock } from './turned-clock.ts'
-import type { DatabaseName } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 interface Part {
   figures: readonly string[]
@@ -21,7 +21,7 @@ const runsMax = 3
 /** Answered of what was offered. */
 const throughputShareMin = 0.97
 
-async function admission(databases: readonly DatabaseName[]): Promise<Part[]> {
+async function admission(databases: readonly DialectName[]): Promise<Part[]> {
   const parts: Part[] = []
   for (const database of databases) {
     for (const processes of [1, 4]) {
@@ -68,7 +68,7 @@ async function disk(): Promise<Part[]> {
 }
 
 const reason = whyNoPostgres()
-const databases: DatabaseName[] = reason === null ? ['sqlite', 'postgres'] : ['sqlite']
+const databases: DialectName[] = reason === null ? ['sqlite', 'postgres'] : ['sqlite']
 const suites: Record<string, () => Promise<Part[]>> = {
   admission: () => admission(databases),
   frozen: () => Promise.all(databases.map(proveFrozen)),

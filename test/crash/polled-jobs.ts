@@ -9,7 +9,8 @@ import { createRunFolder } from '../support/after-the-end.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import type { ArmedSite } from './crash-plan.ts'
 import type { GatewayProcess } from './gateway-process.ts'
-import { createWorld, type DatabaseName, inferenceKey, type World } from './world.ts'
+import { createWorld, inferenceKey, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 const sweepMsMax = 60_000
 const underWayMs = 400
@@ -180,7 +181,7 @@ interface Tally {
   problems: string[]
 }
 
-async function campaign(name: DatabaseName, subject: Subject, times: number): Promise<Tally> {
+async function campaign(name: DialectName, subject: Subject, times: number): Promise<Tally> {
   const { preset, path, model, prices } = subject
   const tally: Tally = { runs: 0, answered: 0, charged: 0, cutOff: 0, lost: 0, problems: [] }
   const world = await createWorld({

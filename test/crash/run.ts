@@ -7,10 +7,10 @@ import { whyNoPostgres } from '../support/postgres.ts'
 import { type CampaignResult, runCampaign } from './campaign.ts'
 import { keyOfPoint } from './crash-plan.ts'
 import { allSites } from './sites.ts'
-import type { DatabaseName } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 interface Column {
-  database: DatabaseName
+  database: DialectName
   processes: number
   result: CampaignResult
 }
@@ -19,10 +19,10 @@ const msMax = 1_500_000
 const lanesMax = 3
 const [onlyDatabase, onlyProcesses, hitsText = '5'] = process.argv.slice(2)
 const hits = Number(hitsText)
-const databases: DatabaseName[] = ['sqlite', 'postgres']
+const databases: DialectName[] = ['sqlite', 'postgres']
 const counts = [1, 4]
 
-function wanted(): { database: DatabaseName; processes: number }[] {
+function wanted(): { database: DialectName; processes: number }[] {
   return counts
     .flatMap((processes) => databases.map((database) => ({ database, processes })))
     .filter(({ database }) => !onlyDatabase || database === onlyDatabase)
@@ -31,7 +31,7 @@ function wanted(): { database: DatabaseName; processes: number }[] {
 }
 
 /** A single process is killed in several worlds at once, since much of a life is waiting; their hits add up. */
-async function runLanes(each: { database: DatabaseName; processes: number }): Promise<CampaignResult> {
+async function runLanes(each: { database: DialectName; processes: number }): Promise<CampaignResult> {
   const lanes = each.processes === 1 ? Math.min(lanesMax, hits) : 1
   const options = { ...each, sites: allSites, hits: Math.ceil(hits / lanes), msMax }
   const results = await Promise.all(Array.from({ length: lanes }, () => runCampaign(options)))

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { GatewayProcess } from './gateway-process.ts'
-import { createWorld, type DatabaseName, inferenceKey, model } from './world.ts'
+import { createWorld, inferenceKey, model } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** One load: how much was answered in its time and how long the loop was blocked at the most. */
 export interface LoadFigures {
@@ -27,7 +28,7 @@ export const blockMsMax = 10
 
 /** Calls at a fixed rate, whatever comes of them, against gateways whose every durable commit takes longer. */
 export async function measureSlowDisk(options: {
-  database: DatabaseName
+  database: DialectName
   processes: number
   fsyncDelayMs: number
   perSecond: number

@@ -1,6 +1,7 @@
 import type { GatewayProcess } from './gateway-process.ts'
 import { addOrganization } from './people.ts'
-import { createWorld, type DatabaseName, model, type World } from './world.ts'
+import { createWorld, model, type World } from './world.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** What was promised and what came of it. */
 export interface ClockResult {
@@ -11,7 +12,7 @@ export interface ClockResult {
 /** Organization whose creation time is by how much the database's clock is off. */
 const offsetRow = 'clock_offset'
 const offsetSql = `(select coalesce(max(created_at_ms), 0) from organizations where organization_id = '${offsetRow}')`
-const clockSql: Record<DatabaseName, string> = {
+const clockSql: Record<DialectName, string> = {
   sqlite: `(cast(unixepoch('subsec') * 1000 as integer) + ${offsetSql})`,
   postgres: `(cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ${offsetSql})`,
 }
@@ -23,7 +24,7 @@ const callsPerPhase = 60
  * clock is back. Calls have to go on, nobody may be charged twice, and what the killed one held has to return although its
  * lease, by the clock, has an hour to go.
  */
-export async function proveTurnedClock(name: DatabaseName): Promise<ClockResult> {
+export async function proveTurnedClock(name: DialectName): Promise<ClockResult> {
   const world = await createWorld({ database: name, credits: '100' })
   try {
     const problems: string[] = []

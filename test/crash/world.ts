@@ -11,12 +11,11 @@ import { openDatabase } from '../../src/storage/open-database.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
 import type { CrashPlan } from './crash-plan.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
-
-export type DatabaseName = 'sqlite' | 'postgres'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** How a world is made. */
 export interface WorldOptions {
-  database: DatabaseName
+  database: DialectName
   /** Credits of the first organization; a text as in `HEADRACE_BOOTSTRAP_CREDITS`. */
   credits: string
   /** The configured providers, made from the simulator's address; left out, one sandbox. */
@@ -28,7 +27,7 @@ export interface WorldOptions {
  * first start. Only the harness lives through all of it, with a view of the database of its own.
  */
 export interface World {
-  readonly name: DatabaseName
+  readonly name: DialectName
   readonly folder: string
   readonly simulator: Simulator
   readonly database: Database
@@ -121,7 +120,7 @@ function environmentOf(parts: { folder: string; url: string; credits: string }):
 }
 
 async function createDatabase(
-  name: DatabaseName,
+  name: DialectName,
   folder: string,
 ): Promise<{ url: string; drop(): Promise<void> }> {
   if (name === 'sqlite') {

@@ -7,6 +7,7 @@ import { randomText } from '../../src/core/ids.ts'
 import type { Database, DatabaseOptions } from '../../src/storage/database.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { sharedPostgresUrl, whyNoPostgres } from './postgres.ts'
+import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** Opens this test file's database, migrated. Every call is another process's view of the same data. */
 export type OpenTestDatabase = (options?: Omit<DatabaseOptions, 'url'>) => Promise<Database>
@@ -29,7 +30,7 @@ export interface TestDatabases {
  * closed at the end. Where PostgreSQL is missing, one line says so. Counts what ran, so that the runner can compare.
  */
 export function eachDatabase(
-  suite: (name: 'sqlite' | 'postgres', open: OpenTestDatabase, databases: TestDatabases) => void,
+  suite: (name: DialectName, open: OpenTestDatabase, databases: TestDatabases) => void,
 ): void {
   register('sqlite', suite, freshFile)
   const reason = whyNoPostgres()
@@ -46,7 +47,7 @@ interface Fresh {
 }
 
 function register(
-  name: 'sqlite' | 'postgres',
+  name: DialectName,
   suite: Parameters<typeof eachDatabase>[0],
   create: (isMigrated: boolean) => Promise<Fresh>,
 ): void {

@@ -1,11 +1,11 @@
 import { SQL } from 'bun'
 import { Database as Sqlite } from 'bun:sqlite'
 import type { Row } from '../../src/storage/database.ts'
-import { createTranslator } from '../../src/storage/dialect.ts'
+import { createTranslator, type DialectName } from '../../src/storage/dialect.ts'
 import { createMigrationsTable, listMigrations, recordMigration } from '../../src/storage/migrations.ts'
 import { createDayPartitions, createFixedPartitions } from '../../src/storage/postgres/partitions.ts'
 import { Pool } from '../../src/storage/postgres/pool.ts'
-import { postgresDialect } from '../../src/storage/postgres/postgres-database.ts'
+import { postgresDialect } from '../../src/storage/postgres/postgres-dialect.ts'
 import { normaliseRows } from '../../src/storage/rows.ts'
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts'
 
@@ -33,7 +33,7 @@ export async function createEarlierSchema(
 }
 
 interface Connection {
-  dialect: 'sqlite' | 'postgres'
+  dialect: DialectName
   run(sql: string, params?: (string | number)[]): Promise<Row[]>
   createPartitions(): Promise<void>
   close(): Promise<void>
@@ -71,7 +71,7 @@ async function connectPostgres(url: string): Promise<Connection> {
   }
 }
 
-function schemaOf(version: number, dialect: 'sqlite' | 'postgres') {
+function schemaOf(version: number, dialect: DialectName) {
   const steps = listMigrations().slice(0, version)
   return [
     { sql: createMigrationsTable, params: [] },

@@ -40,7 +40,13 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What puts the parts together and so may import them all; nobody but commands starts it. */
-const composing: ReadonlySet<string> = new Set(['main.ts', 'gateway.ts', 'gateway-core.ts', 'edge.ts', 'stores.ts'])
+const composing: ReadonlySet<string> = new Set([
+  'main.ts',
+  'gateway.ts',
+  'gateway-core.ts',
+  'edge.ts',
+  'stores.ts',
+])
 const outwardEdges = [
   // With no provider configured the gateway starts the simulator; `headrace simulator` starts it alone.
   { from: 'src/gateway.ts', to: 'simulator/server.ts' },
@@ -180,7 +186,8 @@ function brokenLayer(file: string, target: string): Broken | null {
 }
 
 /** A folder of `src/formats` in which one wire format is; the name of the format is caught. */
-const formatFolder = /^src\/formats\/(?:text\/)?(chat|messages|responses|gemini|embeddings)\//
+const formatFolder =
+  /^src\/formats\/(?:text\/)?(chat|messages|responses|gemini|embeddings|rerank|completions)\//
 
 /** The one file of a format from which providers take its interface, with their departures from it as data. */
 const formatFile = /\/quirks\.ts$/

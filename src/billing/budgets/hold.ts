@@ -1,6 +1,9 @@
 import type { Slice } from './slices.ts'
 
-/** An amount set aside for one call. It ends once: captured, or released. */
+/**
+ * An amount set aside for one call. It ends once: captured, or released. It has no time of its own: a call's deadline ends
+ * the call and so its hold, and what a dead process held returns when `reaper.ts` ends that process's leases.
+ */
 export interface Hold {
   /** Unique within the process, for logs. */
   readonly id: string

@@ -52,7 +52,7 @@ export function costOfUsage(usage: Usage, price: Price): Cost {
   add(prompt, parts.audioInput, 'inputAudioToken', price.inputAudioToken)
   add(completion, parts.plainOutput, 'outputToken', price.outputToken)
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
-  const seconds = billedMilliseconds(usage, price)
+  const billedTimeMs = billedMilliseconds(usage, price)
   prompt.push(...countedTerms(usage, price))
   if (!isPricedOnce(usage, price)) {
     if (usage.audioMilliseconds > 0) unpriced.push('audioHour')
@@ -60,7 +60,7 @@ export function costOfUsage(usage: Usage, price: Price): Cost {
     if (counted) unpriced.push(counted.unit)
   }
   const fees = price.request === undefined ? [] : [{ quantity: 1, price: price.request }]
-  const paid = [...withShares(prompt, price), ...hourlySurcharges(seconds, price), ...fees]
+  const paid = [...withShares(prompt, price), ...hourlySurcharges(billedTimeMs, price), ...fees]
   const costNanocredits = costOf([...paid, ...withShares(completion, price)])
   const promptNanocredits = costOf(paid)
   return {

@@ -8,6 +8,7 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { listRefusalNotes } from '../../storage/refusal-notes.ts'
 import type { Database } from '../../storage/database.ts'
 import type { WaitingLine } from '../batch/waiting-lines.ts'
+import type { DialectName } from '../../storage/dialect.ts'
 
 /** Blobs that `headrace doctor` looks at, so that it ends on any store. */
 const doctorBlobsMax = 100_000
@@ -17,7 +18,7 @@ export type CliBlobs = Pick<BlobStore, 'list'>
 
 /** What `headrace doctor` asks the database. */
 export interface HealthFacts {
-  dialect: 'sqlite' | 'postgres'
+  dialect: DialectName
   /** The database's clock, Unix milliseconds. */
   nowMs: number
   /** Captures that storage refused and that an operator must look at. */

@@ -1,5 +1,6 @@
 /**
- * The bodies, headers and connections of callers, and how answers leave. Durations end in Ms, sizes in Bytes.
+ * The bodies, headers and connections of callers, and how answers leave. Durations end in Ms, sizes in Bytes. How deep a
+ * body may be nested, and how many members it may have, stands in `text.ts`.
  */
 
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */

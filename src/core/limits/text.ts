@@ -1,5 +1,6 @@
 /**
- * Text requests and answers, and the JSON that carries them. Durations end in Ms, sizes in Bytes.
+ * Text requests and answers, and the JSON that carries them. Durations end in Ms, sizes in Bytes. How long a body
+ * may be stands in `http.ts`.
  */
 
 /** Nesting of one JSON body: real requests stay below 30, and every level costs a stack slot somewhere. */

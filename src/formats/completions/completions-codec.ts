@@ -30,8 +30,8 @@ import {
 } from '../../json/values.ts'
 import { isNestedWithin } from '../../json/scan.ts'
 import { createFrameSplitter, fromUtf8, readFrameData, toBytes, toPiece, toUtf8 } from '../sse.ts'
-import type { AskedInterface, TextInterface, TextPath } from '../text/text-interface.ts'
-import type { OwnQuirks, TextCodec } from '../text/codec.ts'
+import type { AskedInterface } from '../text/text-interface.ts'
+import type { TextCodec } from '../text/codec.ts'
 import type { EncodedRequest } from '../text/halves.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { toStreamFailure } from '../text/streams/stream-reader.ts'
@@ -54,24 +54,10 @@ export interface CompletionsOptions {
   serves?: (asked: AskedInterface) => boolean
 }
 
-/** OpenAI's legacy completions, with a provider's differences as data. Calls of other formats never use it. */
-export function openAiCompletions(
-  { serves, ...options }: CompletionsOptions = {},
-  path: TextPath = '/completions',
-): TextInterface {
-  const quirks: OwnQuirks = {
-    format: 'completions',
-    addresses: { image: 'any', file: 'any' },
-    codec: completionsCodec({ refuses: [], unknownMembers: 'drop', ...options }),
-  }
-  const isAsked = (asked: AskedInterface) => asked.format === 'completions' && (serves?.(asked) ?? true)
-  return { format: 'completions', path, quirks, serves: isAsked }
-}
-
 type Options = Required<Omit<CompletionsOptions, 'serves'>>
 
 /** A provider's answer passes unchanged, except for the provider's name and the cost. */
-function completionsCodec(options: Options): TextCodec {
+export function completionsCodec(options: Options): TextCodec {
   return {
     encodeRequest: (call, endpoint) => encodeRequest(call, endpoint, options),
     decodeAnswer,

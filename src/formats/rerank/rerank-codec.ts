@@ -7,8 +7,7 @@ import { fieldError } from '../../core/errors.ts'
 import { editList, editPieces, hasMember, memberBytes } from '../../json/document.ts'
 import { toBuffer } from '../../json/bytes.ts'
 import { isRecord, recordOrNull, textOrNull, tokenCountOrNull } from '../../json/values.ts'
-import type { TextInterface, TextPath } from '../text/text-interface.ts'
-import type { OwnQuirks, TextCodec } from '../text/codec.ts'
+import type { TextCodec } from '../text/codec.ts'
 import type { EncodedRequest } from '../text/halves.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { startReading } from '../text/usage-readers.ts'
@@ -42,27 +41,8 @@ export interface RerankOptions {
   unknownMembers?: 'forward' | 'drop'
 }
 
-/** Reranking after Cohere's API, version 2, which most providers follow, with a provider's differences as data. */
-export function openRerank(options: RerankOptions = {}, path: TextPath = '/rerank'): TextInterface {
-  const quirks: OwnQuirks = {
-    format: 'rerank',
-    addresses: { image: 'any', file: 'any' },
-    codec: rerankCodec({
-      documentsField: 'documents',
-      limitField: 'top_n',
-      cutField: null,
-      documentsMax: null,
-      documentObjects: false,
-      namesModel: true,
-      members: {},
-      unknownMembers: 'drop',
-      ...options,
-    }),
-  }
-  return { format: 'rerank', path, quirks }
-}
-
-function rerankCodec(options: Required<RerankOptions>): TextCodec {
+/** Writes requests to a provider with these differences, and reads its answers. */
+export function rerankCodec(options: Required<RerankOptions>): TextCodec {
   return {
     encodeRequest: (call, endpoint) => encodeRequest(call, endpoint, options),
     decodeAnswer: (bytes, context, _, call) => decodeAnswer(bytes, context, call),

@@ -46,7 +46,7 @@ export interface PolledJob {
   /** The path of the transcript below the job; absent when the last poll contains it. */
   transcript?: { path: string; headers?: UpstreamRequest['headers'] }
   read(transcript: WireRecord, job: EndedJob, asked: AskedTranscription): CanonicalTranscription
-  /** The query of a removal's URL. */
+  /** The query of the URL of the job's removal, which `execution/resources/sweeper.ts` sends once the exchange has ended. */
   removeQuery?: string
 }
 

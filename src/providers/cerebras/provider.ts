@@ -1,4 +1,4 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 

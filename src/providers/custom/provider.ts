@@ -1,11 +1,10 @@
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
-import { openAiMembers } from '../../formats/text/chat/quirks.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
+import { openAiChat, openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
-import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { ownServers } from './capabilities.ts'
 import { openAiTranscriptionOptions } from '../openai/quirks.ts'
 

@@ -1,4 +1,4 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'

@@ -1,5 +1,5 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'

@@ -1,4 +1,4 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
 import { defineProvider, onlyFor } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'

@@ -1,4 +1,4 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named, onlyFor } from '../define-provider.ts'

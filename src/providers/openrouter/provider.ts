@@ -1,6 +1,6 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
-import { openAiMembers } from '../../formats/text/chat/quirks.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
+import { openAiChat, openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { contractReferences } from '../../formats/speech/reference-members.ts'
 import { jsonAudioTranscription } from './transcription.ts'
@@ -9,7 +9,6 @@ import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
-import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { openRouterModels } from './capabilities.ts'
 
 /** OpenRouter itself as one provider among others; who serves a model there it decides. */

@@ -1,4 +1,4 @@
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'

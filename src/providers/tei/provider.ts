@@ -1,4 +1,4 @@
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { ownMachine } from '../own-machine.ts'

@@ -1,5 +1,5 @@
-import { openAiCompletions } from '../../formats/completions/completions-codec.ts'
-import { openRerank } from '../../formats/rerank/rerank-codec.ts'
+import { openAiCompletions } from '../../formats/completions/quirks.ts'
+import { openRerank } from '../../formats/rerank/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider } from '../define-provider.ts'

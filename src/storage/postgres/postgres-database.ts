@@ -11,7 +11,7 @@ import {
   storageUnavailable,
   type Unit,
 } from '../database.ts'
-import { createTranslator, type Dialect } from '../dialect.ts'
+import { createTranslator } from '../dialect.ts'
 import { untilUnoccupied } from '../migration-wait.ts'
 import { normaliseRows } from '../rows.ts'
 import { Signals } from '../signals.ts'
@@ -26,13 +26,17 @@ import { Pool } from './pool.ts'
 import { toCallerError } from './postgres-failures.ts'
 import { SignalConnection } from './signal-connection.ts'
 import { toParams } from './transaction.ts'
+import { postgresDialect } from './postgres-dialect.ts'
 
 /** How long a read may take on a database across the network before its connection is given up. */
 const readWaitMs = 10_000
+
 /** Connections of one process to PostgreSQL for reads and writes; a server usually allows a hundred in all. */
 const postgresConnectionsMax = 8
+
 /** How long an owner's lock on PostgreSQL must have been free: a live owner takes a lost lock again well within. */
 const postgresOwnerGraceMs = 5_000
+
 /** How long PostgreSQL keeps an owner's mark as dead; a process that asks later waits for `postgresOwnerGraceMs`. */
 export const deadOwnerKeptMs = 3_600_000
 
@@ -234,14 +238,4 @@ class PostgresDatabase implements Database {
 
 function closed(): Error {
   return storageUnavailable(new StorageFailure('the database is closed'))
-}
-
-/** PostgreSQL 14 or newer. */
-export const postgresDialect: Dialect = {
-  nowExpression: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
-  bytesType: 'bytea',
-  rowNumber: 'bigint generated always as identity primary key',
-  filedByDay: 'partition by range (day)',
-  forUpdateSkipLocked: 'for update skip locked',
-  parameter: (number) => `$${number}`,
 }

@@ -1,6 +1,19 @@
 import { joinPieces } from '../../../core/body.ts'
-import { type DocumentEdits, editDocument, editPieces, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
-import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
+import {
+  type DocumentEdits,
+  editDocument,
+  editPieces,
+  type JsonDocument,
+  memberBytes,
+  memberValue,
+} from '../../../json/document.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'

@@ -1,6 +1,14 @@
 import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
-import { editDocument, editList, editPieces, hasMember, type JsonDocument, memberValue, parseJsonDocument } from '../../../json/document.ts'
+import {
+  editDocument,
+  editList,
+  editPieces,
+  hasMember,
+  type JsonDocument,
+  memberValue,
+  parseJsonDocument,
+} from '../../../json/document.ts'
 import { toBuffer } from '../../../json/bytes.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest } from '../halves.ts'

@@ -1,7 +1,13 @@
 import type { BodyPiece } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import type { TextEvent } from '../../../canonical/text/events.ts'
-import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { streamHeldBytesMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'

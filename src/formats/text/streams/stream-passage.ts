@@ -23,7 +23,8 @@ export const streamTemplatesUnusedMax = 64
 export type FrameWire = Record<string, unknown>
 
 /**
- * A stream of a provider with the caller's own format. Each frame is either parsed and shown with the smallest edit, or
+ * A stream of a provider with the caller's own format; `stream-reader.ts` reads a provider of another format, and
+ * `translated-stream.ts` writes its stream. Each frame is either parsed and shown with the smallest edit, or
  * recognised by a template and copied. The last frames are kept back until the charge is known. A subclass has the
  * rules of its format: which frames are deltas, what is counted, and how the stream ends. `Kept` is the form in which
  * the format keeps back a frame.

@@ -29,7 +29,8 @@ export interface StreamHandler {
 }
 
 /**
- * Reads server-sent events of JSON objects. `createHandler` receives the target of the events; `parse` parses the JSON.
+ * Reads server-sent events of JSON objects, for an answer that is translated into another format; a stream that passes in
+ * its own format goes through `stream-passage.ts`. `createHandler` receives the target of the events; `parse` parses the JSON.
  */
 export function createStreamReader(
   createHandler: (emit: Emit) => StreamHandler,
