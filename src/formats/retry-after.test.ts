@@ -20,7 +20,7 @@ test.each([
 })
 
 test.each([
-  // Durations, and only those of what is used up.
+  // Durations; only those of exhausted limits count.
   [
     {
       'x-ratelimit-remaining-requests': '0',
@@ -32,7 +32,7 @@ test.each([
   ],
   [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '12ms' }, 12],
   [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '7.66s' }, 7_660],
-  // Names with the window behind, and two limits at once.
+  // Names with the window at the end, and two limits at once.
   [
     {
       'x-ratelimit-remaining-requests-day': '0',
@@ -52,7 +52,7 @@ test.each([
     45_000,
   ],
   [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1795168860', date }, 60_000],
-  // What is missing is unknown, and not zero.
+  // A missing header means unknown, not zero.
   [{ 'x-ratelimit-remaining-requests': '0' }, null],
   [{ 'x-ratelimit-reset-requests': '5s' }, null],
   [{ 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '5s' }, null],

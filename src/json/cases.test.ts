@@ -11,7 +11,7 @@ import { leaveOutTexts, putTextsBack, restore, setTextsAside } from './set-aside
 import { SplitStream } from './split-stream.ts'
 import { parseExactly } from './values.ts'
 
-/** A text, and by hand what is right and wrong with it. */
+/** A text and its faults, written by hand. */
 interface Case {
   text: string | Uint8Array
   /** Offset of the first fault in bytes; absent where the text is JSON. */
@@ -102,7 +102,7 @@ test('the table is right about the runtime’s parser', () => {
 
 test.each(rows)('the place of the first fault: $name', ({ bytes, fault }) => {
   expect(findSyntaxFault(bytes)?.offset).toBe(fault)
-  // What follows a byte order mark lies three bytes further on.
+  // After a byte order mark every offset is three bytes larger.
   const marked = Buffer.concat([Buffer.from('efbbbf', 'hex'), bytes])
   expect(findSyntaxFault(marked)?.offset).toBe(fault === undefined ? undefined : fault + 3)
 })
@@ -199,7 +199,7 @@ describe('a proof', () => {
 
   test.each(broken)('is never given: $name', ({ bytes }) => {
     const proven = prove(bytes)
-    // An object may be whole, and what is wrong stands behind it.
+    // An object may be complete and the fault may follow it.
     if (proven !== null) expect(() => parsed(bytes.subarray(0, proven.length))).not.toThrow()
     expect(proven?.length).not.toBe(bytes.length)
   })
@@ -282,7 +282,7 @@ describe('a stream that is split, cut at every byte', () => {
       top: [{ data: '', x: [text] }, 1, { y: { data: text }, data: '' }],
       z: 2,
     }
-    // Inside such a text a byte is a character, because what is decoded is ASCII.
+    // In such a text a byte is a character, because the decoded text is ASCII.
     const ascii = (json: string) =>
       json.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     for (const indent of [0, 2]) {

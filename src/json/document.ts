@@ -17,10 +17,10 @@ const openBrace = 0x7b
 const quote = 0x22
 
 /**
- * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
- * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
- * parses them. Throws `invalid_request` for anything but exactly one object, for a member that any object has twice, and
- * for nesting beyond the bound. With a lean text only that is scanned, unless it is refused.
+ * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with small
+ * edits. Keys are decoded; values are checked only for balanced brackets and closed strings, and `memberValue` parses
+ * them. Throws `invalid_request` for anything but exactly one object, for a name that stands twice in any object, and
+ * for nesting beyond the bound. A lean text is scanned instead of the whole one, unless the scan refuses it.
  */
 export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
   const buffer = toBuffer(bytes)
@@ -37,7 +37,7 @@ export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = nul
   return { bytes: buffer, members, lean: { ...lean, members: leanMembers } }
 }
 
-/** What is broken around the texts that were left out is told by its place in the whole. */
+/** A fault around the left-out texts is reported by its place in the whole text. */
 function scanLean(lean: LeanJson, whole: Buffer): Map<string, JsonMember> {
   try {
     return scanDocument(toBuffer(lean.bytes))
@@ -61,7 +61,7 @@ function scanDocument(buffer: Buffer): Map<string, JsonMember> {
   return members
 }
 
-/** Where a position of the lean text lies in the whole; not within a mark. */
+/** The position in the whole text of a position in the lean text, which must not lie inside a mark. */
 function toSourcePosition(position: number, { texts }: LeanJson): number {
   let low = 0
   let high = texts.length
@@ -74,7 +74,7 @@ function toSourcePosition(position: number, { texts }: LeanJson): number {
   return before === undefined ? position : position - before.leanEnd + before.end
 }
 
-/** Scans `"key": value, …}` from the first key on; returns the position after the closing brace. */
+/** Scans `"key": value, …}` from the first key on and returns the position after the closing brace. */
 function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMember>): number {
   const names = new MemberNames(buffer)
   let position = start
@@ -116,7 +116,7 @@ function readKey(buffer: Buffer, start: number, end: number): string {
   return buffer.toString('latin1', start + 1, end - 1)
 }
 
-/** True when the member is there and is not `null`, which the contract treats as absent. */
+/** True when the member is present and not `null`, which the contract treats as absent. */
 export function hasMember(document: JsonDocument, name: string): boolean {
   const member = document.members.get(name)
   return member !== undefined && document.bytes[member.valueStart] !== letterN
@@ -141,7 +141,7 @@ export function memberValue(document: JsonDocument, name: string, parse = parseP
   }
 }
 
-/** As `memberValue`, with marks in place of the texts that were left out of a lean document. */
+/** Like `memberValue`, with marks in place of the texts that a lean document leaves out. */
 export function leanMemberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
   const { lean } = document
   const member = lean?.members.get(name)
@@ -175,21 +175,21 @@ function parseSlice(buffer: Buffer, start: number, end: number, at: number): unk
   }
 }
 
-/** What to change in a document: JSON texts, bytes or pieces of both by member name, and names to leave out. */
+/** The changes to a document: JSON texts, bytes or pieces of both by member name, and names to remove. */
 export interface DocumentEdits {
   set?: Readonly<Record<string, BodyPiece | BodyPieces>>
   remove?: readonly string[]
 }
 
 /**
- * The document with members replaced in place, added at the end, or left out; everything else stays byte for byte. Its
- * pieces are views of the document where nothing changed. A name that is both set and removed is set.
+ * The document with members replaced in place, added at the end, or removed; all other bytes are unchanged. Unchanged
+ * parts are views of the document. A name that is both set and removed is set.
  */
 export function editPieces(document: JsonDocument, { set = {}, remove = [] }: DocumentEdits): BodyPieces {
   const source = toBuffer(document.bytes)
   const { members } = document
   const pieces: BodyPiece[] = []
-  // A comma or the opening brace; what is set and follows it is one text with it.
+  // A comma or the opening brace. New members that follow are appended to this text, so that they form one piece.
   let text = '{'
   let runStart = -1
   let runEnd = -1
@@ -223,7 +223,7 @@ export function editPieces(document: JsonDocument, { set = {}, remove = [] }: Do
   return pieces
 }
 
-/** A value after its text, and the text that comes next. */
+/** Pushes a value after the text before it, and returns the text that comes next. */
 function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece | BodyPieces): string {
   if (typeof value === 'string') return `${text}${value},`
   if (value instanceof Uint8Array) {
@@ -241,14 +241,14 @@ function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece | BodyPie
   return `${rest},`
 }
 
-/** The edited document in memory of its own; see `editPieces`. */
+/** The edited document in its own memory; see `editPieces`. */
 export function editDocument(document: JsonDocument, edits: DocumentEdits): Uint8Array {
   return joinPieces(editPieces(document, edits))
 }
 
 /**
- * A JSON list with some elements replaced or, by null, left out; `edit` is given the bytes of an element and its index,
- * and gives them back where it stays as it is. `list` is valid JSON.
+ * A JSON list with some elements replaced or removed. `edit` receives the bytes and the index of an element and returns
+ * the new bytes, the same bytes, or null to remove it. `list` is valid JSON.
  */
 export function editList(list: Buffer, edit: (element: Buffer, index: number) => Buffer | null): Buffer {
   const kept: Buffer[] = []
@@ -263,7 +263,7 @@ const opening = Buffer.from('[')
 const separator = Buffer.from(',')
 const closing = Buffer.from(']')
 
-/** The bytes of each element of a JSON list that is known to be valid. */
+/** The bytes of each element of a valid JSON list. */
 export function elementsOf(list: Buffer): Buffer[] {
   const elements: Buffer[] = []
   let at = skipSpace(list, 1)
@@ -276,18 +276,24 @@ export function elementsOf(list: Buffer): Buffer[] {
   return elements
 }
 
-/** Where one top-level member of a JSON object lies in its bytes; offsets of the first byte and the one after the last. */
+/**
+ * The place of one top-level member in the bytes of a JSON object: offsets of the first byte and of the byte after the
+ * last.
+ */
 export interface JsonMember {
   keyStart: number
   valueStart: number
   valueEnd: number
 }
 
-/** A JSON object kept as the bytes the caller sent, with the places of its top-level members, so that it can be passed on with small edits. */
+/**
+ * A JSON object as the bytes that the caller sent, with the places of its top-level members, so that it can be passed
+ * on with small edits.
+ */
 export interface JsonDocument {
   bytes: Uint8Array
   members: ReadonlyMap<string, JsonMember>
-  /** The same without its longer texts, where it is so large that it must not be parsed; null otherwise. */
+  /** The object without its longer texts, when it is too large to be parsed; otherwise null. */
   lean: (LeanJson & { members: ReadonlyMap<string, JsonMember> }) | null
 }
 
@@ -297,7 +303,10 @@ export interface LeanJson {
   texts: readonly LeftOutText[]
 }
 
-/** A text that was left out: its first byte and the one after its last in the whole, and where its mark ends in what is left. */
+/**
+ * A left-out text: the offsets of its first byte and of the byte after its last in the whole text, and the end of its
+ * mark in the lean text.
+ */
 export interface LeftOutText {
   start: number
   end: number

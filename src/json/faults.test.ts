@@ -51,7 +51,7 @@ test('a place in the middle of a text is found in it, and in part of it', () => 
   expect(placeOf(bytes, 10)).toEqual({ line: 3, column: 6 })
 })
 
-/** Leaves a letter out, writes one twice, or puts a sign in. */
+/** Removes a character, doubles one, or inserts a sign. */
 function mutate(text: string, at: number, sign: number, kind: number): string {
   const position = at % (text.length + 1)
   const [front, back] = [text.slice(0, position), text.slice(position)]

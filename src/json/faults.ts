@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax } from '../core/limits/text.ts'
 import { isHexDigit, isSimpleEscape, isSpace, isTokenByte, markLength, toBuffer } from './bytes.ts'
 
-/** The longest line in which the characters are counted to say where JSON is broken; in a longer one the bytes are counted. */
+/** In a line up to this length a column counts characters; in a longer line it counts bytes. */
 const placeColumnBytesMax = 1_048_576
 
 const backslash = 0x5c
@@ -16,33 +16,33 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-/** Where a text stops being JSON, and what is wrong there, such as `a colon was expected`. */
+/** The first position at which a text is not JSON, and the problem, such as `a colon was expected`. */
 export interface SyntaxFault {
   offset: number
   problem: string
 }
 
-/** A place in a text as editors show it, both from 1. */
+/** A place in a text as editors show it; both numbers start at 1. */
 export interface TextPlace {
   line: number
   column: number
 }
 
 /**
- * The first fault of a JSON text of one value, or null when it has none. The runtime's own parser does not tell where it
- * gave up, so this walks what it refused once more; nothing is built.
+ * The first fault of a JSON text of one value, or null when it has none. The runtime's parser does not report the
+ * position, so this walks a refused text again, without building values.
  */
 export function findSyntaxFault(bytes: Uint8Array, start = 0, end = bytes.length): SyntaxFault | null {
   return new SyntaxWalk(bytes, start === 0 ? markLength(bytes) : start, end).walk()
 }
 
-/** Where an offset lies. Characters count; of a line that is megabytes long, its bytes do. */
+/** The line and column of an offset. The column counts characters; in a line of megabytes it counts bytes. */
 export function placeOf(bytes: Uint8Array, offset: number): TextPlace {
   const lines = countLines(bytes.subarray(0, offset))
   return { line: lines.count + 1, column: columnOf(bytes.subarray(lines.lastEnd, offset)) + 1 }
 }
 
-/** How many lines end in these bytes, and where the last of them does. */
+/** The number of lines that end in these bytes, and the end of the last one. */
 export function countLines(bytes: Uint8Array): { count: number; lastEnd: number } {
   let count = 0
   let lastEnd = 0
@@ -53,21 +53,21 @@ export function countLines(bytes: Uint8Array): { count: number; lastEnd: number 
   return { count, lastEnd }
 }
 
-/** Characters of a part of a line. */
+/** The number of characters in a part of a line. */
 export function columnOf(bytes: Uint8Array): number {
   if (bytes.length > placeColumnBytesMax) return bytes.length
   let characters = 0
-  // Every character has one byte that does not continue another.
+  // Every character has exactly one byte that is not a continuation byte.
   for (const byte of bytes) if ((byte & 0xc0) !== 0x80) characters += 1
   return characters
 }
 
-/** As it stands in messages. */
+/** The place as messages show it. */
 export function describePlace({ line, column }: TextPlace): string {
   return `line ${line}, column ${column}`
 }
 
-/** What is wrong with a text that could not be parsed, with its place: `a colon was expected (line 2, column 7)`. */
+/** The fault of a text that could not be parsed, with its place: `a colon was expected (line 2, column 7)`. */
 export function describeFault(bytes: Uint8Array): string {
   const fault = findSyntaxFault(bytes)
   return fault
@@ -78,7 +78,7 @@ export function describeFault(bytes: Uint8Array): string {
 type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'comma_or_end' | 'end'
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** More than any number that means something; a longer token is refused as none. */
+/** Longer than any meaningful number; a longer token is refused. */
 const literalBytesMax = 400
 
 /** Whether these bytes are a number, `true`, `false` or `null`. */
@@ -95,7 +95,7 @@ class SyntaxWalk {
   readonly #end: number
   #position: number
   #expected: Expected = 'value'
-  /** The brackets that are open, each by the one that closes it. */
+  /** The closing bracket of each open one. */
   readonly #closers: number[] = []
 
   constructor(bytes: Uint8Array, start: number, end: number) {
@@ -125,7 +125,7 @@ class SyntaxWalk {
       : 'it ends before it is complete'
   }
 
-  /** Takes one token; null when it may stand here. A fault leaves the position where it is. */
+  /** Takes one token; null when it is allowed here. After a fault the position stays at the token. */
   #token(byte: number): string | null {
     switch (this.#expected) {
       case 'key_or_end':
@@ -215,7 +215,7 @@ class SyntaxWalk {
     return problem
   }
 
-  /** Bytes of the escape at a backslash; 0 when it is none. */
+  /** The number of bytes of the escape at a backslash; 0 when it is invalid. */
   #escapeLength(at: number): number {
     const kind = this.#bytes[at + 1] ?? 0
     if (kind !== letterU) return isSimpleEscape(kind) ? 2 : 0
@@ -224,7 +224,7 @@ class SyntaxWalk {
   }
 }
 
-/** The refusal of a request of which only the outline was looked at; `problem` says what is wrong at the offset. */
+/** Refuses a request of which only the structure was scanned; `problem` describes the fault at the offset. */
 export function malformed(buffer: Buffer, problem: string, offset: number): GatewayError {
   const place = describePlace(placeOf(buffer, offset))
   return new GatewayError(
@@ -233,7 +233,7 @@ export function malformed(buffer: Buffer, problem: string, offset: number): Gate
   )
 }
 
-/** The refusal of a member that an object has twice; `start` and `end` are those of its name, quotes included. */
+/** Refuses a name that stands twice in an object; `start` and `end` enclose the second one, quotes included. */
 export function appearsTwice(buffer: Buffer, start: number, end: number): GatewayError {
   const name = buffer.toString(
     'utf8',
@@ -247,12 +247,12 @@ export function appearsTwice(buffer: Buffer, start: number, end: number): Gatewa
   )
 }
 
-/** The refusal of a body whose bytes are no characters. */
+/** Refuses a body whose bytes are not valid UTF-8. */
 export function notUtf8(): GatewayError {
   return notJson('it is not text in UTF-8', null)
 }
 
-/** The refusal of a body that is no JSON; `fault` says what is wrong, and where. */
+/** Refuses a body that is not JSON; `fault` says what is wrong and where. */
 export function notJson(fault: string, cause: unknown): GatewayError {
   return new GatewayError(
     'invalid_request',
@@ -261,7 +261,7 @@ export function notJson(fault: string, cause: unknown): GatewayError {
   )
 }
 
-/** The refusal of a body that is nested deeper than anything may be that is parsed. */
+/** Refuses a body that is nested deeper than the bound for parsing. */
 export function tooDeep(): GatewayError {
   return new GatewayError(
     'invalid_request',
@@ -270,10 +270,10 @@ export function tooDeep(): GatewayError {
   )
 }
 
-/** Where in the body a byte of one of its values lies. */
+/** Gives the line and column, in the body, of a byte of one of its values. */
 export type PlaceOf = (offset: number) => TextPlace
 
-/** The refusal of one value of a body that is read value by value, with the fault's place in the whole body. */
+/** Refuses one value of a body that is read value by value, with the fault's place in the whole body. */
 export function valueNotJson(param: string, bytes: Uint8Array, placeInBody: PlaceOf): GatewayError {
   const fault = findSyntaxFault(bytes)
   const problem = fault

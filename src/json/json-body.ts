@@ -11,9 +11,12 @@ import { toBuffer } from './bytes.ts'
 import { describeFault, notJson, notUtf8, tooDeep } from './faults.ts'
 import { isNestedWithin, requireUniqueNames, skipSpace, skipString, skipValue } from './scan.ts'
 
-/** Messages, parts, calls and tools of one request together: four times as many as the longest conversation of an agent. */
+/**
+ * The bound of messages, parts, calls and tools of one request together: four times the longest conversation of an
+ * agent.
+ */
 const requestElementsMax = 100_000
-/** All objects and lists of a request of many elements, those inside of them included. */
+/** The bound of all objects and lists of such a request, inner ones included. */
 const requestObjectsMax = 1_000_000
 
 const comma = 0x2c
@@ -22,8 +25,9 @@ const openBracket = 0x5b
 const quote = 0x22
 
 /**
- * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, no JSON in UTF-8, nested
- * too deep or when an object of it has a member twice, and `payload_too_large` when it is more than a few long texts.
+ * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, not JSON in UTF-8,
+ * nested too deep, or has a name twice in an object, and `payload_too_large` when it has too much besides a few long
+ * texts.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0)
@@ -45,8 +49,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Whether a JSON text is at most `bytesMax` bytes besides its texts of `textBytesMin` and more. Goes from text to text and
- * stops at the bound, so that a refusal costs nothing however large the body is.
+ * Whether a JSON text has at most `bytesMax` bytes outside of its texts of at least `textBytesMin` bytes. Goes from
+ * text to text and stops at the bound, so that a refusal is cheap however large the body is.
  */
 export function hasFewValues(
   buffer: Buffer,
@@ -66,12 +70,12 @@ export function hasFewValues(
   return true
 }
 
-/** Refuses a body that is no text in UTF-8: each reader would put other characters in the place of the broken ones. */
+/** Refuses a body that is not valid UTF-8: each reader would replace the invalid bytes differently. */
 export function requireUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw notUtf8()
 }
 
-/** The refusal of a body that is more than a few long texts. */
+/** Refuses a body that has too much besides a few long texts. */
 export function tooManyValues(): GatewayError {
   return new GatewayError(
     'payload_too_large',
@@ -81,9 +85,9 @@ export function tooManyValues(): GatewayError {
 }
 
 /**
- * Refuses a body of more elements than a request may have, before any of them is built: a million tiny messages would
- * stall everybody while they are parsed. Null when that is told at once, as of nearly every body. Rejects with
- * `invalid_request` naming the member that has too many.
+ * Refuses a body of more elements than a request may have before any of them is built: parsing a million tiny messages
+ * would block the event loop. Returns null when that is known at once, as for nearly every body. Rejects with
+ * `invalid_request`, which names the member with too many elements.
  */
 export function requireFewElements(bytes: Uint8Array): Promise<void> | null {
   const source = toBuffer(bytes)
@@ -92,7 +96,7 @@ export function requireFewElements(bytes: Uint8Array): Promise<void> | null {
   return isFew ? null : inTurns(countElements(source))
 }
 
-/** How often a byte stands there, also inside texts; not beyond one more than `most`. */
+/** Counts how often a byte occurs, also inside texts; stops at `most` + 1. */
 function countUpTo(most: number, byte: number, source: Buffer): number {
   let count = 0
   for (let at = source.indexOf(byte); at !== -1 && count <= most; at = source.indexOf(byte, at + 1))
@@ -100,7 +104,7 @@ function countUpTo(most: number, byte: number, source: Buffer): number {
   return count
 }
 
-/** An element is an object or a list that stands in a list; before any other value in a list there is no bracket. */
+/** An element is an object or a list inside a list. Other values in a list have no bracket. */
 function* countElements(source: Buffer): Generator<void, void> {
   let [elements, objects, before, looked] = [0, 0, 0, 0]
   for (let at = 0; at < source.length;) {
@@ -125,7 +129,7 @@ function tooMany(source: Buffer, at: number): GatewayError {
   )
 }
 
-/** The member of the outermost object whose value is cut off at the end of these bytes. */
+/** The top-level member whose value is cut off at the end of these bytes. */
 function memberUnder(source: Buffer): string {
   let name = 'body'
   try {

@@ -1,24 +1,27 @@
-/** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
+/** The names of an object are compared one by one up to this number; beyond it they go into a set. */
 export const memberNamesComparedMax = 24
 
 const backslash = 0x5c
 
 /**
- * The names of all objects that are open while a JSON text is scanned, to find one that an object has twice: a reader
- * that takes the first and a reader that takes the last would not be asked the same. Names are compared by a hash of their bytes first, so
- * that a text of ordinary objects costs a few nanoseconds for each name.
+ * The names of all open objects during a scan of a JSON text, to find a name that stands twice in one object: readers
+ * that take the first and readers that take the last would read different requests. Names are compared by a hash of
+ * their bytes first, so that ordinary objects cost a few nanoseconds for each name.
  */
 export class MemberNames {
   readonly #buffer: Buffer
-  /** Of all names of all open objects, the outermost first; what is beyond the count is of objects that have ended. */
+  /**
+   * The hashes of all names of all open objects, the outermost first. Entries beyond the count belong to objects that
+   * have ended.
+   */
   readonly #hashes: number[] = []
   readonly #starts: number[] = []
   readonly #ends: number[] = []
   #count = 0
-  /** Where the innermost object's names begin; and all its names where they are many or have escapes. */
+  /** The index of the innermost object's first name; and a set of all its names when they are many or have escapes. */
   #base = 0
   #set: Set<string> | null = null
-  /** The same of the objects around it. */
+  /** The same values of the enclosing objects. */
   readonly #bases: number[] = []
   readonly #sets: (Set<string> | null)[] = []
 
@@ -41,7 +44,7 @@ export class MemberNames {
     this.#set = this.#sets.pop() ?? null
   }
 
-  /** Adds a name of the innermost object, by its quotes; true when the object has it already. */
+  /** Adds a name of the innermost object, given by its quotes; true when the object has the name already. */
   addIsTwice(start: number, end: number): boolean {
     const buffer = this.#buffer
     let hash = 0
@@ -89,7 +92,7 @@ export class MemberNames {
     return true
   }
 
-  /** A name that is no JSON stays as it is; the reader that parses it refuses it. */
+  /** A name that is not JSON stays unchanged; the parser refuses it later. */
   #nameAt(start: number, end: number): string {
     const text = this.#buffer.toString('utf8', start, end)
     try {

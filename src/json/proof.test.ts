@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { JsonTextScanner } from './proof.ts'
 
-/** The string at the beginning of `json`, read at every alignment; `null` where it is refused. */
+/** The string at the beginning of `json`, read at every alignment; `null` when it is refused. */
 function scanAt(json: string | Buffer, shift: number) {
   const text = Buffer.from(json)
   const memory = Buffer.alloc(text.length + shift + 3, 0x22)

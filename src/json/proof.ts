@@ -14,18 +14,18 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-/** Of a word of four bytes, the highest bit of each. */
+/** The highest bit of each byte in a word of four. */
 const highBits = 0x80808080 | 0
 
-/** Where a string of a JSON text ends, and how long it is once its escapes are read. */
+/** The end of a string in a JSON text, and its length after its escapes are decoded. */
 export interface JsonText {
   /** Position of the closing quote. */
   end: number
-  /** Bytes of the text itself as UTF-8; half a surrogate pair counts as the three bytes of its replacement. */
+  /** The length of the decoded text in UTF-8; half a surrogate pair counts as the three bytes of its replacement. */
   textBytes: number
 }
 
-/** Reads strings of one JSON text, four bytes at a step where there is nothing to heed. */
+/** Reads strings of one JSON text, four bytes at a time while none of them is special. */
 export class JsonTextScanner {
   readonly #buffer: Buffer
   readonly #words: Int32Array
@@ -37,7 +37,7 @@ export class JsonTextScanner {
     this.#words = new Int32Array(buffer.buffer, 0, (buffer.byteOffset + buffer.length) >> 2)
   }
 
-  /** The string whose opening quote is at `start`, in UTF-8; null when it is not valid JSON to its closing quote. */
+  /** The string whose opening quote is at `start`; null when it is not valid JSON up to its closing quote. */
   scan(start: number): JsonText | null {
     const buffer = this.#buffer
     const { length } = buffer
@@ -59,11 +59,14 @@ export class JsonTextScanner {
     }
   }
 
-  /** Position of a word from an aligned position on, before which there is no quote, backslash or control character. */
+  /**
+   * The position of a word, searched from an aligned position on, with no quote, backslash or control character before
+   * it.
+   */
   #skipPlain(start: number): number {
     const words = this.#words
     let index = (start + this.#shift) >> 2
-    // Four at a time, because the loop itself costs as much as the comparison.
+    // Four words at a time, because the loop itself costs as much as the comparison.
     for (const last = words.length - 4; index <= last; index += 4) {
       const found =
         specialIn(words[index] ?? 0) |
@@ -78,8 +81,8 @@ export class JsonTextScanner {
 }
 
 /**
- * Has the highest bit of a byte set when one of the four bytes must be heeded. Exchanging 0x20 and 0x22 puts the quote
- * right above the control characters, so that one comparison finds both.
+ * Sets the highest bit of each byte that is special. Exchanging 0x20 and 0x22 puts the quote right above the control
+ * characters, so that one comparison finds both.
  */
 function specialIn(word: number): number {
   const exchanged = word ^ 0x02020202
@@ -87,7 +90,7 @@ function specialIn(word: number): number {
   return ((exchanged - 0x21212121) & ~exchanged) | ((slashed - 0x01010101) & ~slashed)
 }
 
-/** The escape at a backslash: its length and that of what it stands for. A surrogate pair is one escape. */
+/** The escape at a backslash: its length and the length of the decoded text. A surrogate pair is one escape. */
 function readEscape(buffer: Buffer, start: number): { length: number; textBytes: number } | null {
   const kind = buffer[start + 1] ?? 0
   if (kind !== letterU) return isSimpleEscape(kind) ? simpleEscape : null
@@ -120,13 +123,16 @@ function digitOf(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** Where a value lies: the offset of its first byte and the one behind its last, from the object's first byte on. */
+/**
+ * The place of a value: the offsets of its first byte and of the byte after its last, relative to the object's first
+ * byte.
+ */
 export interface ValuePlace {
   readonly start: number
   readonly end: number
 }
 
-/** The members to find: some of the object itself, and some of the one member that is looked into. Names are ASCII. */
+/** The members to find: some of the object itself, and some of its member `inner`. Names are ASCII. */
 export interface Outline<Name extends string> {
   members: readonly Name[]
   inner: Name
@@ -134,19 +140,19 @@ export interface Outline<Name extends string> {
 }
 
 /**
- * A proven object, and where the members of its outline lie: of several inner members with one name the last, as for
- * `JSON.parse`.
+ * A proven object and the places of its outlined members. When an inner member stands twice, the last one counts, as
+ * for `JSON.parse`.
  */
 export type ProvenObject<Name extends string> = {
   /** Bytes of the object. */
   length: number
-  /** Whether it spans lines. */
+  /** Whether it spans several lines. */
   hasLineBreaks: boolean
 } & Partial<Record<Name, ValuePlace>>
 
 interface OutlinedName<Name extends string> {
   name: Name
-  /** As it is written, its quotes included. */
+  /** The name as JSON, quotes included. */
   text: Buffer
 }
 
@@ -164,24 +170,24 @@ const point = 0x2e
 const zero = 0x30
 const lowerE = 0x65
 const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
-/** Stands for a name with escapes, which is left to `JSON.parse`. */
+/** Stands for a name with escapes; `JSON.parse` decides then. */
 const unclear = Symbol('unclear')
 
 /**
- * Proves that bytes are one JSON object in UTF-8 and finds the members of its outline, without building a value: to parse
- * 200 MB object by object would be to allocate them again, twice. It never takes for JSON what `JSON.parse` refuses; what
- * it leaves unproven is for `JSON.parse` to judge.
+ * Proves that bytes are one JSON object in UTF-8 and finds the members of its outline, without building values: parsing
+ * 200 MB object by object would allocate the same bytes twice. It never accepts what `JSON.parse` refuses; `JSON.parse`
+ * judges the bytes that it cannot prove.
  */
 export class ObjectProof<Name extends string> {
-  /** The names of the outline, by the level at which they stand. */
+  /** The names of the outline, by their level. */
   readonly #names: readonly (readonly OutlinedName<Name>[])[]
   readonly #inner: Name
   #bytes: Uint8Array = new Uint8Array(0)
-  /** The same memory in fours, from its start on; the last three bytes may be missing. */
+  /** The same memory as words of four bytes, from its start; the last three bytes may be missing. */
   #words: Int32Array = new Int32Array(0)
-  // Offsets are those of the whole memory, which is what makes the fours line up.
+  // Offsets count in the whole memory, so that the words are aligned.
   #end = 0
-  /** Which bits were set in any of a string's bytes. */
+  /** The bits that were set in any byte of a string. */
   #seen = 0
   #isInInner = false
   #start = 0
@@ -193,8 +199,8 @@ export class ObjectProof<Name extends string> {
   }
 
   /**
-   * The object that begins at `from`; null when what stands there is not proven to be a JSON object that is complete before
-   * `to`. More may follow it.
+   * Proves the object that begins at `from`; null when the bytes are not proven to be a JSON object that ends before
+   * `to`. More bytes may follow it.
    */
   prove(bytes: Buffer, from: number, to: number): ProvenObject<Name> | null {
     if (this.#bytes.buffer !== bytes.buffer) {
@@ -210,13 +216,13 @@ export class ObjectProof<Name extends string> {
     this.#object = proven
     if (this.#bytes[start] !== openBrace) return null
     const end = this.#walkObject(start, 0)
-    // A walk that reads beyond `to` ends beyond it, so that one comparison is enough.
+    // A walk that read beyond `to` also ends beyond it, so one comparison is enough.
     if (end < 0 || end > this.#end) return null
     proven.length = end - start
     return (this.#seen & highBits) === 0 || isUtf8(bytes.subarray(from, from + proven.length)) ? proven : null
   }
 
-  /** The offset behind the value that begins here, -1 when it is unproven; so for all that follow. */
+  /** The offset after the value that begins here; -1 when it is unproven. The methods below return the same. */
   #value(at: number, level: number): number {
     const first = this.#bytes[at] ?? 0
     if (first === quote) return this.#string(at + 1)
@@ -239,7 +245,7 @@ export class ObjectProof<Name extends string> {
       if (this.#bytes[between] !== colon) return -1
       const valueStart = this.#space(between + 1)
       if (level === 0) this.#isInInner = name === this.#inner
-      // An object that has an outlined member twice stays unproven, so that its reader refuses it.
+      // An object with an outlined member twice stays unproven, so that its reader refuses it.
       if (level === 0 && name !== null && this.#object[name]) return -1
       const valueEnd = this.#value(valueStart, level + 1)
       if (valueEnd < 0) return -1
@@ -264,7 +270,7 @@ export class ObjectProof<Name extends string> {
     }
   }
 
-  /** The rest of a string, its quote included. */
+  /** Proves the rest of a string, its closing quote included. */
   #string(from: number): number {
     const bytes = this.#bytes
     const end = this.#end
@@ -281,7 +287,7 @@ export class ObjectProof<Name extends string> {
     }
   }
 
-  /** The hot loop: goes on four bytes at a time while none of them is special. */
+  /** The hot loop: it skips four bytes at a time while none of them is special. */
   #leap(at: number): number {
     const words = this.#words
     const end = this.#end >> 2
@@ -313,7 +319,7 @@ export class ObjectProof<Name extends string> {
     return this.#digits(sign === minus || sign === plus ? at + 2 : at + 1)
   }
 
-  /** At least one. */
+  /** Requires at least one digit. */
   #digits(start: number): number {
     let at = start
     while (isDigit(this.#bytes[at] ?? 0)) at += 1
@@ -338,7 +344,7 @@ export class ObjectProof<Name extends string> {
     return at
   }
 
-  /** Which of the members looked at has this name, its quotes included; `unclear` for a name with escapes. */
+  /** The outlined member with this name, quotes included; `unclear` for a name with escapes. */
   #nameOf(start: number, end: number, level: number): Name | typeof unclear | null {
     if (level === 1 && !this.#isInInner) return null
     const length = end - start

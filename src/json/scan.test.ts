@@ -96,12 +96,12 @@ function countNames(value: unknown): number {
   return Object.values(value).reduce<number>((sum, inner) => sum + countNames(inner), names)
 }
 
-/** Of the members that were written; texts with a colon are made without. */
+/** Counts the colons of written members; the drawn texts have none. */
 function colonsOf(text: string): number {
   return text.replaceAll('"\\"a\\":1"', '0').split(':').length - 1
 }
 
-/** After how many characters the arguments are whole for the first time; null for never. */
+/** The number of characters after which the arguments are first complete; null for never. */
 function wholeAfter(text: string): number | null {
   const scan = new ArgumentsScan()
   for (let at = 0; at < text.length; at += 1) {
@@ -140,7 +140,7 @@ test('a member’s bytes are what JSON.parse reads for it', () => {
     fc.property(object, fc.constantFrom(undefined, 2), (item, indent) => {
       const text = JSON.stringify(item, null, indent)
       const bytes = findMember(Buffer.from(text), 'body').value
-      // As the text has it: JSON knows no -0.
+      // Compared with the written text, because JSON.stringify has no -0.
       const { body: expected } = JSON.parse(text) as { body?: unknown }
       expect(bytes === null ? undefined : JSON.parse(bytes.toString())).toEqual(expected)
     }),

@@ -25,10 +25,10 @@ const quote = 0x22
 // - No long turns. What may be megabytes is read in steps between which other calls have their turn, or without a
 //   value being built (`set-aside-texts.ts`, `json-body.ts`).
 
-/** Strings up to about this length are cheaper to walk byte by byte than to search. */
+/** Up to about this length a string is walked byte by byte, which is cheaper than a search. */
 const walkedStringBytes = 24
 
-/** Position of the next byte that is not white space. */
+/** The position of the next byte that is not white space. */
 export function skipSpace(buffer: Buffer, start: number): number {
   let position = start
   while (isSpace(buffer[position])) position += 1
@@ -36,8 +36,8 @@ export function skipSpace(buffer: Buffer, start: number): number {
 }
 
 /**
- * Position after the closing quote of a string whose content continues at `from`; -1 when the string is not closed before
- * `end`. `from` must not lie behind an unpaired backslash. Bytes from `end` on are never believed.
+ * The position after the closing quote of a string whose content continues at `from`; -1 when the string is not closed
+ * before `end`. `from` must not follow an unpaired backslash. Bytes from `end` on are ignored.
  */
 export function stringEnd(buffer: Buffer, from: number, end: number): number {
   let position = from
@@ -56,14 +56,14 @@ export function stringEnd(buffer: Buffer, from: number, end: number): number {
   }
 }
 
-/** Position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */
+/** The position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */
 export function skipString(buffer: Buffer, start: number): number {
   const end = stringEnd(buffer, start + 1, buffer.length)
   if (end < 0) throw malformed(buffer, 'a string is not closed', start)
   return end
 }
 
-/** Whether an odd number of backslashes precedes; none before `from` belongs to this run. */
+/** Whether an odd number of backslashes precedes this position; bytes before `from` do not count. */
 export function isEscaped(buffer: Uint8Array, at: number, from: number): boolean {
   let count = 0
   while (at - 1 - count >= from && buffer[at - 1 - count] === backslash) count += 1
@@ -71,8 +71,8 @@ export function isEscaped(buffer: Uint8Array, at: number, from: number): boolean
 }
 
 /**
- * Position after the value that begins at `start`. Throws `invalid_request` when there is none and, where names are kept,
- * for a name that an object in it has twice.
+ * The position after the value that begins at `start`. Throws `invalid_request` when there is no value and, with
+ * `names`, when a name stands twice in one of its objects.
  */
 export function skipValue(buffer: Buffer, start: number, names: MemberNames | null = null): number {
   const first = buffer[start]
@@ -84,8 +84,8 @@ export function skipValue(buffer: Buffer, start: number, names: MemberNames | nu
 }
 
 /**
- * Position after a value inside a list or an object that is valid JSON. A number or a word is not checked, and the white
- * space behind it belongs to it, so that a list put together from its elements has all its bytes.
+ * The position after a value inside a valid JSON list or object. A number or a word is not checked, and the white space
+ * after it counts as part of it, so that the elements of a list together have all its bytes.
  */
 export function skipElement(buffer: Buffer, start: number): number {
   const first = buffer[start]
@@ -96,7 +96,7 @@ export function skipElement(buffer: Buffer, start: number): number {
   return position
 }
 
-/** Whether an object or a list begins there. */
+/** Whether an object or a list begins at this position. */
 export function isBracketed(buffer: Buffer, at: number): boolean {
   return buffer[at] === openBrace || buffer[at] === openBracket
 }
@@ -111,7 +111,7 @@ function literalEnd(buffer: Buffer, start: number): number {
   return position
 }
 
-/** Position after a bracketed value; a stack of bracket kinds finds `[}` before an upstream does. */
+/** The position after a bracketed value. A stack of brackets finds `[}` before a provider does. */
 function skipContainer(buffer: Buffer, start: number, names: MemberNames | null): number {
   const closers: number[] = []
   let position = start
@@ -119,7 +119,7 @@ function skipContainer(buffer: Buffer, start: number, names: MemberNames | null)
     const byte = buffer[position]
     if (byte === quote) {
       const end = skipString(buffer, position)
-      // Only a name stands before a colon.
+      // A string before a colon is a name.
       if (names !== null && isBefore(colon, buffer, end) && names.addIsTwice(position, end))
         throw appearsTwice(buffer, position, end)
       position = end
@@ -145,15 +145,15 @@ function isBefore(next: number, buffer: Buffer, at: number): boolean {
   return buffer[at] === next || buffer[skipSpace(buffer, at)] === next
 }
 
-/** Refuses a text that is valid JSON for a name that any object in it has twice. */
+/** Refuses a valid JSON text in which a name stands twice in any object. */
 export function requireUniqueNames(bytes: Uint8Array): void {
   const buffer = toBuffer(bytes)
   skipValue(buffer, skipSpace(buffer, markLength(buffer)), new MemberNames(buffer))
 }
 
 /**
- * The value of a member in the bytes of an object that is valid JSON, and how often the object has the name. Of several
- * the last counts, as it does for `JSON.parse`. `name` is ASCII. The value shares memory with the object.
+ * The value of a member in the bytes of a valid JSON object, and how often the object has the name. The last one
+ * counts, as for `JSON.parse`. `name` is ASCII. The value shares memory with the object.
  */
 export function findMember(object: Buffer, name: string): { value: Buffer | null; count: number } {
   const found: { value: Buffer | null; count: number } = { value: null, count: 0 }
@@ -178,13 +178,16 @@ function isName(object: Buffer, start: number, end: number, name: string): boole
   return hasEscape(object, start, end) && JSON.parse(object.toString('utf8', start, end)) === name
 }
 
-/** Whether a string has an escape, so that it is not what its bytes say. */
+/** Whether a string has an escape, so that its text differs from its bytes. */
 export function hasEscape(buffer: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (buffer[at] === backslash) return true
   return false
 }
 
-/** Whether just these bytes stand there. By hand: for a few bytes a call into the runtime costs more than the comparison. */
+/**
+ * Whether exactly these bytes stand there. A loop, because for a few bytes a call into the runtime costs more than the
+ * comparison.
+ */
 export function isBytes(buffer: Uint8Array, start: number, end: number, bytes: Uint8Array): boolean {
   if (end - start !== bytes.length) return false
   for (let at = 0; at < bytes.length; at += 1) if (buffer[start + at] !== bytes[at]) return false
@@ -192,12 +195,12 @@ export function isBytes(buffer: Uint8Array, start: number, end: number, bytes: U
 }
 
 /**
- * Whether a JSON text is nested at most so deep. Asked before a text is parsed that will be written again: the runtime
- * writes ten thousand levels in time that grows with their square, and dies of more. Of a text that is no JSON the
- * answer means nothing, but it comes as fast.
+ * Whether a JSON text has at most this depth. Checked before parsing a text that will be written again: the runtime
+ * writes ten thousand levels in quadratic time and crashes on more. For a text that is not JSON the result means
+ * nothing, but it comes as fast.
  */
 export function isNestedWithin(json: string, depthMax: number): boolean {
-  // Every level opens and closes.
+  // Every level has two brackets.
   if (json.length <= 2 * depthMax) return true
   let depth = 0
   for (let position = 0; position < json.length; position += 1) {
@@ -214,7 +217,7 @@ export function isNestedWithin(json: string, depthMax: number): boolean {
   return true
 }
 
-/** Position of the quote that closes a string whose inside begins at `start`; -1 when there is none. */
+/** The position of the closing quote of a string whose inside begins at `start`; -1 when there is none. */
 export function closingQuote(json: string, start: number): number {
   for (let from = start; ;) {
     const end = json.indexOf('"', from)
@@ -226,18 +229,21 @@ export function closingQuote(json: string, start: number): number {
   }
 }
 
-/** Where in the text the scan stands; `beyond` once something follows the object, or the text is none. */
+/**
+ * The position of the scan in the text; `beyond` once more than white space follows the object, or the text is not an
+ * object.
+ */
 type Place = 'before' | 'inside' | 'string' | 'escape' | 'behind' | 'beyond'
 
 /**
- * Follows the arguments of a tool call, piece by piece, to tell when their object is all there. It looks at every
- * character once and keeps none, so that megabytes in single characters cost no more than in one piece.
+ * Follows the arguments of a tool call, piece by piece, to tell when their object is complete. It looks at every
+ * character once and stores none, so that megabytes in single characters cost no more than in one piece.
  */
 export class ArgumentsScan {
   #place: Place = 'before'
   #depth = 0
 
-  /** Whether the object is closed, and nothing but space follows it. */
+  /** Whether the object is closed and only white space follows it. */
   get isWhole(): boolean {
     return this.#place === 'behind'
   }
@@ -274,7 +280,7 @@ export class ArgumentsScan {
   }
 }
 
-/** Space, the only thing that may stand beside the object. */
+/** Only white space may stand beside the object. */
 function outside(place: Place, unit: number): Place {
   return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) ? place : 'beyond'
 }

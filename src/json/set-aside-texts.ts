@@ -19,27 +19,33 @@ import { requireFewElements } from './json-body.ts'
 import { isEscaped } from './scan.ts'
 import { parseExactly } from './values.ts'
 
-/** Bytes at the beginning of a body that show whether its texts are long, and the length of a long text: parsing a shorter text costs less than leaving it out. */
+/**
+ * The bytes at the beginning of a body that decide whether its texts are long, and the least length of a long text.
+ * Parsing a shorter text costs less than leaving it out.
+ */
 const leanProbeBytes = 32_768
 export const leanProbeTextBytesMin = 2_048
-/** A large body that must be read all the same is read in slices of so many bytes. */
+/** The slice size for a large text that must be read anyway. */
 const leanSliceBytes = 262_144
-/** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
+/**
+ * The most strings of one answer that are searched for long texts. An answer with more strings has few long ones, so it
+ * is parsed whole.
+ */
 export const setAsideTextsSearchedMax = 1_000
 
 const backslash = 0x5c
 const colon = 0x3a
 const quote = 0x22
 
-// Random, so that neither a caller nor a model can write it; with a control character, so that it shows when JSON was
-// written into JSON.
+// Random, so that neither a caller nor a model can write it. With a control character, so that JSON inside JSON is
+// recognised by its escapes.
 const nonce = randomBytes(12).toString('hex')
 /** Stands for a text in a parsed value, before and after the text's number. */
 export const mark = `\u0001${nonce}`
-/** The same as it is written in JSON. */
+/** The same mark as JSON writes it. */
 export const writtenMark = `\\u0001${nonce}`
 
-/** Members whose long texts are passed on and never looked into. */
+/** Members whose long texts are only passed on. */
 const setAsideNames: ReadonlySet<string> = new Set([
   'content',
   'refusal',
@@ -52,23 +58,23 @@ const setAsideNames: ReadonlySet<string> = new Set([
 ])
 
 interface SetAsideText {
-  /** What stood between the quotes. */
+  /** The bytes between the quotes. */
   bytes: Uint8Array
-  /** Bytes of the text once its escapes are read. */
+  /** The length of the text in bytes after its escapes are decoded. */
   textBytes: number
 }
 
 /**
- * A JSON text with its long strings set aside, so that a megabyte that is only passed on is neither built nor written.
- * Marks stand in for them.
+ * A JSON text with its long strings set aside, so that a megabyte that is only passed on is never built or written as a
+ * string. Marks take the place of these strings.
  */
 export interface SetAsideTexts {
-  /** The rest, valid JSON exactly when the whole is. */
+  /** The rest of the text; it is valid JSON exactly when the whole text is. */
   skeleton: string
   texts: readonly SetAsideText[]
 }
 
-/** Sets aside the long texts of a JSON text; null when it has none, or when that cannot be done beyond doubt. */
+/** Sets aside the long texts of a JSON text; null when it has none, or when it is uncertain where they lie. */
 export function setTextsAside(bytes: Uint8Array): SetAsideTexts | null {
   if (bytes.length < setAsideTextBytesMin || !isUtf8(bytes)) return null
   const buffer = toBuffer(bytes)
@@ -94,14 +100,17 @@ export function setTextsAside(bytes: Uint8Array): SetAsideTexts | null {
   return texts.length === 0 ? null : { skeleton: skeleton + buffer.toString('utf8', copied), texts }
 }
 
-/** Whether the string before, from `keyStart` to `keyEnd`, is the name of the value at `start`, and one to set aside. */
+/**
+ * Whether the string from `keyStart` to `keyEnd` is the name of the value at `start`, and that value's text may be set
+ * aside.
+ */
 function isSetAside(buffer: Buffer, keyStart: number, keyEnd: number, start: number): boolean {
   const between = buffer.toString('latin1', keyEnd, start).trim()
   if (between.length !== 1 || between.charCodeAt(0) !== colon) return false
   return setAsideNames.has(buffer.toString('latin1', keyStart + 1, keyEnd - 1))
 }
 
-/** Bytes of a parsed string as UTF-8, with what was set aside of it. */
+/** The bytes of a parsed string in UTF-8, set-aside texts included. */
 export function wholeBytesOf(text: string, { texts }: SetAsideTexts): number {
   let bytes = 0
   for (const [index, part] of text.split(mark).entries()) {
@@ -110,27 +119,28 @@ export function wholeBytesOf(text: string, { texts }: SetAsideTexts): number {
   return bytes
 }
 
-/** Whether a parsed string has a mark inside JSON of its own, where the text would need to be escaped once more. */
+/** Whether a parsed string contains JSON with a mark; the text in it would need one more level of escapes. */
 export function isSetAsideWithin(text: string): boolean {
   return text.includes(writtenMark)
 }
 
-/** Whether JSON has a mark in a text that is JSON itself. */
+/** Whether JSON has a mark inside a text that is JSON itself. */
 export function isMarkedWithin(json: string): boolean {
   return json.includes(`\\${writtenMark}`)
 }
 
-/** JSON written with marks, with the texts that were set aside back in their places. */
+/** JSON that was written with marks, with the set-aside texts back in place. */
 export function putTextsBack(json: string, { texts }: SetAsideTexts): BodyPieces {
   return fillMarks(json, (index) => texts[index]?.bytes)
 }
 
-/** Without escapes, which would make a head longer than its text. */
+/** Excludes escapes, which would make a head longer than its text. */
 const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
 
 /**
- * A request body without its longer texts, where that costs less than to parse it whole or must be: null for a small
- * one, and for one of middling size whose texts are short. Rejects with `invalid_request` for one of too many elements.
+ * A request body without its longer texts, when that is cheaper than parsing it whole or the body is too large to be
+ * parsed. Null for a small body, and for a medium one with short texts. Rejects with `invalid_request` for too many
+ * elements.
  */
 export async function leanOf(bytes: Uint8Array): Promise<LeanJson | null> {
   if (bytes.length >= elementsBytesMin) await requireFewElements(bytes)
@@ -139,7 +149,7 @@ export async function leanOf(bytes: Uint8Array): Promise<LeanJson | null> {
   return isWhole ? null : inTurns(leaveOutTexts(bytes))
 }
 
-/** Whether the beginning is mostly of long texts. */
+/** Whether the beginning consists mostly of long texts. */
 function beginsWithLongTexts(bytes: Uint8Array): boolean {
   const source = toBuffer(bytes.subarray(0, leanProbeBytes))
   let longBytes = 0
@@ -151,15 +161,15 @@ function beginsWithLongTexts(bytes: Uint8Array): boolean {
       start = -1
     }
   }
-  // The last one has its end behind what is looked at.
+  // The last text may end after the probed bytes.
   if (start !== -1) longBytes += source.length - start
   return longBytes * 2 > source.length
 }
 
 /**
- * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall
- * everybody, and nobody looks into what a prompt or a picture says. What is broken in a text stays for the provider to
- * find, and what is broken around them is still broken in what is left.
+ * Leaves out the longer texts of a JSON text, in steps of a few milliseconds: parsing megabytes at once would block the
+ * event loop, and the gateway does not read the contents of prompts or pictures. A fault inside a text is left for the
+ * provider to find; a fault around the texts remains in the lean text.
  */
 export function* leaveOutTexts(bytes: Uint8Array): Generator<void, LeanJson> {
   const source = toBuffer(bytes)
@@ -179,24 +189,24 @@ export function* leaveOutTexts(bytes: Uint8Array): Generator<void, LeanJson> {
   }
 }
 
-/** Copies what is between the texts that are left out. */
+/** Copies the bytes between the left-out texts. */
 class LeanWriter {
   readonly #source: Buffer
   readonly #target: Buffer
   readonly #texts: LeftOutText[] = []
   #length = 0
   #copied = 0
-  /** The string before: where it begins and ends, quotes included. */
+  /** The place of the previous string, quotes included. */
   #keyStart = 0
   #keyEnd = 0
 
   constructor(source: Buffer) {
     this.#source = source
-    // A mark is shorter than any text that is left out, and memory that is not written costs nothing.
+    // Large enough, because a mark is shorter than any left-out text; memory that is never written costs nothing.
     this.#target = Buffer.allocUnsafeSlow(source.length)
   }
 
-  /** A string, by the positions of its quotes. */
+  /** Adds a string, given by the positions of its quotes. */
   addText(start: number, end: number): void {
     const from = end - start > leanTextBytesMin ? start + 1 + this.#headLength(start + 1) : end
     if (end - from >= leanTextBytesMin && !this.#isNeeded(start, end)) {
@@ -219,13 +229,16 @@ class LeanWriter {
     this.#length += this.#source.copy(this.#target, this.#length, this.#copied, end)
   }
 
-  /** What is looked into of a long text: the type of what a data URL has in it, and where a sealed thought is from. */
+  /**
+   * The length of the part of a long text that is read: the media type of a data URL, and the origin of a sealed
+   * thought.
+   */
   #headLength(start: number): number {
     const head = this.#source.toString('latin1', start, start + leanHeadBytesMax)
     return heads.exec(head)?.[0].length ?? 0
   }
 
-  /** Names, and ids, which must stay equal to each other. */
+  /** Names, and ids, which must stay comparable. */
   #isNeeded(start: number, end: number): boolean {
     const source = this.#source
     if (/^\s*:/.test(source.toString('latin1', end + 1, end + 16))) return true
@@ -236,7 +249,7 @@ class LeanWriter {
   }
 }
 
-/** A member as it can be looked into: without its longer texts, where the document is lean. */
+/** A member for reading: without its longer texts when the document is lean. */
 export class LookedInto {
   readonly bytes: Buffer
   readonly #name: string
@@ -248,23 +261,23 @@ export class LookedInto {
     this.#document = document
   }
 
-  /** The value, marks in place of what was left out. Throws `invalid_request` naming the member. */
+  /** The value, with marks in place of left-out texts. Throws `invalid_request`, which names the member. */
   value(): unknown {
     return leanMemberValue(this.#document, this.#name)
   }
 
-  /** The same, numbers that JavaScript cannot hold as they were written. */
+  /** The same value; numbers that JavaScript cannot hold keep their digits. */
   exactValue(): unknown {
     return leanMemberValue(this.#document, this.#name, parseExactly)
   }
 
-  /** Characters of a text of the value; bytes where it was left out. */
+  /** The length of a text of the value in characters, or in bytes if it was left out. */
   lengthOf(text: string): number {
     const { lean } = this.#document
     return lean ? lengthOf(text, lean) : text.length
   }
 
-  /** A text of the value, whole, or null when it is longer. */
+  /** A text of the value, complete; null when it is longer than `lengthMax`. */
   textOf(text: string, lengthMax: number): string | null {
     const { lean } = this.#document
     if (!lean || !text.includes(mark)) return text.length > lengthMax ? null : text
@@ -272,7 +285,7 @@ export class LookedInto {
     return JSON.parse(Buffer.from(joinPieces(this.restore(JSON.stringify(text)))).toString('utf8')) as string
   }
 
-  /** The beginning of a text of the value: all of it, or at least so many characters. */
+  /** The beginning of a text of the value: all of it, or at least `lengthMin` characters. */
   beginningOf(text: string, lengthMin: number): string {
     if (!text.includes(mark)) return text
     let beginning = ''
@@ -283,14 +296,14 @@ export class LookedInto {
     return beginning
   }
 
-  /** JSON that was made of the value, whole again. */
+  /** JSON made from the value, with the left-out texts back in place. */
   restore(json: string): BodyPieces {
     const { lean, bytes } = this.#document
     return lean ? restore(json, bytes, lean) : [json]
   }
 }
 
-/** Null when the document has no such member. */
+/** Returns null when the document has no such member. */
 export function lookInto(document: JsonDocument, name: string): LookedInto | null {
   const { bytes, members } = document.lean ?? document
   const member = members.get(name)
@@ -308,7 +321,7 @@ function lengthOf(text: string, { texts }: LeanJson): number {
   return length
 }
 
-/** A parsed text with what was left out of it. Throws `invalid_request` when that is no JSON. */
+/** A parsed text with its left-out parts. Throws `invalid_request` when these are not JSON. */
 export function wholeText(text: string, source: Uint8Array, { texts }: LeanJson): string {
   const parts = text.split(mark).map((part, index) => {
     const left = index % 2 === 1 ? texts[Number(part)] : undefined
@@ -318,8 +331,8 @@ export function wholeText(text: string, source: Uint8Array, { texts }: LeanJson)
 }
 
 /**
- * A text of a lean document in slices, its escapes read, so that megabytes of it stall nobody. For texts in ASCII: other bytes
- * come as Latin-1. Throws `invalid_request` when it is no JSON.
+ * A text of a lean document in slices, with escapes decoded, so that megabytes of it do not block the event loop. For
+ * ASCII texts: other bytes come as Latin-1. Throws `invalid_request` when it is not JSON.
  */
 export function* slicesOfText(text: string, { bytes, lean }: JsonDocument): Generator<string> {
   for (const [index, part] of text.split(mark).entries()) {
@@ -338,7 +351,7 @@ function* slicesOf(json: Buffer): Generator<string> {
   }
 }
 
-/** Not within an escape, of which the longest has six bytes. */
+/** The end of a slice never lies inside an escape; the longest escape has six bytes. */
 function endOfSlice(json: Buffer, start: number): number {
   const end = start + leanSliceBytes
   if (end >= json.length) return json.length
@@ -359,7 +372,7 @@ function parseText(json: string): string {
   }
 }
 
-/** JSON written with marks, with the texts that were left out back in their places. */
+/** JSON that was written with marks, with the left-out texts back in place. */
 export function restore(json: string, source: Uint8Array, { texts }: LeanJson): BodyPieces {
   return fillMarks(json, (index) => {
     const left = texts[index]

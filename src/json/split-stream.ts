@@ -9,57 +9,60 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-/** Takes the inside of one string, its escapes read, in pieces cut anywhere, and gives the bytes that it stands for. */
+/**
+ * Receives the inside of one string, with escapes decoded, in pieces cut anywhere, and returns the bytes that it
+ * encodes.
+ */
 export interface StringDecoder {
   push(text: string): Uint8Array
   end(): Uint8Array
 }
 
-/** Which strings are taken out of a document, and what happens to them. */
+/** Which strings are taken out of a document, and how they are decoded. */
 export interface StringsToTake {
-  /** Names of members from the top to the string; `*` is any place of a list. */
+  /** The path of members from the top to the string; `*` matches any position in a list. */
   at: readonly string[]
-  /** The decoder of a string that begins; throws where the document may not have another. */
+  /** Makes the decoder for a new string; throws when the document must not have another. */
   begin(): StringDecoder
-  /** The most bytes of a document besides its strings, and the most levels. */
+  /** The most bytes of a document besides these strings, and its greatest depth. */
   keptBytesMax: number
   depthMax: number
   errors: {
     tooManyBytes(): Error
     tooDeep(): Error
-    /** A name that is no JSON; `fault` says what is wrong in the document so far. */
+    /** For a name that is not JSON; `fault` describes the first fault of the document so far. */
     brokenName(fault: string, cause: unknown): Error
-    /** An escape that JSON does not have, inside a string that is taken out. */
+    /** For an invalid escape inside a string that is taken out. */
     brokenEscape(escape: string, cause: unknown): Error
   }
 }
 
-/** A string that was taken out: where it stood in what is kept, and how many bytes it had. */
+/** A string that was taken out: its position in the kept bytes, and its length in bytes. */
 interface TakenString {
   at: number
   bytes: number
 }
 
 /**
- * Splits JSON documents into the strings at one place and everything else, byte by byte as they come, so that memory stays
- * flat whatever the size and the order of members. The strings are decoded; all other bytes are kept, bounded, and are
- * the document in which each such string reads as `""`. Whether the rest is JSON is for the parser of the rest to say.
+ * Splits JSON documents into the strings at one place and all else, byte by byte on arrival, so that memory stays
+ * constant whatever the size and the order of members. The strings are decoded. All other bytes are kept, up to a
+ * bound, and form the document in which each such string is `""`. The parser of this rest judges whether it is JSON.
  */
 export class SplitStream {
   readonly #rules: StringsToTake
   readonly #kept: KeptBytes
-  /** The decoder of the string that is being taken out; null outside of such strings. */
+  /** The decoder of the current string; null outside of such strings. */
   #decoder: StringDecoder | null = null
   #isInString = false
   #isEscaped = false
-  /** Names of members from the top to where the stream stands; null inside a list, and before a name. */
+  /** The path of members to the current position; null inside a list, and before a name. */
   #path: (string | null)[] = []
   #isList: boolean[] = []
   #isName = false
   #stringStart = 0
-  /** An escape inside the taken string that is not whole yet. */
+  /** An incomplete escape inside the current string. */
   #escape = ''
-  /** Text of the taken string in this piece, its escapes read, that is not decoded yet. */
+  /** Text of the current string in this piece, escapes decoded, that its decoder has not received yet. */
   #text = ''
   #taken: TakenString[] = []
 
@@ -68,7 +71,7 @@ export class SplitStream {
     this.#kept = new KeptBytes(rules.keptBytesMax, () => rules.errors.tooManyBytes())
   }
 
-  /** Takes the next bytes, and adds what was decoded of them, in order: one piece for each part of a string. */
+  /** Takes the next bytes and appends the decoded bytes to `decoded`, in order: one piece for each part of a string. */
   push(piece: Uint8Array, decoded: Uint8Array[]): void {
     for (let offset = 0; offset < piece.length;) {
       if (this.#decoder === null) this.#scanByte(piece[offset++] ?? 0)
@@ -77,17 +80,17 @@ export class SplitStream {
     if (this.#decoder !== null) this.#decode(this.#decoder, decoded)
   }
 
-  /** Whether the bytes so far end inside a string that is taken out. */
+  /** Whether the bytes so far end inside such a string. */
   get isInTaken(): boolean {
     return this.#decoder !== null
   }
 
-  /** The document without its strings; to be used before the next byte. */
+  /** The document without its strings; valid until the next byte. */
   get rest(): Uint8Array {
     return this.#kept.view()
   }
 
-  /** The next byte begins another document. */
+  /** Prepares for the next document. */
   reset(): void {
     this.#decoder = null
     this.#isInString = false
@@ -101,7 +104,10 @@ export class SplitStream {
     this.#kept.clear()
   }
 
-  /** What is wrong with the rest, by its place in the whole document: a taken string stood in one line with what follows it. */
+  /**
+   * The fault of the rest, with its place in the whole document: a string that was taken out stood in the same line as
+   * the bytes after it.
+   */
   describeFault(): string {
     const rest = this.#kept.view()
     const fault = findSyntaxFault(rest)
@@ -113,10 +119,11 @@ export class SplitStream {
     return `${fault.problem} (${describePlace({ line, column: column + before })})`
   }
 
-  /** From here to the quote that ends the string, or to the end of the piece. */
+  /** Reads to the quote that ends the string, or to the end of the piece. */
   #scanTaken(decoder: StringDecoder, piece: Uint8Array, start: number, decoded: Uint8Array[]): number {
     let offset = start
-    // Not looked for again after every escape: some encoders write one for every 64 characters.
+    // Remembered, because some encoders write an escape after every 64 characters, and searching again each time would
+    // be slow.
     let end = -1
     let escape = -1
     while (offset < piece.length) {
@@ -146,7 +153,7 @@ export class SplitStream {
     if (last) last.bytes += bytes
   }
 
-  /** One byte of an escape: some encoders write `\/`, and wrapped base64 has `\n`. */
+  /** Reads one byte of an escape: some encoders write `\/`, and wrapped base64 has `\n`. */
   #scanEscape(byte: number): void {
     this.#escape += String.fromCharCode(byte)
     const length = this.#escape[1] === 'u' ? 6 : 2
@@ -165,7 +172,7 @@ export class SplitStream {
     }
   }
 
-  /** In one piece for each piece of the document, because every decoded piece may be a write of its own. */
+  /** Decodes once for each piece of the document, because every decoded piece may become a write of its own. */
   #decode(decoder: StringDecoder, decoded: Uint8Array[]): void {
     if (this.#text === '') return
     const bytes = decoder.push(this.#text)
@@ -240,14 +247,14 @@ export class SplitStream {
   }
 }
 
-/** Bytes that are kept of a body which is read byte by byte, in memory that grows with them. */
+/** The kept bytes of a body that is read byte by byte, in memory that grows with them. */
 export class KeptBytes {
   readonly #bytesMax: number
   readonly #tooMany: () => Error
   #bytes: Uint8Array = new Uint8Array(1_024)
   #length = 0
 
-  /** What `tooMany` makes is thrown at the byte after `bytesMax`. */
+  /** The error of `tooMany` is thrown at the byte after `bytesMax`. */
   constructor(bytesMax: number, tooMany: () => Error) {
     this.#bytesMax = bytesMax
     this.#tooMany = tooMany
@@ -267,7 +274,7 @@ export class KeptBytes {
     this.#bytes[this.#length++] = byte
   }
 
-  /** What was kept from `start` on; to be used before the next byte. */
+  /** The kept bytes from `start` on; valid until the next byte. */
   view(start = 0): Uint8Array {
     return this.#bytes.subarray(start, this.#length)
   }
@@ -277,13 +284,13 @@ export class KeptBytes {
   }
 }
 
-/** Where a byte next stands, at or after `start`; the end when it does not. */
+/** The next position of a byte, at or after `start`; the end when there is none. */
 function positionOf(byte: number, piece: Uint8Array, start: number): number {
   const found = piece.indexOf(byte, start)
   return found < 0 ? piece.length : found
 }
 
-/** A character for each byte. */
+/** One character for each byte. */
 function toLatin1(piece: Uint8Array, start: number, end: number): string {
   return Buffer.from(piece.buffer, piece.byteOffset + start, end - start).toString('latin1')
 }

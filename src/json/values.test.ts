@@ -75,7 +75,7 @@ describe('a JSON text', () => {
   })
 })
 
-// What a tool is given goes from one format to the other with the digits that were written.
+// The input of a tool keeps its digits from one format to the other.
 
 const input = `{"id":9007199254740993,"deep":{"list":[1e400,-0,0.1000000000000000055,1.5]}}`
 const schema = `{"type":"object","properties":{"id":{"type":"integer","maximum":9223372036854775807}}}`

@@ -1,12 +1,15 @@
-/** Characters of a JSON text in which numbers that JavaScript cannot hold are looked for: its values cost a fifth of a microsecond each then. */
+/**
+ * Numbers that JavaScript cannot hold are preserved in JSON texts up to this length; there each value costs a fifth of
+ * a microsecond.
+ */
 export const exactJsonLengthMax = 524_288
 /** Counts of tokens beyond this are absurd and treated as not reported. */
 const tokenCountMax = 1_000_000_000
 
-// Every reader takes a parsed value of which nothing is known. Its name says what it gives for a value of another kind:
-// `…OrNull` gives null, `…OrEmpty` an empty value, `…OrZero` the number 0. None of them throws.
+// Every reader takes a parsed value of unknown kind. Its name says what it returns for a value of another kind:
+// `…OrNull` returns null, `…OrEmpty` an empty value, `…OrZero` the number 0. None of them throws.
 
-/** An object of an answer or a request: nothing about its members is known yet. */
+/** An object of an answer or a request, with unknown members. */
 export type WireRecord = Readonly<Record<string, unknown>>
 
 /** True for a JSON object, not for null or a list. */
@@ -14,7 +17,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object. */
 export function recordOrNull(value: unknown): WireRecord | null {
   return isRecord(value) ? value : null
 }
@@ -24,7 +26,6 @@ export function recordOrEmpty(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }
 
-/** The list. */
 export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -44,37 +45,34 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The text where it has a character at least; null for an empty one. */
+/** The text if it has at least one character; null for an empty one. */
 export function filledTextOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** The text. */
 export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The text, and any other value as JSON; empty for `undefined`. */
+/** The text; any other value as JSON; empty for `undefined`. */
 export function textOrJson(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** The number, which is infinite where the JSON has one beyond all numbers. */
+/** The number. It is infinite when the JSON has one beyond the largest double. */
 export function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** The finite number. */
 export function finiteNumberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The finite number. */
 export function numberOrZero(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
-/** The whole number from 0 on that JavaScript holds exactly. */
+/** The whole number, at least 0 and small enough for JavaScript to hold exactly. */
 export function countOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
@@ -86,35 +84,34 @@ export function tokenCountOrNull(value: unknown): number | null {
     : null
 }
 
-/** The boolean. */
 export function booleanOrNull(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null
 }
 
-/** The type of a tool or a part of a message, for an error; a caller may have written any value there. */
+/** The type of a tool or of a part of a message, for an error; it may be any value that the caller wrote. */
 export function typeNameOf({ type }: WireRecord): string {
   return textOrJson(type)
 }
 
 declare global {
-  /** Of the runtime, and not yet in the compiler's library. */
+  /** The runtime has these; the compiler's library does not yet. */
   interface JSON {
     rawJSON(text: string): object
     isRawJSON(value: unknown): boolean
   }
 }
 
-/** What such a number looks like: it has many digits or a large exponent, or is a zero with a sign. */
+/** Matches such numbers: many digits, a large exponent, or a zero with a sign. */
 const suspicious = /[[:,\s]-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE][+-]?\d{3}|0(?:\.0+)?[\s,\]}])/
 
 /** `JSON.parse` with its one argument. */
 export const parsePlainly = (json: string): unknown => JSON.parse(json)
 
 /**
- * As `JSON.parse`, and a number that JavaScript cannot hold stays as it was written: it is an object of the runtime's own
- * kind, which `JSON.stringify` writes digit by digit and with which nobody can calculate by mistake. For what goes on to
- * another format, such as the input of a tool; never for what is counted. Beyond a length all numbers are ordinary ones,
- * because to look at each value takes ten times as long.
+ * Like `JSON.parse`, but a number that JavaScript cannot hold stays an object of the runtime: `JSON.stringify` writes
+ * it with all digits, and code cannot calculate with it by mistake. For values that go on to another format, such as
+ * the input of a tool; never for counts. Above a length all numbers are ordinary, because checking each value takes ten
+ * times as long.
  */
 export function parseExactly(json: string): unknown {
   return json.length <= exactJsonLengthMax && suspicious.test(json)
@@ -127,7 +124,7 @@ export function isKeptNumber(value: unknown): boolean {
   return JSON.isRawJSON(value)
 }
 
-/** The value with ordinary numbers, for whoever must compare them. */
+/** The value with ordinary numbers, for comparisons. */
 export function withPlainNumbers<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }
@@ -147,7 +144,7 @@ function keepNumber(
 const zero = 0x30
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** The same text for all ways of writing one number. */
+/** The same text for all spellings of one number. */
 function digitsOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = numberParts.exec(number) ?? []
   const digits = whole + fraction

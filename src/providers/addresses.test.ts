@@ -27,7 +27,7 @@ const bodies = {
   embeddings: { input: 'hi' },
 }
 
-/** Where a call of this format goes, and the headers that are the provider's own business. */
+/** The URL of a call in this format, and the provider's own headers. */
 function sentBy(
   settings: Omit<ProviderSettings, 'weight' | 'models'>,
   format: keyof typeof bodies,

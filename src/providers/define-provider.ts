@@ -8,20 +8,23 @@ import type { HourRule, PriceEntry, TierRule } from '../catalog/prices/provider-
 import type { TextInterface } from '../formats/text/text-interface.ts'
 
 /**
- * What a provider can do. A modality is supported when its adapter is here. A modality of text has interfaces, several
- * where its models can be asked in several formats; the first is asked where a translation is needed.
+ * The adapters of a provider. A provider supports exactly the modalities that have an adapter. A text modality has a
+ * list of interfaces, one for each format; a translation uses the first.
  */
 export type Adapters = { [Name in TextModality]?: readonly TextInterface[] } & {
   transcription?: TranscriptionAdapter
   speech?: SpeechAdapter
 }
 
-/** The interfaces through which models of a kind are asked with text; none for kinds of sound. */
+/** The interfaces for text models of a kind; empty for kinds of sound. */
 export function textInterfacesOf(adapters: Adapters, modality: Modality): readonly TextInterface[] {
   return (isSoundModality(modality) ? undefined : adapters[modality]) ?? []
 }
 
-/** Models, by the provider's own names, that it shuts down on a day (`YYYY-MM-DD`), with where and when (`YYYY-MM`) that was read. */
+/**
+ * Models, by the provider's names, that it shuts down on a day (`YYYY-MM-DD`), with the source and its month
+ * (`YYYY-MM`).
+ */
 export interface Retirement {
   upstream: readonly string[]
   on: string
@@ -29,88 +32,102 @@ export interface Retirement {
   seen: string
 }
 
-/** Everything the gateway knows about a provider before the operator has said anything. Immutable data. */
+/** All that the gateway knows about a provider before the operator configures it. Immutable data. */
 export interface Preset {
-  /** The tag callers use in `provider.only`, and what `preset` in the configuration names. */
+  /** The tag of the provider: callers use it in `provider.only`, and the configuration in `preset`. */
   slug: string
-  /** What callers see in the `provider` field. */
+  /** The provider's name in the `provider` field of answers. */
   name: string
   /**
-   * What its adapters were checked against: replies that it really gave, which `test/recordings` replays, or its documents
-   * alone. Only the first is called supported.
+   * The evidence for its adapters: replies that it really sent, which `test/recordings` replays, or only its
+   * documentation. Only a recorded provider is called supported.
    */
   status: 'recorded' | 'documented only'
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
   /**
-   * How the operator's address must end, the usual ending first, where the ending says in which of its forms it is asked;
-   * empty where any address will do.
+   * The allowed endings of the operator's URL, the usual one first, when the ending decides the form of the API; empty
+   * when any URL will do.
    */
   baseUrlEndings: readonly string[]
-  /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
+  /**
+   * The place of the key in a request. Without a `keyVariable` the key is optional and is sent when one is configured.
+   */
   auth: AuthScheme
-  /** Other ways in which a key travels there, by the name that `key_form` in the configuration gives them. */
+  /** Other places of the key, by the name that the configuration's `key_form` uses. */
   keyForms: Readonly<Record<string, AuthScheme>>
-  /** What every request of it carries besides, such as the version of its interface; the operator's own win. */
+  /** Headers of every request, such as the version of its API; the operator's own headers win. */
   headers: Readonly<Record<string, string>>
-  /** Environment variable of the key, null when there is none. */
+  /** The environment variable of the key; null when there is none. */
   keyVariable: string | null
-  /** Environment variable of the base URL, which for a server the operator runs also switches the provider on. */
+  /**
+   * The environment variable of the base URL. For a server that the operator runs, it also switches the provider on.
+   */
   baseUrlVariable: string | null
   /**
-   * Author of public model ids where the provider's own name for a model has none: how OpenRouter spells it, such as `x-ai`
-   * or `z-ai`, which is not always the slug. Of a host that OpenRouter does not name, the slug.
+   * The author in public model ids when the provider's name of a model has none: OpenRouter's spelling, such as `x-ai`
+   * or `z-ai`, which may differ from the slug. For a host that OpenRouter does not name, the slug.
    */
   author: string
-  /** How to ask which models there are; null when the provider has no listing. */
+  /** The request that lists its models; null when the provider has no listing. */
   listing: { path: string; shape: 'openai' | 'bare_array' | 'pages' } | null
-  /** How its server is asked what a model is, where the listing does not say; null when it has no way to tell. */
+  /** How to ask its server about a model when the listing lacks the facts; null when there is no way. */
   inspection: Inspection | null
-  /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
+  /**
+   * True for servers on the operator's own machines: they cost nothing, and only the listing says which models exist.
+   */
   isLocal: boolean
-  /** True where only the listing or the operator says what exists; what has a price need not be there. */
+  /** True when only the listing or the operator says which models exist; a model with a price may not exist. */
   onlyListed: boolean
-  /** Models that its listing leaves out, because they have an interface of their own. */
+  /** Models that its listing omits because they have their own interface. */
   unlisted: readonly string[]
-  /** True where the provider is whatever the operator names: callers then choose it by its deployment's own id and name. */
+  /** True when the operator names the provider; callers then select it by the id and name of its deployment. */
   isOperatorNamed: boolean
-  /** True of the simulator, which no document lists among the providers. */
+  /** True only for the simulator, which documents do not list among the providers. */
   isSimulator: boolean
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
-  /** How its names of models end that cost nothing, such as `:free`; absent where names do not tell. */
+  /** The ending of its free models' names, such as `:free`; absent when names do not tell. */
   freeEnding?: string
   /** Prices and rules of counting that the package lacks or has wrong. */
   prices: readonly PriceEntry[]
-  /** Models that it shuts down, and when; what its own listing says of a model goes before. */
+  /** Models that it shuts down, and when; dates in its own listing win. */
   retirements: readonly Retirement[]
-  /** Models that its documents name, for a provider that neither lists nor prices them; what they cost the operator says. */
+  /**
+   * Models in its documentation, for a provider without a listing and without prices; the operator states their prices.
+   */
   documentedModels: readonly string[]
-  /** What its cache writes for an hour cost where only the price of others is known; absent where it has no rule. */
+  /** The price of its cache writes for an hour, when only the other price is known; absent when it has no rule. */
   hourWrites?: HourRule
-  /** What its service tiers cost, as a fraction of the usual price; absent where it has no rule. */
+  /** The prices of its service tiers, as fractions of the usual price; absent when it has no rule. */
   tiers?: readonly TierRule[]
   /**
-   * A model's name without what is only an address of the provider's; the public id is made of it. Of a server that serves
-   * whatever its operator loads it has no slash, so that what such a server lists is never the id of another's model.
+   * The public part of a model's name: without what only belongs to the provider's paths. For a server whose models the
+   * operator loads, the result has no slash, so that such a model never gets another maker's id.
    */
   publicName: (upstreamModel: string) => string
-  /** The family that serves a name with a voice in it, so that not every voice need be listed; null of other names. */
+  /**
+   * The family that serves a model name with a voice in it, so that not every voice must be listed; null for other
+   * names.
+   */
   familyOfVoice?: (upstreamModel: string) => string | null
-  /** What names tell of the models that it made, here and at every host of many makers. */
+  /** What names tell about the models that it made, at its own host and at hosts of many makers. */
   family: readonly ModelRule[]
-  /** What names tell of its models here alone, such as limits of its own. Counts before every family. */
+  /** What names tell about models only at this host, such as its own limits. These rules come before every family's. */
   modelRules: readonly ModelRule[]
-  /** It serves what others made, or whatever the operator loads: the families of all providers count. */
+  /** It serves models of other makers, or any model that the operator loads, so the families of all providers apply. */
   hostsManyMakers: boolean
-  /** As its terms for API customers say; what is not known counts as the worse. The operator can state otherwise. */
+  /** From its terms for API customers; an unknown value counts as the worse one. The operator can state others. */
   dataPolicy: DataPolicy
   /** How batches run on it. */
   batch: Endpoint['batch']
   adapters: Adapters
-  /** What its audio adapters add to or take from what a model's name suggests. */
+  /** Changes that its audio adapters make to the capabilities suggested by a model's name. */
   audio: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> }
-  /** Of what real replies are replayed in `test/recordings`; the rest of its audio was written after its documents alone. */
+  /**
+   * The audio operations whose real replies `test/recordings` replays; the others were written from its documentation
+   * only.
+   */
   recordedAudio: readonly ('transcription' | 'speech')[]
 }
 
@@ -142,12 +159,12 @@ type Optional =
   | 'audio'
   | 'recordedAudio'
 
-/** What most providers take. */
+/** The key's place at most providers. */
 export const bearer: AuthScheme = { type: 'header', name: 'authorization', prefix: 'Bearer ' }
 
 const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 
-/** Completes a row with what is usual: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
+/** Completes a row with the defaults: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
     status: 'documented only',
@@ -180,7 +197,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
   } satisfies Preset)
 }
 
-/** An interface that is asked in these cases alone, where a provider answers some models or calls in another way. */
+/** Restricts an interface to some models or calls of a provider. */
 export function onlyFor(
   serves: NonNullable<TextInterface['serves']>,
   interfaceOfSome: TextInterface,
@@ -188,12 +205,12 @@ export function onlyFor(
   return { ...interfaceOfSome, serves }
 }
 
-/** Says yes to models whose public id or name at the provider fits. */
+/** Accepts models whose public id or provider's name matches. */
 export function named(pattern: RegExp): (asked: Pick<Endpoint, 'model' | 'upstreamModel'>) => boolean {
   return ({ model, upstreamModel }) => pattern.test(model) || pattern.test(upstreamModel)
 }
 
-/** Says yes to all other models. */
+/** Accepts all other models. */
 export function notNamed(pattern: RegExp): NonNullable<TextInterface['serves']> {
   const isNamed = named(pattern)
   return (asked) => !isNamed(asked)

@@ -10,7 +10,7 @@ import type { Preset } from './define-provider.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
 
-/** A provider as the operator configures it; the members are those of the configuration file, checked already. */
+/** A provider as the operator configures it; the members are those of the configuration file, already checked. */
 export interface ProviderSettings {
   id?: string | undefined
   preset: string
@@ -39,14 +39,14 @@ export interface ConfiguredDeployment extends DeploymentSource {
   credential: Credential
 }
 
-/** The preset of a slug that is known to exist. */
+/** The preset of a slug that exists. */
 export function presetOf(slug: string): Preset {
   const preset = findPreset(slug)
   assert(preset !== null, `there is no preset ${slug}`)
   return preset
 }
 
-/** A configured provider as the catalog takes it: preset, base URL and key were checked with the configuration. */
+/** A configured provider in the catalog's form; its preset, base URL and key were checked with the configuration. */
 export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeployment {
   const preset = presetOf(provider.preset)
   const id = provider.id ?? preset.slug
@@ -55,7 +55,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     id,
     preset: preset.slug,
     provider: isOperatorNamed ? id : preset.slug,
-    // Several servers of one's own are told apart by the names the operator gave them.
+    // Several servers of the operator's own differ by the names that the operator gave them.
     providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
     ...callerLoginsOf(provider, preset),
@@ -97,12 +97,12 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
   }
 }
 
-/** Where a deployment is asked about itself, with the operator's credential. */
+/** The target for questions to a deployment about itself, with the operator's credential. */
 export function targetOf({ deployment, credential }: ConfiguredDeployment): UpstreamTarget {
   return { baseUrl: deployment.baseUrl, credential }
 }
 
-/** The address of a server of one's own may be given as its other clients take it: without the path of its version. */
+/** The operator may write the URL of its own server as its other clients need it: without the path of the version. */
 function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: Preset): string {
   const url = (given ?? baseUrl ?? '').replace(/\/+$/, '')
   const isBare = isLocal && /^https?:\/\/[^/?#]+$/.test(url)
@@ -110,8 +110,8 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
 }
 
 /**
- * Whether its server may stand in the operator's own network: it says so by its preset, or by an address that no hosted
- * provider has. A server of the operator's own may be asked like a hosted provider, such as a proxy under `openai`.
+ * Whether its server may be in the operator's own network: by its preset, or by a URL that no hosted provider has. The
+ * operator may put its own server under a hosted provider's preset, for example a proxy under `openai`.
  */
 function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boolean {
   if (preset.isSimulator) return false
@@ -128,7 +128,7 @@ function authOf(
   return secret === undefined ? { type: 'none' } : { ...(keyForms[form] ?? auth), secret }
 }
 
-/** Headers of the preset alone: what the operator adds may be a secret of his. */
+/** Only headers of the preset, because a header that the operator adds may be a secret. */
 function callerLoginsOf(
   { caller_logins: isAllowed, base_url: given }: ProviderSettings,
   { baseUrl, headers }: Preset,
@@ -147,7 +147,7 @@ function additionsOf(
   return { additions: { headers: Object.fromEntries(lowerCase), query } }
 }
 
-/** Where a configured provider lists its models, below its base URL; null when it is not to be asked. */
+/** The path of a configured provider's listing below its base URL; null when it must not be asked. */
 export function listingPathOf({
   preset,
   discover,
@@ -156,7 +156,7 @@ export function listingPathOf({
   return discover === false || isClosed === true ? null : (presetOf(preset).listing?.path ?? null)
 }
 
-/** How a configured provider is asked what its models are; null when it is not. */
+/** How to ask a configured provider about its models; null when it must not be asked. */
 export function inspectionOf({
   preset,
   discover,
@@ -171,7 +171,7 @@ export function simulatorSettings(url: string): ProviderSettings {
   return { preset: preset.slug, base_url: `${url}/v1`, api_key: preset.slug, weight: 1, models: [] }
 }
 
-/** Providers that could be configured beside those that are, for telling people what would serve the model they asked for. */
+/** Providers that could be configured too, so that an error can say which of them would serve the requested model. */
 export function potentialProviders(configured: readonly ProviderSettings[]): PotentialProvider[] {
   const known = new Set(configured.map(({ preset }) => preset))
   return presets.flatMap((preset) => {

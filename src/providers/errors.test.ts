@@ -18,7 +18,7 @@ const consequences: Readonly<
 
 const refusals = rowsOf('refusals')
 
-/** Secrets and places that no message of ours may have, which every body below carries besides what it says. */
+/** Secrets and hosts that no message of the gateway may show. Each body below carries them besides its message. */
 const planted = [
   'sk-live-9f8e7d6c5b4a3f2e',
   'org-3c2b1a0f9e8d7c6b',

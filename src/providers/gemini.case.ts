@@ -34,7 +34,7 @@ const usageMetadata = {
   totalTokenCount: 12,
 }
 
-/** What every provider that speaks Gemini's format keeps, asked in chat completions. */
+/** The promises of every provider with Gemini's format, for a chat completions caller. */
 export function testGemini(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint(model, preset.slug)
@@ -111,7 +111,7 @@ export function testGemini(preset: Preset, adapter: TextInterface): void {
   })
 }
 
-/** What every provider keeps whose embeddings are Gemini's. */
+/** The promises of every provider with Gemini's embeddings. */
 export function testGeminiEmbeddings(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('embeddings' satisfies TextFormat, adapter.format)
   const body = {
@@ -141,7 +141,7 @@ export function testGeminiEmbeddings(preset: Preset, adapter: TextInterface): vo
     const answer = codec.decodeAnswer(bytesOf({ embeddings }), testContext, adapter.quirks, call)
     const shown = JSON.parse(textOf(answer.encode(testCharge)))
     expect(embeddingsAnswerSchema.safeParse(shown).error).toBeUndefined()
-    // Cut vectors are made as long as whole ones: [0, 1] and [0.6, 0.8].
+    // Cut vectors are normalized: [0, 1] and [0.6, 0.8].
     expect(shown.data.map((item: { embedding: string }) => item.embedding)).toEqual([
       'AAAAAAAAgD8=',
       'mpkZP83MTD8=',

@@ -8,13 +8,13 @@ import { testSound, testTranscription } from '../formats/transcription/transcrip
 import { findPreset, modelRulesOf } from './registry.ts'
 import { rowsOf } from '../../test/support/rows-of-providers.ts'
 
-// The languages of each vendor, by hand from its own client's types or, where those list none, from its documents; each is
-// asked for by the code that callers have for it.
+// The languages of each vendor, written by hand from the types of its own client or, if those have none, from its
+// documentation. Each is requested by the caller's code for it.
 
 const vendors = rowsOf('languages')
 type Vendor = (typeof vendors)[number]
 
-/** The caller's code where it is another than the vendor's word; null where callers have none. */
+/** The caller's code when it differs from the vendor's; null when callers have none. */
 const codes: Readonly<Record<string, string | null>> = { jw: 'jv', cmn: 'zh', haw: null, yue: null }
 
 function endpointOf({ preset: slug, model }: Vendor): Endpoint {
@@ -31,11 +31,11 @@ function endpointOf({ preset: slug, model }: Vendor): Endpoint {
 const isServed = (endpoint: Endpoint, call: TranscriptionCall) =>
   transcriptionRequirements(call).every(({ isMet }) => isMet(endpoint))
 
-/** The word for the language in what the vendor is sent: in a form, in a form's JSON, or in JSON. */
+/** The vendor's name of the language in its request: in a form, in a form's JSON, or in JSON. */
 async function wordSent(endpoint: Endpoint, call: TranscriptionCall): Promise<string | undefined> {
   const adapter = findPreset(endpoint.deployment.preset)?.adapters.transcription
   let step = adapter?.first({ call, endpoint, context: testContext })
-  // Gladia and AssemblyAI are given the sound before they are told what to do with it.
+  // Gladia and AssemblyAI receive the sound before the options.
   if (step?.type === 'send' && step.exchange.request.path.endsWith('upload')) {
     const told = { audio_url: 'https://files.example/1', upload_url: 'https://files.example/1' }
     const bytes = new TextEncoder().encode(JSON.stringify(told))
@@ -69,7 +69,7 @@ describe.each(vendors.map((vendor) => [vendor.preset, vendor] as const))('%s', (
       const sent = isServed(endpoint, call) ? await wordSent(endpoint, call) : 'refused'
       if (sent !== word) wrong.push(`${code}: ${sent} for ${word}`)
     }
-    // Norwegian has two codes, of which each vendor knows one.
+    // Norwegian has two codes; each vendor knows one of them.
     const bokmal = callFor('nb')
     const sent = isServed(endpoint, bokmal) ? await wordSent(endpoint, bokmal) : 'refused'
     if (sent !== 'no') wrong.push(`nb: ${sent} for no`)

@@ -15,7 +15,7 @@ import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-/** What every provider that speaks Anthropic's messages keeps, asked in chat completions. */
+/** The promises of every provider with Anthropic's messages, for a chat completions caller. */
 export function testMessages(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint('claude-sonnet-4-5', preset.slug)

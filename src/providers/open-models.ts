@@ -1,6 +1,6 @@
 import type { ModelRule } from '../catalog/capabilities.ts'
 
-/** Families whose makers have no folder here: they are known at hosts of many makers. */
+/** Families whose makers have no folder here; hosts of many makers serve them. */
 export const openModels: readonly ModelRule[] = [
   { name: /^(?!.*(?:realtime|live)).*(?:parakeet|canary)/i, modality: 'transcription' },
   { name: /kokoro|orpheus|parler/i, modality: 'speech' },

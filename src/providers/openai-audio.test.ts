@@ -12,7 +12,7 @@ function callWith(changes: Partial<TranscriptionCall> = {}): TranscriptionCall {
   return testTranscription({ audio: testSound('mp3'), ...changes })
 }
 
-/** A model of a provider with what its name tells. */
+/** A provider's model with the capabilities that its name implies. */
 function endpointAt(slug: string, model: string, baseUrl?: string): Endpoint {
   const preset = presetOf(slug)
   const endpoint = testEndpoint(model, slug)
@@ -44,7 +44,7 @@ function sentTo(endpoint: Endpoint, call: TranscriptionCall) {
   return step.exchange
 }
 
-/** The form as the runtime's own parser reads it, in its order. */
+/** The fields of the form in order, as the runtime's own parser reads them. */
 async function formSent(endpoint: Endpoint, call: TranscriptionCall): Promise<string[]> {
   const { body, headers } = sentTo(endpoint, call).request
   if (body === null || !('open' in body)) throw new Error('expected a streamed body')
@@ -63,7 +63,7 @@ const options = (slug: string, members: Record<string, unknown>) => ({
   preferences: { ...defaultPreferences, options: { [slug]: members } },
 })
 
-/** Provider and model, what is asked, and the form by the provider's documents. */
+/** Provider, model, request, and the form in the provider's documentation. */
 const forms: readonly [slug: string, model: string, asked: Partial<TranscriptionCall>, form: string[]][] = [
   ['openai', 'whisper-1', {}, ['model=whisper-1', 'response_format=json', file]],
   [
@@ -80,7 +80,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
       file,
     ],
   ],
-  // Neither has times, so that only the short answer is asked for.
+  // Neither model has times, so only the short answer is requested.
   ['openai', 'gpt-4o-transcribe', verbose, ['model=gpt-4o-transcribe', 'response_format=json', file]],
   [
     'openai',
@@ -148,7 +148,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
     verbose,
     ['model=voxtral-mini-2602', 'timestamp_granularities=segment', 'diarize=true', file],
   ],
-  // Speakers come with segments only.
+  // Only segments have speakers.
   ['mistral', 'voxtral-mini-2602', words, ['model=voxtral-mini-2602', 'timestamp_granularities=word', file]],
   [
     'mistral',
@@ -193,7 +193,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
     { audio: remoteAudio('https://example.com/a.mp3', { field: 'input_audio.url', statedFormat: null }) },
     ['model=whisper-v3-turbo', 'response_format=json', 'file=https://example.com/a.mp3'],
   ],
-  // Without a language it would take everything for English.
+  // Without a language it would assume English.
   [
     'together',
     'openai/whisper-large-v3',
@@ -332,7 +332,7 @@ describe('the address', () => {
   })
 })
 
-/** Answers as the documents have them, and what is read of them. */
+/** Reads a documented answer. */
 function readFrom(slug: string, model: string, answer: unknown, asked: Partial<TranscriptionCall> = {}) {
   const reply = { headers: new Headers(), bytes: new TextEncoder().encode(JSON.stringify(answer)) }
   const at = { call: callWith(asked), endpoint: endpointAt(slug, model), context: testContext }

@@ -8,7 +8,7 @@ import { atOnce } from '../core/turns.ts'
 import { decodeSpeechJson } from '../formats/speech/decode-speech.ts'
 import { findPreset, modelRulesOf } from './registry.ts'
 
-/** A model of a provider with what its name tells. */
+/** A provider's model with the capabilities that its name implies. */
 function endpointAt(slug: string, model: string, baseUrl = 'http://localhost/v1'): Endpoint {
   const preset = findPreset(slug)
   if (preset === null) throw new Error(`there is no ${slug}`)
@@ -63,7 +63,7 @@ describe('speech by OpenAI’s call', () => {
     ['deepinfra', 'hexgrad/Kokoro-82M', { response_format: 'pcm' }, samples],
     ['openrouter', 'openai/gpt-4o-mini-tts', { response_format: 'pcm' }, samples],
     ['custom', 'kokoro', { response_format: 'pcm' }, samples],
-    // Each of these voices has a rate of its own, which only a header tells.
+    // Each of these voices has its own sample rate, which only a header tells.
     ['custom', 'speaches-ai/piper-en_US-amy-low', { response_format: 'wav' }, { container: 'wav' }],
   ])('is asked of %s for %s as its documents say', (slug, model, members, output) => {
     const sent = sentTo(endpointAt(slug, model))

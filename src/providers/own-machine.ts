@@ -1,4 +1,4 @@
 import type { DataPolicy } from '../canonical/endpoint.ts'
 
-/** Of servers on the operator's own machines: nothing leaves them. */
+/** The policy of servers on the operator's own machines: no data leaves them. */
 export const ownMachine: DataPolicy = { zdr: true, trains: false, stores: false }

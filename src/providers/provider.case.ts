@@ -27,7 +27,7 @@ const context = { sessionIdHeader: null }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 const jsonOf = (pieces: BodyPieces) => JSON.parse(textOf(pieces))
 
-/** Everything a caller may send, so that each preset has to decide about all of it. */
+/** A request with everything that a caller may send, so that each preset must decide about all of it. */
 const wholeRequest = {
   model: 'author/name',
   models: ['author/other'],
@@ -86,7 +86,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 
-/** The promises every provider keeps, whatever it speaks. */
+/** The promises of every provider, whatever its formats. */
 export function testProvider(preset: Preset): void {
   test('is complete and consistent data', () => {
     expect(preset.slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
@@ -112,7 +112,7 @@ export function testProvider(preset: Preset): void {
   }
 }
 
-/** The whole request without the members for which the provider's adapter refuses it, and their names. */
+/** The whole request without the members that the provider's adapter refuses, and the names of these. */
 function acceptedCall(
   adapter: TextInterface,
   endpoint: Endpoint,

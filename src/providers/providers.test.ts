@@ -69,7 +69,7 @@ describe('what vendors’ own clients send', () => {
     { role: 'tool', tool_call_id: 'aaaaaaaaa', name: 'f', content: '1' },
   ]
 
-  /** A request as this provider is sent it. */
+  /** The request that this provider receives. */
   function sentTo(slug: string, members: Record<string, unknown>) {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', messages, ...members }))
     const adapter = findPreset(slug)?.adapters.language?.find(({ format }) => format === 'chat')

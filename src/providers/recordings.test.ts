@@ -46,7 +46,7 @@ interface Piece {
   tools: Map<number, string>
 }
 
-/** What a client puts together from chunks; the same for what went in and what came out. */
+/** The answer as a client puts it together from chunks; used for the provider's stream and for the gateway's. */
 function assemble(frames: readonly Record<string, unknown>[]): Piece {
   const piece: Piece = { content: '', reasoning: '', tools: new Map() }
   for (const frame of frames) {
@@ -69,7 +69,7 @@ function assemble(frames: readonly Record<string, unknown>[]): Piece {
   return piece
 }
 
-/** What the provider says that all tokens are, which what is shown must add up to. */
+/** The provider's total of tokens; the shown counts must add up to it. */
 function totalOf(wire: Readonly<Record<string, unknown>>): unknown {
   return (wire['usage'] as Record<string, unknown>)['total_tokens']
 }
@@ -146,7 +146,7 @@ describe.if(isThere)('recorded answers', () => {
   })
 })
 
-/** Read as the adapter of its provider reads it, with times wanted. */
+/** Reads a recording as its provider's adapter does, with times requested. */
 function transcriptOf({ adapters }: Preset, file: string, model: string) {
   const call = testTranscription({ responseFormat: 'verbose_json', granularities: ['word'] })
   const endpoint = { ...testEndpoint(model), modality: 'transcription' as const, audio: leastAudio }

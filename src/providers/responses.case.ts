@@ -15,7 +15,7 @@ import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-/** What every provider that speaks OpenAI's responses keeps, asked in chat completions. */
+/** The promises of every provider with OpenAI's responses, for a chat completions caller. */
 export function testResponses(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint('some-model', preset.slug)

@@ -27,59 +27,59 @@ import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
 import { modelRulesOf } from './registry.ts'
 
-/** What a caller of chat completions gets of a sample. */
+/** The answer that a chat completions caller gets from a sample. */
 interface ExpectedAnswer {
   text: string | null
   reasoning?: string
-  /** Arguments of each tool that is called, by its name. */
+  /** The arguments of each called tool, by name. */
   tools?: Readonly<Record<string, unknown>>
   finish: string
-  /** Units that are not named must be zero. */
+  /** Units that are absent must be zero. */
   usage: Partial<Usage>
 }
 
 /**
- * What the gateway makes of a refusal. `type` is in the first column of `docs/errors.md`: `invalid_request` where the caller is
- * at fault, `no_matching_endpoint` where the provider does not know the model, `provider_failed` where it refuses the
- * operator's key or account; only then is `credentialFault` true.
+ * The gateway's reading of a refusal. `type` is in the first column of `docs/errors.md`: `invalid_request` for a fault
+ * of the caller, `no_matching_endpoint` for a model that the provider does not know, `provider_failed` when the
+ * provider refuses the operator's key or account; only then is `credentialFault` true.
  */
 interface ExpectedRefusal {
-  /** The provider's own status, which `error.json` does not say. */
+  /** The provider's status, which `error.json` does not have. */
   status: number
   type: ErrorType
   credentialFault: boolean
 }
 
-/** What is read from the samples of a provider, by their files; written by hand. */
+/** The values read from a provider's samples, by file; written by hand. */
 type Expected = Readonly<{
   [file: `${string}.sse`]: ExpectedAnswer
   'chat.json'?: ExpectedAnswer
   'responses.json'?: ExpectedAnswer
   'messages.json'?: ExpectedAnswer
   'gemini.json'?: ExpectedAnswer
-  /** Tokens are null where the provider does not count them. */
+  /** Tokens are null when the provider does not count them. */
   'embeddings.json'?: { vectors: number[][]; inputTokens: number | null }
-  /** Index and score of each document, the most relevant first; usage null where the provider counts nothing. */
+  /** The index and score of each document, the most relevant first; usage is null when the provider counts nothing. */
   'rerank.json'?: { scores: [number, number][]; usage: Partial<Usage> | null }
   'transcription.json'?: { text: string; language: string | null; durationSeconds: number | null }
   'error.json': ExpectedRefusal
-  /** The kind of each listed model; null where no operation of the gateway serves it. */
+  /** The kind of each listed model; null when no operation serves it. */
   'models.json'?: Readonly<Record<string, Modality | null>>
 }>
 
 const expectedFile = 'expected.json'
-/** Replies before the last one, where an answer takes several requests. */
+/** The replies before the last one, when an answer needs several requests. */
 const jobReply = /^transcription\.\d\.json$/
 const request = { model: 'a/b', messages: [{ role: 'user', content: 'hi' }] }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 const callOf = (stream: boolean) =>
   decodeChatRequest(bytesOf({ ...request, stream }), { sessionIdHeader: null })
 
-/** Replies as the provider's documentation shows them, read as its adapters read them. */
+/** Reads replies from the provider's documentation with its adapters. */
 export function testSamples(preset: Preset): void {
   const folder = new URL(`./${preset.slug}/samples/`, import.meta.url)
   const { embedding, rerank, transcription } = preset.adapters
-  // Legacy completions are the same everywhere; `test/contract/completions.test.ts` has them.
+  // Legacy completions are the same everywhere; `test/contract/completions.test.ts` covers them.
   const language = preset.adapters.language?.filter(({ format }) => format !== 'completions')
 
   test('has a sample of every kind of reply, and says what is read from it', () => {
@@ -182,7 +182,7 @@ function expectAnswer(told: Told, usage: Usage | null, expected: ExpectedAnswer 
   })
 }
 
-/** What a client puts together from the pieces of a stream. */
+/** The answer as a client puts it together from the chunks of a stream. */
 function joined(frames: readonly Record<string, unknown>[]): Told {
   let [text, reasoning] = ['', '']
   let finish: string | null = null

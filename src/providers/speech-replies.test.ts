@@ -10,8 +10,8 @@ import { sound, type SpeechReply } from '../../test/support/provider-rows.ts'
 import { rowsOf } from '../../test/support/rows-of-providers.ts'
 import { presetOf } from './deployments.ts'
 
-// What each provider answers, and what is read of it: sound, what the sound is, and what was billed. Bodies are written by
-// hand after the documents.
+// The answers of each provider, and the values read from them: sound, its format, and the billed amount. The bodies are
+// written by hand from the documentation.
 
 function adapterOf(preset: string): SpeechAdapter {
   const { speech } = presetOf(preset).adapters

@@ -3,7 +3,7 @@ import { rowsOf } from '../../test/support/rows-of-providers.ts'
 import { speechRequestOf } from '../../test/support/speech-testing.ts'
 import { presetOf } from './deployments.ts'
 
-// What each provider is asked, member by member, as its documents have it; written by hand.
+// The request to each provider, member by member, written by hand from its documentation.
 
 test.each(rowsOf('speechRequests').map((row) => [presetOf(row.preset), row] as const))(
   '$name is asked in its own words (%#)',

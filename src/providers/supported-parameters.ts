@@ -8,10 +8,13 @@ import { lostParameters } from '../formats/text/adapter.ts'
 import { chooseInterface, type TextInterface } from '../formats/text/text-interface.ts'
 import { textInterfacesOf, type Adapters } from './define-provider.ts'
 
-/** Sets of parameters that are kept for each provider, one for all its models that are asked in the same way: a few are usual. */
+/**
+ * The most sets of parameters that are kept for each provider; models that get the same requests share one, so there
+ * are usually few.
+ */
 const parameterSetsMax = 1_000
 
-/** Members of a request that set a parameter, with those that it cannot be set without. */
+/** The members of a request that set a parameter, and those that this parameter needs. */
 type Sample = Readonly<Record<string, unknown>>
 
 const tools = [
@@ -27,8 +30,8 @@ const toSchema = {
 const spoken = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }
 
 /**
- * By the contract's name of a parameter: an endpoint has it when one of its samples can be sent there. What a caller asks
- * for under an older name (`functions`) counts as the newer one.
+ * Samples by the contract's name of a parameter: an endpoint has the parameter when one of its samples can be sent
+ * there. An older name (`functions`) counts as the newer one.
  */
 const chatSamples: Readonly<Record<string, readonly Sample[]>> = {
   audio: [spoken],
@@ -62,7 +65,7 @@ const chatSamples: Readonly<Record<string, readonly Sample[]>> = {
   web_search_options: [{ web_search_options: {} }],
 }
 
-/** An interface may carry these for any model; they mean nothing to one that does not think. */
+/** An interface may carry these for any model, but they mean nothing to a model that does not think. */
 const reasoningParameters: ReadonlySet<string> = new Set([
   'reasoning',
   'reasoning_effort',
@@ -74,7 +77,7 @@ const embeddingsSamples: Readonly<Record<string, readonly Sample[]>> = {
   input_type: [{ input_type: 'search_query' }],
 }
 
-/** A call that sets a parameter and little else. */
+/** A call that sets one parameter and little else. */
 interface Trial {
   name: string
   call: TextCall
@@ -113,13 +116,13 @@ function bodyOf(members: Sample): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ model: 'any', ...members }))
 }
 
-/** What was found out, by how a model is asked. */
+/** The results so far, by the values that a request depends on. */
 const known = new WeakMap<Adapters, Map<string, ReadonlySet<string>>>()
 
 /**
- * Which parameters an endpoint of a provider with these adapters honours, in the contract's names; null of audio, where
- * routing asks for each ability by itself. Found out by writing a request with each, so that what is listed is what
- * `require_parameters` lets pass; once for all models that are asked in the same way.
+ * The parameters that an endpoint of a provider with these adapters honours, by the contract's names; null for audio,
+ * where routing checks each capability. They are found by writing a request with each parameter, so that the list
+ * agrees with what `require_parameters` accepts; once for all models that get the same requests.
  */
 export function supportedParameters(adapters: Adapters, endpoint: Endpoint): ReadonlySet<string> | null {
   const format = modalityRow(endpoint.modality).toldParameters
@@ -130,7 +133,7 @@ export function supportedParameters(adapters: Adapters, endpoint: Endpoint): Rea
   const named = { model, upstreamModel, ...(listed ? { interfaces: listed } : {}), format } as const
   const chosenFor = ({ call: { parameters } }: Trial) => chooseInterface(interfaces, { ...named, parameters })
   const isSame = interfaces.every(({ serves }) => serves === undefined)
-  // Everything that a request depends on besides the call.
+  // Every value that a request depends on besides the call.
   const key = JSON.stringify([
     format,
     endpoint.reasons,
@@ -157,7 +160,7 @@ function indexIn(interfaces: readonly TextInterface[], chosen: TextInterface | n
   return chosen === null ? -1 : interfaces.indexOf(chosen)
 }
 
-/** Whether the call can be sent through the interface with all that it says. */
+/** Whether the interface can carry the whole call. */
 function carries(chosen: TextInterface | null, call: TextCall, endpoint: Endpoint): boolean {
   if (chosen === null) return false
   try {

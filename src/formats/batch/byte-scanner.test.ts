@@ -12,7 +12,7 @@ interface Seen {
   oversized: number[]
 }
 
-/** Scans chunks; values come parsed. */
+/** Scans chunks and parses the values found. */
 function scan(chunks: Iterable<Uint8Array>): Seen {
   const seen: Seen = { members: [], items: [], oversized: [] }
   const scanner = new ByteScanner({
@@ -43,7 +43,7 @@ function refusal(text: string): string {
   throw new Error(`accepted: ${text}`)
 }
 
-/** Cuts bytes at the given places, which may repeat. */
+/** Cuts bytes at the given places; a place may repeat. */
 function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
     (a, b) => a - b,
@@ -210,6 +210,6 @@ test('what is broken is told by line and column, wherever the chunks were cut an
   }
   expect(refusal('{"a": 1\n,}')).toContain('a member name in quotes (line 2, column 2)')
   expect(refusal('{"a": 1,\n"b"')).toContain('(line 2, column 4)')
-  // Of a line that is longer than what is held at once, bytes count.
+  // The line is longer than the window, so the column counts bytes.
   expect(refusal(`{"a": "${'x'.repeat(600_000)}", 7`)).toContain('(line 1, column 600011)')
 })

@@ -17,13 +17,13 @@ function parsed(bytes: Uint8Array): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The item that these bytes are, all of them. */
+/** The item that fills these bytes exactly; otherwise null. */
 function walk(bytes: Buffer): WalkedItem | null {
   const found = itemWalk.prove(bytes, 0, bytes.length)
   return found?.length === bytes.length ? found : null
 }
 
-/** At any place in a larger memory, between other bytes that must not be believed. */
+/** The bytes at an offset in a larger memory, between bytes that the walk must ignore. */
 function placed(bytes: Uint8Array, offset: number): Buffer {
   const memory = Buffer.alloc(offset + bytes.length + 16, '"}]1')
   memory.set(bytes, offset)
@@ -50,7 +50,7 @@ const indent = fc.constantFrom(undefined, 1, '\t', '\r\n')
 test('what is proven is what JSON.parse reads, wherever it lies in memory', () => {
   fc.assert(
     fc.property(item, indent, fc.nat(9), (drawn, space, offset) => {
-      // What JSON cannot carry, such as the sign of -0, is not there to be found.
+      // JSON cannot express some drawn values, such as -0, so the expected value is what JSON keeps.
       const value = JSON.parse(JSON.stringify(drawn)) as typeof drawn
       const bytes = Buffer.from(
         JSON.stringify(value, null, space === '\r\n' ? 1 : space).replaceAll(
@@ -60,7 +60,7 @@ test('what is proven is what JSON.parse reads, wherever it lies in memory', () =
       )
       const memory = placed(bytes, offset)
       const found = walk(memory)
-      // Names with escapes are left to JSON.parse.
+      // `JSON.parse` decides about names with escapes.
       if (found === null) return expect(bytes.includes('a\\"b')).toBe(true)
       const body = isObject(value.body) ? value.body : {}
       const expected = {

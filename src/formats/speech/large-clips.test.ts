@@ -18,7 +18,7 @@ import { contractReferences } from './reference-members.ts'
 const noHeaders = { sessionId: null, accept: null }
 const required = { model: 'a/b', input: 'Hello' }
 
-/** The largest that the contract allows; its length leaves a rest in base64. */
+/** The largest size that the contract allows; the length leaves a remainder in base64. */
 const sound = Buffer.alloc(15 * 1024 * 1024 - 1)
 for (let at = 0; at + 4 <= sound.length; at += 4) sound.writeUInt32LE((at * 2_654_435_761) >>> 0, at)
 const base64 = sound.toString('base64')
@@ -39,7 +39,7 @@ function refusalOf(bytes: Uint8Array): GatewayError {
   throw new Error('expected a refusal')
 }
 
-/** How long the longest text is that is parsed or written while this runs. */
+/** The length of the longest text that is parsed or written during `work`. */
 function longestJson(work: () => void): number {
   const parse = spyOn(JSON, 'parse')
   const write = spyOn(JSON, 'stringify')
@@ -159,7 +159,7 @@ function requestOf(adapter: SpeechAdapter, call: SpeechCall): UpstreamRequest {
   return step.exchange.request
 }
 
-/** The body of a request that is written as it is read, in its pieces. */
+/** The pieces of a body that is written while it is read. */
 async function writtenBy({ body }: Pick<UpstreamRequest, 'body'>): Promise<Uint8Array[]> {
   if (body === null || !('open' in body)) throw new Error('expected a body that is written as it is read')
   const pieces = await Array.fromAsync(body.open())
@@ -194,7 +194,7 @@ describe('large clips go to a provider', () => {
     const adapter = openAiSpeech({ references: contractReferences })
     const request = requestOf(adapter, three)
     const parts = [clip(base64), text('one'), clip('QUJD'), text('two'), clip(base64), text('three')]
-    // An attempt may be sent again.
+    // Twice, because a request may be sent again.
     for (const pieces of [await writtenBy(request), await writtenBy(request)])
       expect(Bun.deepEquals(parsed(pieces)['input_references'], parts)).toBe(true)
   })

@@ -8,7 +8,7 @@ import { responsesQuirks } from './responses/quirks.ts'
 import { textAdapter } from './adapter.ts'
 import { chooseInterface, type AskedInterface, type TextInterface, type TextPath } from './text-interface.ts'
 
-/** What a call for `team/model 1` is sent to a provider through this interface, at this base URL. */
+/** The request for `team/model 1` through this interface, at this base URL. */
 function sentThrough(through: TextInterface, stream: boolean, baseUrl = 'https://host.test/v1') {
   const body = { model: 'a/m', messages: [{ role: 'user', content: 'hi' }], stream }
   const call = decodeChatRequest(new TextEncoder().encode(JSON.stringify(body)), { sessionIdHeader: null })

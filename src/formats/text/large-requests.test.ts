@@ -20,7 +20,7 @@ const decoders = {
 }
 const quirksOf = { chat: chatQuirks(), messages: messagesQuirks() }
 
-/** A text that needs escapes, longer than what is kept of a large body. */
+/** A text with escapes that is longer than the texts kept in a lean body. */
 const words = 'Größe 東京 🦆 "quoted" \\ back \n'.repeat(60)
 const png = 'iVBORw0KGgo+/'.repeat(100_000)
 const input = { path: 'a.txt', text: words, list: [words, { deep: words }] }

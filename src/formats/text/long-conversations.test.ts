@@ -47,7 +47,7 @@ test('a long conversation is read and written for every other format in several 
       if (caller === upstream) continue
       const few = encode(caller, upstream, bodyOf(caller, 10)).turns
       const many = encode(caller, upstream, bodyOf(caller, 3 * steppedMessagesMax + 10)).turns
-      // Read in three turns more, and written in three.
+      // Three more turns to read, and three to write.
       expect([caller, upstream, many - few >= 6]).toEqual([caller, upstream, true])
     }
 })

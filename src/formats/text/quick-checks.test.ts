@@ -51,12 +51,12 @@ test.each(Object.entries(quickChecks))(
       if (!check?.(value)) return
       const parsed = schema.safeParse(value)
       expect(parsed.error).toBeUndefined()
-      // Of an object nothing is read but what was checked.
+      // Objects are compared only as far as they were checked.
       if (typeof value !== 'object') expect<unknown>(parsed.data).toEqual(value)
     }
     for (const value of odd) agrees(value)
     fc.assert(fc.property(anything, agrees), { numRuns: 500 })
-    // One that took nothing would be of no use, and agree with every schema.
+    // A check that accepts nothing would agree with every schema and be useless.
     expect([...odd, 'x', 1, true].some((value) => check?.(value))).toBe(true)
   },
 )

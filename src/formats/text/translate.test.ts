@@ -15,7 +15,7 @@ const bodies = {
 }
 const decoders = { chat: decodeChatRequest, responses: decodeResponsesRequest }
 
-/** The JSON of every event that a caller of this format is shown of a stream in the format of messages. */
+/** The JSON of every event that a caller of this format sees of a messages stream. */
 function showStream(
   caller: 'chat' | 'responses',
   payloads: readonly Record<string, unknown>[],
@@ -96,7 +96,7 @@ test('a responses caller is told {} of a call without input, in its pieces and a
   ])
 })
 
-// What follows is of chat upstreams: the rules by which an answer is whole are those of a chat caller.
+// The tests below use chat providers: an answer is complete by the same rules as for a chat caller.
 
 const messagesBody = { model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
 const foreign = [

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeBase64Body } from './base64-body.ts'
 
-/** A file whose reads are cut where the test says. */
+/** A file whose reads are cut at the given pieces. */
 function fileOf(pieces: readonly Uint8Array[]) {
   const state = { opened: 0, cancelled: 0 }
   const open = () => {

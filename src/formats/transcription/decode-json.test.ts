@@ -15,7 +15,7 @@ import { AudioJsonScanner, decodeTranscriptionJson } from './decode-json.ts'
 const noHeaders: AudioHeaders = { sessionId: null, accept: null }
 const wav = Buffer.from('RIFF....WAVEfmt and so on')
 
-/** As if WAV alone could be told by its bytes. */
+/** Recognises only WAV by its bytes. */
 async function recognizeWav({ head }: StoredAudio, stated: string | null): Promise<SoundFinding> {
   const text = Buffer.from(head).toString('latin1')
   if (text.startsWith('<html>')) return { type: 'no_sound', what: 'text' }
@@ -23,7 +23,7 @@ async function recognizeWav({ head }: StoredAudio, stated: string | null): Promi
   return isOther ? { type: 'other_sound', format: 'wav' } : { type: 'sound', format: stated ?? 'wav' }
 }
 
-/** Memory that counts how it was closed. */
+/** An intake in memory that counts how it was closed. */
 function memoryIntake(): AudioIntake & { discarded: number } {
   const intake = {
     discarded: 0,
@@ -310,7 +310,7 @@ describe('the fields of a JSON body', () => {
         keyterms: [],
         parameters: [],
       })
-      // Nothing to charge for either.
+      // Empty options are not charged either.
       expect(call.demand.audioFeatures).toBeUndefined()
     }
     const { call } = await decode({ keyterms: [' head race ', 'head race', ' '] })
@@ -421,7 +421,7 @@ test('300 MB of audio are read in flat memory', async () => {
       async write(chunk) {
         size += chunk.length
         if (size % (48 * 1024 * 128) >= chunk.length) return
-        // What is held is the question, and not how soon a busy collector comes to what is not.
+        // The test measures retained memory, not how soon the garbage collector runs.
         Bun.gc(true)
         peak = Math.max(peak, process.memoryUsage.rss())
       },

@@ -31,7 +31,7 @@ const intake: AudioIntake = {
 
 type Field = [name: string, value: string | File]
 
-/** Encoded by the runtime's own writer, so that reader and writer are not one mistake. */
+/** Encoded by the runtime's own writer, so that reader and writer cannot share a mistake. */
 async function decode(fields: Field[], sessionId: string | null = null): Promise<DecodedTranscription> {
   const form = new FormData()
   for (const [name, value] of fields) form.append(name, value)
@@ -122,7 +122,7 @@ describe('a multipart transcription', () => {
       ['word', 'segment'],
       ['Müller, Hans', 'Headrace'],
     ])
-    // What only begins like one is a term.
+    // A text that only begins like a JSON list is a term.
     expect((await decode([file, model, ['keyterms[]', '[sic]']])).call.keyterms).toEqual(['[sic]'])
   })
 
@@ -203,7 +203,7 @@ describe('the multipart reader', () => {
   const part = fc.record({
     name: fc.stringMatching(/^[a-z_]{1,10}$/),
     fileName: fc.option(fc.stringMatching(/^[a-z .;="]{1,12}$/), { nil: null }),
-    // Bodies full of what a delimiter is made of find every mistake with partial matches.
+    // Bodies made of a delimiter's characters find every mistake with partial matches.
     body: fc
       .array(fc.constantFrom('\r', '\n', '-', '\r\n--', '\r\n--bou', 'x', '\r\n--boundarx'), {
         maxLength: 20,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { entitiesOfOffsets, entitiesOfTimes, entitiesOfWords } from './entity-spans.ts'
 
 const wordsOf = (text: string) => text.split(' ').map((word, at) => ({ word, start: at, end: at + 0.8 }))
-/** As a caller counts: by code points. */
+/** Counts in code points, as callers do. */
 const sliceOf = (
   text: string,
   { start_char: start, end_char: end }: { start_char: number; end_char: number },

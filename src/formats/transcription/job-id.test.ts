@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { jobIdOf } from './job-id.ts'
 
-/** What a provider may call a job: `/` and the like are written so that they stay one part of the path. */
+/** Allowed ids of jobs: `/` and the like are escaped, so that an id stays one segment of the path. */
 describe('the id of a job', () => {
   test.each(['1f3c-aa', 'a/b', 'MTIz+/==', '...', 'x'.repeat(256)])(
     'is a text that a path can hold: %p',

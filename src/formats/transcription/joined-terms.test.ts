@@ -11,7 +11,7 @@ test.each([
   ['The head_race is dry.', 'The head race is dry.'],
   ['HEAD_RACE, (Head_Race) and "head_race"!', 'HEAD RACE, (Head Race) and "head race"!'],
   ['head_race_lower and head_race', 'head race, lower and head race'],
-  // No term of the caller's, or only a part of a longer word.
+  // Not a term of the caller, or only a part of a longer word.
   ['head_races, ahead_race, tail_race', 'head_races, ahead_race, tail_race'],
   ['snake_case stays', 'snake_case stays'],
   ['head_race/head_race', 'head race/head race'],

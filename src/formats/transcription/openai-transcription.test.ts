@@ -191,10 +191,10 @@ describe('the form for an OpenAI-style provider', () => {
         context: testContext,
       }).type
     expect(stepFor({})).toBe('stream')
-    // The length comes unasked.
+    // The provider reports the length anyway.
     expect(stepFor({ measuredMilliseconds: null })).toBe('stream')
     expect(stepFor({ responseFormat: 'verbose_json' })).toBe('send')
-    // Terms that were joined are taken apart in the whole.
+    // Joined terms are restored only in a whole answer.
     expect(stepFor({ keyterms: ['head race'] })).toBe('send')
   })
 
@@ -461,7 +461,7 @@ describe('the answer of an OpenAI-style provider', () => {
       ['b', 1, 'SPEAKER_00'],
       ['c', 1, 'SPEAKER_00'],
     ])
-    // No segments came, so they are made of words, where the speaker changes.
+    // The answer has no segments, so they are made from words and end where the speaker changes.
     expect(read.segments?.map(({ text, start, end }) => [text, start, end])).toEqual([
       ['a', 0, 1],
       ['b c', 1, 3],

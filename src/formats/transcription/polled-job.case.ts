@@ -8,7 +8,7 @@ import { leastAudio } from '../../catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../text/testing.ts'
 import { testTranscription } from './transcription-testing.ts'
 
-/** A recording at an address that the provider can fetch. */
+/** A recording at a URL that the provider can fetch. */
 export const remote: RemoteAudio = {
   url: 'https://files.example/tides.mp3?sig=1',
   field: 'input_audio.url',
@@ -22,7 +22,7 @@ export const remote: RemoteAudio = {
   },
 }
 
-/** A call with a recording at an address, at the vendor of that slug. */
+/** A call for a recording at a URL, at the vendor with this slug. */
 export function askedFor(
   preset: string,
   changes: Partial<TranscriptionCall> = {},
@@ -34,7 +34,7 @@ export function askedFor(
   return { call: testTranscription({ audio: remote, ...changes }), endpoint, context: testContext }
 }
 
-/** What a vendor answers, as JSON. */
+/** A vendor's answer, as JSON. */
 export const reply = (value: unknown) => ({
   headers: new Headers(),
   bytes: new TextEncoder().encode(JSON.stringify(value)),
@@ -48,7 +48,7 @@ export function sentBy(step: AnyStep): Exchange {
   return step.exchange
 }
 
-/** Goes through an adapter's steps with these replies. */
+/** Runs an adapter's steps with these replies. */
 export function walk(
   adapter: TranscriptionAdapter,
   asked: CallAt<TranscriptionCall>,
@@ -63,7 +63,7 @@ export function walk(
   return steps
 }
 
-/** The failure of an attempt that `run` throws. Throws anything else, also where nothing is thrown. */
+/** The failure of the attempt that `run` throws. Throws any other error, and throws when `run` succeeds. */
 export function failureOf(run: () => unknown) {
   try {
     run()
@@ -74,7 +74,7 @@ export function failureOf(run: () => unknown) {
   throw new Error('expected a failure')
 }
 
-/** Fails unless the adapter refuses a job whose name would lead its looks elsewhere. */
+/** Fails unless the adapter refuses a job whose id would lead polls to another path. */
 export function expectNamesChecked(adapter: TranscriptionAdapter, preset: string): void {
   for (const id of ['..', 'x'.repeat(257)])
     expect(() => walk(adapter, askedFor(preset), [{ id }])).toThrow('without what its documents promise')

@@ -30,7 +30,7 @@ test.each([
   ['zh-Hans-CN', 'zh'],
   ['English', 'en'],
   ['norwegian', 'no'],
-  // Codes that have been replaced, and are still told.
+  // Replaced codes that providers still use.
   ['iw', 'he'],
   ['in', 'id'],
   ['ji', 'yi'],

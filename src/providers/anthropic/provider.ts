@@ -9,14 +9,14 @@ export const anthropic = defineProvider({
   status: 'recorded',
   baseUrl: 'https://api.anthropic.com/v1',
   auth: { type: 'header', name: 'x-api-key', prefix: '' },
-  // Later versions refuse sampling also where the model takes it.
+  // Later versions refuse sampling even for models that take it.
   headers: { 'anthropic-version': '2023-06-01' },
   keyVariable: 'ANTHROPIC_API_KEY',
   author: 'anthropic',
   pricesProviderId: 'anthropic',
   dataPolicy: { zdr: false, trains: false, stores: true },
-  // One rule for all models: a write for five minutes costs 1.25 times the input, one for an hour twice the input.
-  // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+  // One rule for all models: a cache write for five minutes costs 1.25 times the input, one for an hour twice the
+  // input. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
   hourWrites: { ofWrite: [8n, 5n], ofInput: [2n, 1n] },
   family: claudeModels,
   adapters: { language: [anthropicMessages({ modelOf: claudeOf, isMaker: true })] },

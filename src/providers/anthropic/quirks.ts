@@ -1,13 +1,13 @@
 import type { MessagesModel } from '../../formats/text/messages/quirks.ts'
 
-/** Opus from 4.7 on, and every family from 5 on: no sampling, and thinking as the model sees fit. Some hosts write 4.7. */
+/** Opus from 4.7 on, and every family from 5 on: no sampling, and adaptive thinking. Some hosts write `4.7`. */
 const newestClaude = /claude-(?:opus-4[-.][7-9]|(?:opus|sonnet|haiku|fable)-[5-9])/
-/** What came with 4.5: answers held to a schema, and longer ones. */
+/** New in 4.5: answers with an enforced schema, and longer answers. */
 const newerClaude = /claude-(?:opus|sonnet|haiku)-4[-.][5-9]/
-/** From 4 on `temperature` beside `top_p` is an error. */
+/** From 4 on, `temperature` together with `top_p` is an error. */
 const claude4 = /claude-(?:opus|sonnet|haiku)-4/
 
-/** What a Claude takes, by its name. */
+/** The members that a Claude model takes, by its name. */
 export function claudeOf(model: string): MessagesModel {
   const isNewest = newestClaude.test(model)
   const isNewer = isNewest || newerClaude.test(model)

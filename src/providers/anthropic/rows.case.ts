@@ -7,7 +7,7 @@ import {
   type ProviderRows,
 } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Anthropic. */
+/** The rows of the shared tests for Anthropic. */
 export const rows: ProviderRows = {
   refusals: [
     {

@@ -5,7 +5,7 @@ import { schema } from '../../../test/vendor-sdks/programs/bodies.ts'
 const clientOf = ({ url, key }: At) => new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 })
 const limits = { model: 'claude-haiku-4-5', max_tokens: 100 }
 const user = (text: string) => ({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
-/** No member of the newest version of the API. */
+/** The newest version of the API does not have this member. */
 const sampled = { temperature: 0.5 }
 const parameters = {
   type: 'object' as const,

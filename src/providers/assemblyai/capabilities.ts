@@ -2,10 +2,10 @@ import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { assemblyAiLanguages } from './languages.ts'
 
-/** A term has at most so many words. */
+/** The most words in a term. */
 const keyterms = { ...unboundedKeyterms, wordsMax: 6 }
 
-/** AssemblyAI's models. Words always have times; an upload may be smaller than what an address gives. */
+/** AssemblyAI's models. Words always have times. The size limit of an upload is lower than that of a URL. */
 export const assemblyAiModels: readonly ModelRule[] = [
   { name: /^universal-2$/, audio: { keyterms: { ...keyterms, countMax: 200 } } },
   {

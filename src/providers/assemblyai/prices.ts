@@ -1,8 +1,8 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
- * Known from other people's lists and their readings of https://www.assemblyai.com/pricing (2026-05 to 2026-09), which has
- * each add-on by the hour of audio. Terms are included in universal-2.
+ * From third-party lists, which read https://www.assemblyai.com/pricing from 2026-05 to 2026-09. That page prices each
+ * add-on by the hour of audio. Key terms are included in universal-2.
  */
 export const assemblyAiPrices: readonly PriceEntry[] = [
   {

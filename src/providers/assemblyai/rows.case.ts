@@ -1,7 +1,7 @@
 import { whisperLanguages, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { sentences, temperatureSent, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of AssemblyAI. */
+/** The rows of the shared tests for AssemblyAI. */
 export const rows: ProviderRows = {
   transcribers: [
     {

@@ -16,8 +16,8 @@ import { filledTextOrNull, type WireRecord } from '../../json/values.ts'
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
 /**
- * A completed transcript of AssemblyAI, whose times are milliseconds, those of entities too. Throws `provider_failed` when
- * it has no text.
+ * Reads a completed transcript of AssemblyAI. Its times, also those of entities, are milliseconds. Throws
+ * `provider_failed` when it has no text.
  */
 export function readAssemblyAiTranscript(wire: WireRecord, language: string | null): CanonicalTranscription {
   const { text } = wire
@@ -48,7 +48,7 @@ function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
   return [{ word, ...times, ...scored, ...speakerOf(entry['speaker']), ...channelOf(entry) }]
 }
 
-/** There are utterances only where speakers or channels were asked for. */
+/** Utterances exist only when speakers or channels were requested. */
 function readSegments(wire: WireRecord, speakerOf: SpeakerOf): TranscriptSegment[] | null {
   const segments = (piecesOf(wire['utterances']) ?? []).flatMap((entry, id): TranscriptSegment[] => {
     const times = timesIn(entry, millisecondsUnit)
@@ -59,7 +59,7 @@ function readSegments(wire: WireRecord, speakerOf: SpeakerOf): TranscriptSegment
   return segments.length > 0 ? segments : null
 }
 
-/** AssemblyAI writes the number as a text. */
+/** AssemblyAI sends the number as a text. */
 function channelOf({ channel }: WireRecord): { channel?: number } {
   const number = typeof channel === 'string' && /^\d{1,3}$/.test(channel) ? Number(channel) : channel
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? { channel: number } : {}

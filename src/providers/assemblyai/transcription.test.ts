@@ -30,11 +30,11 @@ function streamIn({ request: { body } }: Exchange): StreamedBody {
   return body
 }
 
-/** The request that makes the job of a call with an address. */
+/** The request that creates the job of a call with a URL. */
 const creation = (changes: Partial<TranscriptionCall> = {}, upstreamModel?: string) =>
   sentBy(adapter.first(askedFor({ audio: remote, ...changes }, upstreamModel)))
 
-/** What a completed transcript becomes. */
+/** The transcription read from a completed transcript. */
 function answerOf(wire: Record<string, unknown>, changes: Partial<TranscriptionCall> = {}) {
   const asked = askedFor({ audio: remote, ...changes })
   const step = adapter.next({ step: 'look', id: 't1', looks: 0 }, reply({ id: 't1', ...wire }), asked)

@@ -10,8 +10,8 @@ import { readAssemblyAiTranscript } from './transcript.ts'
 const transcriptsPath = '/v2/transcript'
 
 /**
- * AssemblyAI's transcripts of recordings: an upload where there is no address, a job, looks at it. A transcript that was
- * deleted takes its upload along; an upload without one has no call that removes it, and AssemblyAI keeps it for two days
+ * AssemblyAI's transcripts of recordings: an upload unless the call has a URL, a job, and polls. Deleting a transcript
+ * deletes its upload. No call removes an upload without a transcript; AssemblyAI keeps it for two days
  * (https://assemblyai.com/docs/faq/does-assemblyai-offer-zero-data-retention).
  */
 export const assemblyAiTranscription = polledJob({
@@ -28,7 +28,7 @@ export const assemblyAiTranscription = polledJob({
     addressIn: (reply) => filledTextOrNull(reply['upload_url']),
     idIn: (reply) => filledTextOrNull(reply['upload_url'])?.split('/').at(-1) ?? null,
   },
-  // Speakers, terms and the model are the gateway's to say; webhooks would tell others of the job.
+  // The gateway sets speakers, terms and the model; webhooks would inform others about the job.
   reserved: (
     'audio_url speech_models speech_model language_code language_detection speaker_labels ' +
     'keyterms_prompt temperature webhook_url webhook_auth_header_name webhook_auth_header_value'
@@ -41,7 +41,7 @@ export const assemblyAiTranscription = polledJob({
       audio_url: address,
       ...options,
       speech_models: [endpoint.upstreamModel],
-      // Without either AssemblyAI takes every recording for English.
+      // Without both AssemblyAI assumes English.
       ...(language === null
         ? { language_detection: true }
         : { language_code: toldLanguage(language, endpoint) }),
@@ -57,13 +57,13 @@ export const assemblyAiTranscription = polledJob({
     max: 200,
     olderThan: 'before_id',
     entriesIn: ({ bytes }) => piecesOf(parseTranscript(bytes)['transcripts']),
-    // The addresses of deleted ones are blanked there, so that only what is left bears its marker.
+    // The listing blanks the URLs of deleted transcripts, so only remaining ones have their marker.
     read: ({ audio_url: url, created }) => ({
       marker: typeof url === 'string' ? digestOf(url) : null,
       created,
     }),
   },
-  // AssemblyAI names three seconds; a short recording is done sooner.
+  // AssemblyAI's documentation says three seconds; a short recording is done sooner.
   lookWaitsMs: [250, 750, 2_000, 3_000],
   stateOf({ status, error }) {
     if (status === 'queued' || status === 'processing') return 'running'
@@ -77,7 +77,7 @@ function takesTemperature(model: string): boolean {
   return model.startsWith('universal-3')
 }
 
-/** An address may be a secret of the caller's, so its digest is what is stored and compared. */
+/** A URL may be a secret of the caller, so only its digest is stored and compared. */
 function digestOf(audioUrl: string): string {
   return createHash('sha256').update(audioUrl).digest('hex')
 }

@@ -2,8 +2,8 @@ import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /**
- * What the service offers; words always have times. Files have less than 250 MB and last less than two hours. How many phrases it
- * takes is not known. https://learn.microsoft.com/en-us/azure/ai-services/speech-service/fast-transcription-create, 2026-11
+ * The service's limits: files below 250 MB and two hours. Words always have times. The most phrases that it takes is
+ * unknown. https://learn.microsoft.com/en-us/azure/ai-services/speech-service/fast-transcription-create, 2026-11
  */
 export const fastTranscription: readonly ModelRule[] = [
   {

@@ -4,8 +4,8 @@ import { fastTranscription } from './capabilities.ts'
 
 /**
  * Fast transcription of Azure Speech. The host names the region of the operator's resource:
- * `https://REGION.api.cognitive.microsoft.com/speechtotext`. The service has no name for its model, and ours is not sent.
- * What an hour costs is not known: the operator states it.
+ * `https://REGION.api.cognitive.microsoft.com/speechtotext`. The service has no name for its model, so the gateway's
+ * name is not sent. The price of an hour is unknown, so the operator states it.
  */
 export const azureSpeech = defineProvider({
   slug: 'azure-speech',

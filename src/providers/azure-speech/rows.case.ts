@@ -1,7 +1,7 @@
 import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 import { sentences, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Azure Speech. */
+/** The rows of the shared tests for Azure Speech. */
 export const rows: ProviderRows = {
   transcribers: [
     {

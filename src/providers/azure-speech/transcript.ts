@@ -13,8 +13,8 @@ import {
 } from '../../formats/transcription/transcript-wire.ts'
 
 /**
- * Reads an answer of Azure's fast transcription. A phrase has the speaker, the channel and the confidence of its words. `asked` is the
- * language that was asked for. Throws `provider_failed` when there is no transcript.
+ * Reads an answer of Azure's fast transcription. A phrase has the speaker, the channel and the confidence of its words.
+ * `asked` is the requested language. Throws `provider_failed` when there is no transcript.
  */
 export function readAzureSpeechTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
@@ -29,9 +29,9 @@ export function readAzureSpeechTranscript(bytes: Uint8Array, asked: string | nul
     language: language === null ? null : toLanguageCode(language),
     durationSeconds: length === null ? null : durationIn(length / millisecondsUnit),
     segments: segments.length > 0 ? segments : null,
-    // Silence has no words; phrases without any are phrases of which it does not tell them.
+    // Silence has no words. Phrases without words mean that the service did not send them.
     words: words.length > 0 || listed.length === 0 ? words : null,
-    // Each phrase has its own, and there is no figure for all of them.
+    // Each phrase has its own confidence; there is none for the whole.
     confidence: null,
     languageConfidence: null,
     entities: null,
@@ -81,7 +81,7 @@ interface Timed {
   times: { start: number; end: number }
 }
 
-/** Those that have a time. Phrases of two channels need not be listed in the order in which they were said. */
+/** The phrases that have a time. Phrases of two channels may be listed out of order. */
 function inOrderOfTime(listed: readonly WireRecord[]): Timed[] {
   const timed = listed.flatMap((wire): Timed[] => {
     const { offsetMilliseconds: start, durationMilliseconds: length } = wire

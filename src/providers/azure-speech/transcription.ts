@@ -14,12 +14,12 @@ import { readAzureSpeechTranscript } from './transcript.ts'
 import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { encodeForm } from '../../formats/transcription/multipart-body.ts'
 
-/** The version of the interface, which is part of every address. */
+/** The version of the interface is part of every URL. */
 const path = '/transcriptions:transcribe?api-version=2025-10-15'
 
 /**
- * Fast transcription of Azure Speech: a form with the sound, and with JSON that says how to hear it and may have an
- * address in place of the sound. https://learn.microsoft.com/en-us/azure/ai-services/speech-service/fast-transcription-create
+ * Fast transcription of Azure Speech: a form with the sound and with JSON options, which may have a URL in place of the
+ * sound. https://learn.microsoft.com/en-us/azure/ai-services/speech-service/fast-transcription-create
  */
 export const azureSpeechTranscription: TranscriptionAdapter = oneExchange<
   TranscriptionCall,
@@ -29,7 +29,7 @@ export const azureSpeechTranscription: TranscriptionAdapter = oneExchange<
     request: toRequest(call, endpoint),
     dropped: [
       ...optionsLeftOut(call.preferences, endpoint, isPassable),
-      // It has no temperature.
+      // The service has no temperature.
       ...(call.temperature === null ? [] : ['temperature']),
     ],
   }),
@@ -37,7 +37,7 @@ export const azureSpeechTranscription: TranscriptionAdapter = oneExchange<
   readError: readUpstreamFailure,
 })
 
-/** What the gateway itself decides is not for the caller to set. */
+/** Options that the gateway decides; the caller cannot set them. */
 const reserved = new Set(['audioUrl', 'locales', 'diarization', 'phraseList'])
 
 function isPassable(name: string): boolean {
@@ -53,7 +53,7 @@ function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
   return { method: 'POST', path, headers: { 'content-type': contentType }, body }
 }
 
-/** Without `locales` it finds the language out. */
+/** Without `locales` the service detects the language. */
 function definitionOf(call: TranscriptionCall, endpoint: Endpoint): Record<string, unknown> {
   const { audio, language, diarize, keyterms, preferences } = call
   const options = Object.entries(optionsFor(preferences, endpoint))
@@ -67,7 +67,10 @@ function definitionOf(call: TranscriptionCall, endpoint: Endpoint): Record<strin
   }
 }
 
-/** The language in the region where most people speak it: `de` is `de-DE`. Norwegian has the name of the way in which it is mostly written. */
+/**
+ * The language in the region where most of its speakers live: `de` becomes `de-DE`. Norwegian gets the name of its most
+ * common written form.
+ */
 function localeOf(code: string): string {
   const { language, region } = new Intl.Locale(code === 'no' ? 'nb' : code).maximize()
   return region === undefined ? language : `${language}-${region}`

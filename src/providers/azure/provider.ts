@@ -17,7 +17,7 @@ import {
   openAiTranscriptionOptions,
 } from '../openai/quirks.ts'
 
-/** Before its `v1` a deployment stood in the path, and the version in the query, where `query` of the configuration puts it. */
+/** Before `v1` the path had the deployment, and the query the version; the configuration's `query` sets the version. */
 const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
   '/openai': ({ model }) => `/openai/deployments/${encodeURIComponent(model)}/${operation}`,
 })
@@ -25,7 +25,7 @@ const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
 const claude = /claude/i
 const isNoClaude = notNamed(claude)
 
-/** Sound is asked for below `v1` whatever else the address says, but for the older form. */
+/** Sound is always requested below `v1`, except with the older form of URL. */
 const audioElsewhere = (operation: string): Readonly<Record<string, TextPath>> => ({
   ...olderBase(operation),
   '/models': `/openai/v1/${operation}`,
@@ -33,8 +33,8 @@ const audioElsewhere = (operation: string): Readonly<Record<string, TextPath>> =
 })
 
 /**
- * A resource of Azure OpenAI or Microsoft Foundry. Its address says in which of its forms it is asked: `…/openai/v1`,
- * the older `…/openai`, or `…/models` of a Foundry resource. Which deployments it has only the operator knows.
+ * A resource of Azure OpenAI or Microsoft Foundry. The end of its URL decides the form: `…/openai/v1`, the older
+ * `…/openai`, or `…/models` of a Foundry resource. Only the operator knows its deployments.
  */
 export const azure = defineProvider({
   slug: 'azure',
@@ -42,10 +42,10 @@ export const azure = defineProvider({
   baseUrl: null,
   baseUrlEndings: ['/openai/v1', '/openai', '/models', '/anthropic'],
   auth: { type: 'header', name: 'api-key', prefix: '' },
-  // A token of Entra, which somebody must renew every hour.
+  // A token of Entra, which must be renewed every hour.
   keyForms: { bearer },
   author: 'openai',
-  // It lists the models that could be deployed, not those that are.
+  // The listing has the models that could be deployed, not those that are deployed.
   listing: null,
   onlyListed: true,
   pricesProviderId: 'azure',
@@ -61,7 +61,7 @@ export const azure = defineProvider({
         ...openAiChat(openAiChatOptions),
         elsewhere: olderBase('chat/completions'),
       }),
-      // Deployments of Claude have the format of their maker alone, beside the rest.
+      // Deployments of Claude have only Anthropic's format, below another path.
       onlyFor(named(claude), {
         ...anthropicMessages({ modelOf: claudeOf }),
         elsewhere: {

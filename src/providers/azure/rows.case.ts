@@ -1,7 +1,7 @@
 import { badKey, limited, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Azure OpenAI. */
+/** The rows of the shared tests for Azure OpenAI. */
 export const rows: ProviderRows = {
   refusals: [
     {

@@ -1,7 +1,7 @@
 import { chat, speech, transcription } from '../../../test/vendor-sdks/asks.ts'
 import type { VendorSdk } from '../../../test/vendor-sdks/vendor.ts'
 
-/** The address of a resource that answers by versions of its API. */
+/** The URL of a resource with versions of its API. */
 const versioned = { base: '/openai', provider: { query: { 'api-version': '2025-04-01-preview' } } }
 
 export const sdk: VendorSdk = {

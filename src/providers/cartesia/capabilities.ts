@@ -2,7 +2,7 @@ import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { inkLanguages } from './languages.ts'
 
-/** Speed has an effect from Sonic 3 on; the second Ink listens over a socket alone. https://docs.cartesia.ai, 2026-11. */
+/** Speed works from Sonic 3 on. Ink 2 listens only over a WebSocket. https://docs.cartesia.ai, 2026-11. */
 export const cartesiaModels: readonly ModelRule[] = [
   { name: /^sonic-(?:2|turbo|english|multilingual)/, modality: 'speech' },
   { name: /^sonic/, modality: 'speech', audio: { speed: { min: 0.6, max: 1.5 } } },
@@ -10,7 +10,7 @@ export const cartesiaModels: readonly ModelRule[] = [
   { name: /^ink/, modality: null },
 ]
 
-/** What the Whisper of its own offers; it fetches no addresses, and takes neither terms nor speakers. */
+/** The limits of its own Whisper. It fetches no URLs and takes neither terms nor speakers. */
 export const inkWhisper: Partial<AudioCapabilities> = {
   verboseJson: true,
   wordTimes: true,

@@ -15,6 +15,6 @@ export const cartesia = defineProvider({
   adapters: { speech: cartesiaSpeech, transcription: cartesiaTranscription },
   recordedAudio: ['transcription'],
   audio: { transcription: inkWhisper },
-  // Its behaviour goes by this date, and without one it answers nothing.
+  // This date selects the behaviour; a request without it is refused.
   headers: { 'cartesia-version': '2026-08-14' },
 })

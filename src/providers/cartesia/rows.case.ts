@@ -1,7 +1,7 @@
 import { whisperLanguages, samples, sound, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { languageSent, sentences, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Cartesia. */
+/** The rows of the shared tests for Cartesia. */
 export const rows: ProviderRows = {
   transcribers: [
     {

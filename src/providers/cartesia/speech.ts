@@ -11,7 +11,7 @@ const formats = {
   pcm: { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 },
 }
 
-/** Cartesia's speech as bytes, by the version of its API that the preset's header names. It tells no usage. */
+/** Cartesia's speech as bytes, in the API version of the preset's header. It reports no usage. */
 export const cartesiaSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/tts/bytes',
   body: (asked) => ({
@@ -21,7 +21,7 @@ export const cartesiaSpeech: SpeechAdapter = speechRequestAdapter({
     output_format: formats[asked.format],
     ...(asked.call.speed === 1 ? {} : { generation_config: speedMember('speed', asked) }),
   }),
-  // A word for a speed, which it has given up.
+  // A named speed, which Cartesia has given up.
   reserved: ['output_format', 'speed'],
   open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
 })

@@ -15,7 +15,10 @@ import { readOpenAiTranscript } from '../../formats/transcription/openai-transcr
 import { passedOptions, type WireField, withPassed } from '../../formats/transcription/passed-options.ts'
 import { toldLanguage } from '../../formats/transcription/told-language.ts'
 
-/** Cartesia's `/stt`: OpenAI's form with words as its only times, and samples described in the address. https://docs.cartesia.ai */
+/**
+ * Cartesia's `/stt`: OpenAI's form, with words as the only times, and samples described in the query.
+ * https://docs.cartesia.ai
+ */
 export const cartesiaTranscription: TranscriptionAdapter = oneExchange<
   TranscriptionCall,
   CanonicalTranscription
@@ -24,7 +27,7 @@ export const cartesiaTranscription: TranscriptionAdapter = oneExchange<
     request: toRequest(call, endpoint),
     dropped: [
       ...optionsLeftOut(call.preferences, endpoint, isPassable),
-      // It has no temperature.
+      // The service has no temperature.
       ...(call.temperature === null ? [] : ['temperature']),
     ],
   }),
@@ -42,7 +45,7 @@ export const cartesiaTranscription: TranscriptionAdapter = oneExchange<
 function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest {
   const { audio, language, responseFormat } = call
   const own: WireField[] = [['model', endpoint.upstreamModel]]
-  // Without one it takes everything for English, and there is no word for finding out.
+  // Without a language Cartesia assumes English, and it has no option to detect one.
   if (language !== null) own.push(['language', toldLanguage(language, endpoint)])
   if (responseFormat === 'verbose_json') own.push(['timestamp_granularities[]', 'word'])
   const fields = withPassed(own, passedOptions(call.preferences, endpoint, isPassable))
@@ -51,7 +54,7 @@ function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
   return { method: 'POST', path: `/stt${query}`, headers: { 'content-type': contentType }, body }
 }
 
-/** What the gateway itself decides is not for the caller to set. */
+/** Options that the gateway decides; the caller cannot set them. */
 const reserved = new Set(['file', 'model', 'language', 'timestamp_granularities', 'encoding', 'sample_rate'])
 
 function isPassable(name: string): boolean {

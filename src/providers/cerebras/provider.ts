@@ -22,7 +22,7 @@ export const cerebras = defineProvider({
           'prediction',
           'prompt_cache_key',
         ],
-        // What flex and priority cost is not documented; `auto` may choose them.
+        // The prices of flex and priority are not documented, and `auto` may choose them.
         serviceTiers: ['default'],
         reasoningHistory: 'reasoning',
       }),

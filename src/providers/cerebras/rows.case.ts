@@ -1,6 +1,6 @@
 import { badKey, limited, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Cerebras. */
+/** The rows of the shared tests for Cerebras. */
 export const rows: ProviderRows = {
   addresses: [{ asked: 'messages', through: 'chat', address: 'https://api.cerebras.ai/v1/chat/completions' }],
   refusals: [

@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** Its own list names no price of a search any more, only what a search unit is. */
+/** Cohere's own list no longer has a price per search; it only defines a search unit. */
 export const coherePrices: readonly PriceEntry[] = [
   {
     upstream: ['rerank-v4.0-fast', 'rerank-v3.5', 'rerank-english-v3.0', 'rerank-multilingual-v3.0'],

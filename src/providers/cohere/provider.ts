@@ -4,7 +4,7 @@ import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { coherePrices } from './prices.ts'
 
-/** Reranking in its own format; chats and embeddings as its compatibility interface has them. */
+/** Reranking in Cohere's own format; chat and embeddings by its compatibility interface. */
 export const cohere = defineProvider({
   slug: 'cohere',
   name: 'Cohere',

@@ -10,7 +10,7 @@ import { openAiTranscriptionOptions } from '../openai/quirks.ts'
 
 const isPiper = named(/piper/i)
 
-/** Any other server that speaks OpenAI's formats: what the caller sends goes through as it is. */
+/** Any other server with OpenAI's formats: the caller's request passes unchanged. */
 export const custom = defineProvider({
   slug: 'custom',
   name: 'Custom',
@@ -25,7 +25,7 @@ export const custom = defineProvider({
       openAiChat({
         maxTokensField: 'as_sent',
         unknownMembers: 'forward',
-        // Marks of another format go there only where the operator says so, by `cache_marks`.
+        // Cache marks of another format go there only if the operator sets `cache_marks`.
         accepts: [
           ...openAiMembers,
           'top_k',
@@ -35,7 +35,7 @@ export const custom = defineProvider({
           'image_config',
           'cache_control',
         ],
-        // Which members an unknown server takes only a caller of its own format knows.
+        // Only a caller that uses the server's own format knows which members it takes.
         reasoning: 'as_sent',
         reasoningHistory: 'keep',
         developerRole: true,
@@ -55,7 +55,7 @@ export const custom = defineProvider({
     ],
     transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech({
-      // Of these voices each has a rate of its own, which its samples alone do not tell.
+      // Each of these voices has its own sample rate, which raw samples do not tell.
       modelOf: (asked) => (isPiper(asked) ? { pcm: pcmFromWav } : {}),
     }),
   },

@@ -1,7 +1,7 @@
 import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Custom. */
+/** The rows of the shared tests for Custom. */
 export const rows: ProviderRows = {
   transcribers: [
     {

@@ -5,8 +5,8 @@ import { auraVoicePattern } from './speech.ts'
 const bounds = { speed: { min: 0.7, max: 1.5 }, inputCharactersMax: 2_000 }
 
 /**
- * A whole name of an Aura has its voice in it, so that none need be given (https://developers.deepgram.com/docs/text-to-speech,
- * 2026-11). Only the third Nova takes terms (https://developers.deepgram.com/docs/keyterm, 2026-11).
+ * A full Aura name includes its voice, so no voice is needed (https://developers.deepgram.com/docs/text-to-speech,
+ * 2026-11). Only Nova 3 takes terms (https://developers.deepgram.com/docs/keyterm, 2026-11).
  */
 export const deepgramModels: readonly ModelRule[] = [
   { name: auraVoicePattern, modality: 'speech', audio: { ...bounds, defaultVoice: 'the one in its name' } },
@@ -15,7 +15,7 @@ export const deepgramModels: readonly ModelRule[] = [
   { name: /^(?:nova|enhanced|base|whisper)/, modality: 'transcription' },
 ]
 
-/** What all of its models that listen offer. https://developers.deepgram.com/docs/pre-recorded-audio */
+/** The features of all its listening models. https://developers.deepgram.com/docs/pre-recorded-audio */
 export const deepgramListening: Partial<AudioCapabilities> = {
   verboseJson: true,
   wordTimes: true,

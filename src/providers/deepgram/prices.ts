@@ -1,11 +1,11 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
- * What others list. Nova-3 costs 0.0058 a minute where several languages are asked for at once (`language=multi`), which is not
- * done here. Channels are billed one by one only where the call asks for each of them apart. Speakers: a list of 2026-05 has
- * 0.002 a minute, later readers of the provider's page say that they are included for recorded audio; the dearer one counts
- * until the page itself was read. What terms and entities cost besides nobody tells. The price of a family of voices is that
- * of each.
+ * From third-party lists. Nova-3 costs 0.0058 a minute for several languages at once (`language=multi`), which the
+ * gateway never asks for. Channels are billed one by one only when the call asks for separate channels. Speakers: a
+ * list of 2026-05 has 0.002 a minute, and later readers of the provider's page say that they are included for recorded
+ * audio; the higher price counts until the page itself is read. The prices of terms and entities are unknown. A
+ * family's price applies to each of its voices.
  */
 export const deepgramPrices: readonly PriceEntry[] = [
   {

@@ -8,7 +8,7 @@ export const deepgram = defineProvider({
   slug: 'deepgram',
   name: 'Deepgram',
   baseUrl: 'https://api.deepgram.com/v1',
-  // The word is its own; tokens that live for minutes, which are bearers, are not for a gateway.
+  // Deepgram's own scheme. Its short-lived tokens, which are bearers, do not suit a gateway.
   auth: { type: 'header', name: 'authorization', prefix: 'Token ' },
   keyVariable: 'DEEPGRAM_API_KEY',
   author: 'deepgram',

@@ -3,7 +3,7 @@ import { languageSent, sentences, utterances } from '../../../test/support/trans
 import { first, listOf } from '../../../test/recordings/transcripts.ts'
 import type { Wire } from '../../../test/recordings/wire.ts'
 
-/** What the shared tests hold of Deepgram. */
+/** The rows of the shared tests for Deepgram. */
 export const rows: ProviderRows = {
   transcribers: [
     {
@@ -77,7 +77,7 @@ export const rows: ProviderRows = {
       path: '/speak?model=aura-2-thalia-en&encoding=linear16&container=none&sample_rate=24000&speed=0.9',
       body: { text: 'Hello' },
     },
-    // A sample rate beside mp3 is refused.
+    // Deepgram refuses a sample rate together with mp3.
     {
       model: 'aura-2-luna-en',
       fields: { response_format: 'mp3' },

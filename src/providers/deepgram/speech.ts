@@ -8,8 +8,8 @@ import {
 } from '../../formats/speech/speech-request-adapter.ts'
 
 /**
- * Deepgram's Aura as a stream of bytes. All but the text is in the query, and a member that does not belong to the encoding
- * is refused there. The voice is a part of the model's name: `aura-2` with the voice `thalia-en`, or the whole name alone.
+ * Deepgram's Aura as a stream of bytes. All options are in the query, and an option that does not fit the encoding is
+ * refused. The voice is part of the model's name: `aura-2` with the voice `thalia-en`, or the full name alone.
  */
 export const deepgramSpeech: SpeechAdapter = speechRequestAdapter({
   path(asked) {
@@ -18,7 +18,7 @@ export const deepgramSpeech: SpeechAdapter = speechRequestAdapter({
     return `/speak?${query}`
   },
   body: ({ call }) => ({ text: call.input }),
-  // Its body is the text alone.
+  // The body has only the text.
   reserved: ['url', 'callback', 'callback_method'],
   open: ({ format }, { headers }) =>
     rawSpeech(mpegOr(format, contractSamples), billedCharacters(headers.get('dg-char-count'))),
@@ -29,7 +29,7 @@ const formats = {
   pcm: { encoding: 'linear16', container: 'none', sample_rate: '24000' },
 }
 
-/** Names that end in a voice and its language, behind their family: `aura-2-thalia-en`, `aura-asteria-en`. */
+/** Names that end with a voice and its language, after the family: `aura-2-thalia-en`, `aura-asteria-en`. */
 export const auraVoicePattern = /^(aura(?:-\d+)?)-([a-z]+-[a-z]{2})$/
 
 function modelOf({ endpoint: { upstreamModel, model }, call }: AskedSpeech): string {

@@ -16,17 +16,20 @@ import { countOrNull, filledTextOrNull, recordOrNull, type WireRecord } from '..
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
-/** One channel of the audio: its text, its words, and its own best reading, which has the rest. */
+/** One channel of the audio: its text, its words, and its best alternative, which has the other members. */
 interface HeardChannel {
   wire: WireRecord
   best: WireRecord
   text: string
-  /** As they were told, also those without a time: entities count them. */
+  /** All words, also those without a time, because entities count them. */
   told: { word: string }[]
   words: TranscriptWord[]
 }
 
-/** Reads an answer of `/v1/listen`; `asked` is the language that was asked for. Throws `provider_failed` when there is no transcript. */
+/**
+ * Reads an answer of `/v1/listen`; `asked` is the requested language. Throws `provider_failed` when there is no
+ * transcript.
+ */
 export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
   const results = recordOrNull(wire['results'])
@@ -52,7 +55,7 @@ export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null):
     ...channelsTold(metadata?.['channels']),
     segments: readUtterances(results, isSeveral, speakerOf) ?? segmentsOfWords(words, text),
     words,
-    // Each channel has its own, and there is no figure for all of them.
+    // Each channel has its own confidence; there is none for the whole.
     confidence: isSeveral ? null : scoreIn(first.best['confidence']),
     languageConfidence: scoreIn(first.wire['language_confidence']),
     entities: readEntities(channels, text),
@@ -106,7 +109,10 @@ function readUtterances(
   return segments.length > 0 ? segments : null
 }
 
-/** Null where nobody looked for them. Their numbers count the words of their channel; the published sample's end is exclusive. */
+/**
+ * Null when entities were not requested. Their positions count the words of their channel; in the published sample the
+ * end is exclusive.
+ */
 function readEntities(channels: readonly HeardChannel[], text: string): CanonicalTranscription['entities'] {
   if (channels.every(({ best }) => !Array.isArray(best['entities']))) return null
   let before = 0

@@ -15,8 +15,8 @@ import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { passedOptions, type WireField, withPassed } from '../../formats/transcription/passed-options.ts'
 
 /**
- * Deepgram's `/v1/listen`: options in the address, audio as the body, or its address in JSON. Words always come with
- * times and confidences. https://developers.deepgram.com/docs/pre-recorded-audio
+ * Deepgram's `/v1/listen`: options in the query; the audio as the body, or its URL in JSON. Words always have times and
+ * confidences. https://developers.deepgram.com/docs/pre-recorded-audio
  */
 export const deepgramTranscription: TranscriptionAdapter = oneExchange<
   TranscriptionCall,
@@ -26,7 +26,7 @@ export const deepgramTranscription: TranscriptionAdapter = oneExchange<
     request: toRequest(call, endpoint),
     dropped: [
       ...optionsLeftOut(call.preferences, endpoint, isPassable),
-      // It has no temperature.
+      // The service has no temperature.
       ...(call.temperature === null ? [] : ['temperature']),
     ],
   }),
@@ -50,11 +50,14 @@ function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
   return { method: 'POST', path, headers: { 'content-type': audio.contentType }, body }
 }
 
-/** What the call asks for. Sentences are marked unless the caller's own options say otherwise: plain words are hard to read. */
+/**
+ * The options of the call. Punctuation is on unless the caller's own options say otherwise, because plain words are
+ * hard to read.
+ */
 function ownOptions(call: TranscriptionCall, { upstreamModel }: Endpoint): WireField[] {
   const { language, diarize, keyterms, responseFormat, preferences, audio } = call
   const options: WireField[] = [['model', upstreamModel]]
-  // Without either it takes everything for English.
+  // Without both Deepgram assumes English.
   options.push(language === null ? ['detect_language', 'true'] : ['language', language])
   options.push(['punctuate', 'true'])
   if (responseFormat === 'verbose_json') options.push(['utterances', 'true'])
@@ -67,7 +70,7 @@ function ownOptions(call: TranscriptionCall, { upstreamModel }: Endpoint): WireF
   return options
 }
 
-/** What the gateway itself decides, and what would send the answer elsewhere, is not for the caller to set. */
+/** Options that the gateway decides, or that would send the answer elsewhere. The caller cannot set them. */
 const reserved = new Set([
   'model',
   'language',

@@ -18,7 +18,7 @@ export const deepinfra = defineProvider({
     language: [
       openAiChat({
         accepts: ['top_k', 'min_p', 'repetition_penalty'],
-        // Some of its models leave reasoning out of the completion's count.
+        // Some of its models omit reasoning from the completion's count.
         reasoningNotCounted: true,
       }),
       // https://docs.deepinfra.com/api-reference/chat-completions/anthropic-messages

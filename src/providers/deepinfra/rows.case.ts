@@ -1,7 +1,7 @@
 import { faulty, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of DeepInfra. */
+/** The rows of the shared tests for DeepInfra. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'https://api.deepinfra.com/anthropic/v1/messages' },

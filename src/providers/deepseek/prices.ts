@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** The package has the prices of early 2025. */
+/** The price package still has the prices of early 2025. */
 export const deepSeekPrices: readonly PriceEntry[] = [
   {
     upstream: ['deepseek-chat', 'deepseek-reasoner'],

@@ -5,7 +5,7 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { deepSeekModels } from './capabilities.ts'
 import { deepSeekPrices } from './prices.ts'
 
-/** Thinking takes no budget, and of a form of the answer nothing. */
+/** No budget for thinking, and no form for the answer. */
 const messagesModel: MessagesModel = {
   sampling: 'all',
   thinking: 'adaptive',
@@ -34,7 +34,7 @@ export const deepseek = defineProvider({
         drops: ['seed', 'logit_bias'],
         jsonSchema: false,
         choicesMax: 1,
-        // With thinking on, it refuses tool conversations whose earlier reasoning does not come back.
+        // While thinking, it refuses tool conversations without their earlier reasoning.
         reasoningHistory: 'reasoning_content',
       }),
       // https://api-docs.deepseek.com/guides/anthropic_api

@@ -8,7 +8,7 @@ import {
   type ProviderRows,
 } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of DeepSeek. */
+/** The rows of the shared tests for DeepSeek. */
 export const rows: ProviderRows = {
   addresses: [
     {

@@ -4,8 +4,8 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 const speed = { min: 0.7, max: 1.2 }
 
 /**
- * How much text each of its voices' models takes at once (https://elevenlabs.io/docs/models, 2026-11). Of those that listen, the one
- * behind a socket is no model of ours.
+ * The most text in one request, by model (https://elevenlabs.io/docs/models, 2026-11). A model that listens only over a
+ * WebSocket is left out.
  */
 export const elevenLabsModels: readonly ModelRule[] = [
   { name: /^eleven_v3/, modality: 'speech', audio: { speed, inputCharactersMax: 5_000 } },
@@ -17,16 +17,16 @@ export const elevenLabsModels: readonly ModelRule[] = [
   { name: /^scribe/, modality: 'transcription' },
 ]
 
-/** What Scribe offers. https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
+/** The features of Scribe. https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
 export const scribe: Partial<AudioCapabilities> = {
   verboseJson: true,
   wordTimes: true,
   diarize: true,
   entities: true,
   url: true,
-  // Each has fewer than fifty characters.
+  // Each term has fewer than fifty characters.
   keyterms: { countMax: 1000, charactersMax: 49, wordsMax: 5, tokensMax: null, forbidden: '<>{}[]\\' },
   uploadBytesMax: 5_000_000_000,
-  // A third party's figure.
+  // From a third party.
   audioMillisecondsMax: 10 * 3_600_000,
 }

@@ -1,9 +1,9 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
- * What an hour of Scribe v2 and its entities cost is known from readers of https://elevenlabs.io/pricing/api (2026-08 and
- * 2026-09). The shares, and that channels are billed one by one where they are asked for apart, are in the provider's own
- * reference. Its least time of 20 s for terms is for more than 100 of them, and a call here has at most 100.
+ * The prices of Scribe v2 and its entities come from readers of https://elevenlabs.io/pricing/api (2026-08 and
+ * 2026-09). The fractions, and that separately requested channels are billed one by one, come from the provider's own
+ * reference. Its minimum of 20 s with terms applies to more than 100 terms, and a call here has at most 100.
  */
 export const elevenLabsPrices: readonly PriceEntry[] = [
   {

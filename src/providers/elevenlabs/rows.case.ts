@@ -2,7 +2,7 @@ import { samples, sound, type ProviderRows } from '../../../test/support/provide
 import { sentences, temperatureSent, utterances } from '../../../test/support/transcribers.ts'
 import { listOf } from '../../../test/recordings/transcripts.ts'
 
-/** What the shared tests hold of ElevenLabs. */
+/** The rows of the shared tests for ElevenLabs. */
 export const rows: ProviderRows = {
   transcribers: [
     {
@@ -34,7 +34,7 @@ export const rows: ProviderRows = {
       upstream: 'scribe_v2',
       file: 'elevenlabs/src/__fixtures__/elevenlabs-transcription.json',
       words: true,
-      // Every logarithm is 0 there, so that no word has a confidence.
+      // All logarithms are 0 there, so no word has a confidence.
       expected: (wire) => ({
         text: wire['text'],
         language: 'en',

@@ -8,8 +8,8 @@ import {
 } from '../../formats/speech/speech-request-adapter.ts'
 
 /**
- * ElevenLabs' text to speech, which streams bytes as they are made. The voice is in the path, the format in the query, and
- * the characters that were billed are in a header.
+ * ElevenLabs' text to speech, streamed as bytes. The voice is in the path, the format in the query, and the billed
+ * characters in a header.
  */
 export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
   path: ({ voice, format }) =>
@@ -19,13 +19,13 @@ export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
     model_id: asked.endpoint.upstreamModel,
     ...(asked.call.speed === 1 ? {} : { voice_settings: speedMember('speed', asked) }),
   }),
-  // Neither travels in the body.
+  // The path and the query carry these.
   reserved: ['output_format', 'voice_id'],
   open: ({ format }, { headers }) =>
     rawSpeech(mpegOr(format, contractSamples), billedCharacters(headers.get('character-cost'))),
 })
 
-/** A voice as one part of a path. Dots alone would be steps to another path, in which escapes are of no help. */
+/** A voice as one segment of a path. Dots alone would lead to another path, and escapes do not prevent that. */
 function segmentOf(voice: string): string {
   if (/^\.{1,2}$/.test(voice))
     throw fieldError('voice', 'is no id of a voice. Name one that the provider lists.')

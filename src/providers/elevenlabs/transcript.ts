@@ -15,8 +15,8 @@ import {
 } from '../../formats/transcription/transcript-wire.ts'
 
 /**
- * Reads an answer of `/v1/speech-to-text`: one transcript, or one for each channel. `asked` is the language that was asked for. Throws
- * `provider_failed` when there is no transcript.
+ * Reads an answer of `/v1/speech-to-text`: one transcript, or one for each channel. `asked` is the requested language.
+ * Throws `provider_failed` when there is no transcript.
  */
 export function readElevenLabsTranscript(bytes: Uint8Array, asked: string | null): CanonicalTranscription {
   const wire = parseTranscript(bytes)
@@ -40,7 +40,7 @@ export function readElevenLabsTranscript(bytes: Uint8Array, asked: string | null
   }
 }
 
-/** By which ElevenLabs knows the transcript afterwards; null where it tells none. */
+/** The id by which ElevenLabs keeps the transcript; null when it sends none. */
 export function transcriptIdIn(wire: WireRecord): string | null {
   return (
     filledTextOrNull(wire['transcription_id']) ??
@@ -52,7 +52,7 @@ function textOf(part: WireRecord): string {
   return String(part['text']).trim()
 }
 
-/** Words and other sounds; the spaces between them have entries of their own, which are left out. */
+/** Words and other sounds. The spaces between them have their own entries and are left out. */
 function readWords(parts: readonly WireRecord[]): TranscriptWord[] | null {
   const speakerOf = createSpeakers()
   const isSeveral = parts.length > 1
@@ -75,13 +75,13 @@ function readWords(parts: readonly WireRecord[]): TranscriptWord[] | null {
   })
 }
 
-/** Null where nobody looked for them. Offsets count the text of their own channel. */
+/** Null when entities were not requested. Offsets count the text of their own channel. */
 function readEntities(parts: readonly WireRecord[]): TranscriptEntity[] | null {
   if (parts.every((part) => !Array.isArray(part['entities']))) return null
   let before = 0
   return parts.flatMap((part) => {
     const whole = String(part['text'])
-    // What is taken from the beginning of the text moves everything in it.
+    // Trimming the beginning of the text shifts all offsets.
     const cut = whole.length - whole.trimStart().length
     const text = textOf(part)
     const told = (piecesOf(part['entities']) ?? []).flatMap((wire) => readEntity(wire, cut))
@@ -105,8 +105,8 @@ function readEntity(wire: WireRecord, cut: number): EntityOfOffsets[] {
 }
 
 /**
- * Confidences from natural logarithms of probabilities, in the order given; null where there is none. Some answers have 0 for every
- * word, which would be certainty of everything: nobody scored there.
+ * Confidences from natural logarithms of probabilities, in the same order; null for a missing one. Some answers have 0
+ * for every word, which would mean certainty; such answers have no scores.
  */
 export function confidencesOf(logprobs: readonly unknown[]): (number | null)[] {
   const isScored = logprobs.some((logprob) => isLogprob(logprob) && logprob < 0)

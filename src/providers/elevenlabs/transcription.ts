@@ -20,8 +20,9 @@ import { parseTranscript } from '../../formats/transcription/transcript-wire.ts'
 const transcriptKind = 'elevenlabs.transcript'
 
 /**
- * ElevenLabs' `/v1/speech-to-text`: a form with the audio or its address
- * (https://elevenlabs.io/docs/api-reference/speech-to-text/convert). It keeps the transcript of what it logs, until that is removed.
+ * ElevenLabs' `/v1/speech-to-text`: a form with the audio or its URL
+ * (https://elevenlabs.io/docs/api-reference/speech-to-text/convert). It keeps a logged transcript until the transcript
+ * is removed.
  */
 export const elevenLabsTranscription: TranscriptionAdapter = {
   ...oneExchange<TranscriptionCall, CanonicalTranscription>({
@@ -53,7 +54,7 @@ function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
   const { contentType, body } = isRemoteAudio(audio)
     ? encodeForm([...fields, ['source_url', audio.url]], null)
     : encodeForm(fields, audioPart(audio))
-  // Only some accounts may ask for it, and only those are said to keep nothing.
+  // Only some accounts may use this, and only they are promised that nothing is kept.
   const query = preferences.requireZdr ? '?enable_logging=false' : ''
   return {
     method: 'POST',
@@ -78,7 +79,10 @@ function ownFields(call: TranscriptionCall, { upstreamModel }: Endpoint): WireFi
   return fields
 }
 
-/** What the gateway itself decides, and what would send the answer elsewhere or in another shape, is not for the caller to set. */
+/**
+ * Options that the gateway decides, or that would change the target or the form of the answer. The caller cannot set
+ * them.
+ */
 const reserved = new Set(
   ['model_id', 'file', 'source_url', 'cloud_storage_url', 'language_code', 'temperature', 'diarize']
     .concat(['timestamps_granularity', 'keyterms', 'file_format', 'enable_logging', 'additional_formats'])

@@ -1,7 +1,7 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { fireworksLanguages } from './languages.ts'
 
-/** What Fireworks adds to models that others made. */
+/** Fireworks' additions to models of other makers. */
 export const fireworksModels: readonly ModelRule[] = [
   {
     name: /whisper/i,

@@ -1,4 +1,7 @@
-/** Fireworks' clients list none; these are its reference's: https://docs.fireworks.ai/api-reference/audio-transcriptions, 2026-11. */
+/**
+ * Fireworks' clients list no languages; these are from its reference:
+ * https://docs.fireworks.ai/api-reference/audio-transcriptions, 2026-11.
+ */
 export const fireworksLanguages = (
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr ' +
   'bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn ' +

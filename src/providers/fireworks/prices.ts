@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** Known from other people's lists only; speakers cost 40 percent more, as is commonly said. */
+/** From third-party lists only; speakers are said to cost 40 percent more. */
 export const fireworksPrices: readonly PriceEntry[] = [
   {
     upstream: ['whisper-v3-turbo'],

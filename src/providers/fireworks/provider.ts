@@ -11,8 +11,9 @@ import { fireworksPrices } from './prices.ts'
 const address = 'https://api.fireworks.ai/inference/v1'
 
 /**
- * Where the provider hears, by its reference (https://docs.fireworks.ai/api-reference/audio-transcriptions). Older pages name
- * `audio-prod` and `audio-turbo` of `us-virginia-1.direct.fireworks.ai`. An address of the operator's takes the place of all of them.
+ * The hosts for transcription in its reference (https://docs.fireworks.ai/api-reference/audio-transcriptions). Older
+ * pages name `audio-prod` and `audio-turbo` of `us-virginia-1.direct.fireworks.ai`. A URL of the operator's replaces
+ * all of them.
  */
 function audioHostOf(model: string): string {
   return `https://audio-${/turbo/.test(model) ? 'turbo' : 'prod'}.api.fireworks.ai`
@@ -20,7 +21,7 @@ function audioHostOf(model: string): string {
 
 const accountPath = /^accounts\/[^/]+\/models\//
 
-/** Its models stand below accounts, as `accounts/fireworks/models/x`; the public id has the name alone. */
+/** Its model names include an account, as in `accounts/fireworks/models/x`; the public id has only the name. */
 function withoutAccount(upstreamModel: string): string {
   return upstreamModel.replace(accountPath, '')
 }
@@ -50,14 +51,14 @@ export const fireworks = defineProvider({
         ],
         reasoningHistory: 'reasoning_content',
       }),
-      // At the same address and for the same models. https://docs.fireworks.ai/tools-sdks/anthropic-compatibility.md
+      // At the same base URL and for the same models. https://docs.fireworks.ai/tools-sdks/anthropic-compatibility.md
       anthropicMessages(),
       openAiResponses(),
       openAiCompletions(),
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription({
-      // Sound has hosts of its own, one for each model.
+      // Transcription has its own host for each model.
       elsewhere: { [address]: ({ model }) => `${audioHostOf(model)}/v1/audio/transcriptions` },
       nameOf: withoutAccount,
       listMark: '',

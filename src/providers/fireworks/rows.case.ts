@@ -1,7 +1,7 @@
 import { faulty, limited, whisperLanguages, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Fireworks. */
+/** The rows of the shared tests for Fireworks. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'https://api.fireworks.ai/inference/v1/messages' },

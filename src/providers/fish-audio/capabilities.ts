@@ -1,7 +1,7 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { fishOwnVoice } from './speech.ts'
 
-/** Every clip needs the words that are spoken in it. https://docs.fish.audio, 2026-11. */
+/** Every clip needs its transcript. https://docs.fish.audio, 2026-11. */
 export const fishModels: readonly ModelRule[] = [
   {
     name: /^s\d/,

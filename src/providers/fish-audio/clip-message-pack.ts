@@ -3,8 +3,8 @@ import type { BodyPieces } from '../../core/body.ts'
 import type { SpeechReference } from '../../canonical/call.ts'
 
 /**
- * A body in MessagePack whose `references` are clips with their texts. The sounds stay the pieces that they are; only what
- * stands around them is written. https://github.com/msgpack/msgpack/blob/master/spec.md
+ * A body in MessagePack whose `references` are clips with their transcripts. The sounds keep their pieces; only the
+ * bytes around them are written. https://github.com/msgpack/msgpack/blob/master/spec.md
  */
 export function messagePackWithClips(
   body: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ function clipOf({ data, transcript }: SpeechReference): Uint8Array[] {
   return [mapOf(2), encode('audio'), length, ...pieces, encode('text'), encode(transcript ?? '')]
 }
 
-/** What stands before so many names and values. */
+/** The header of a map with this many entries. */
 function mapOf(count: number): Uint8Array {
   return count < 16 ? Uint8Array.of(0x80 | count) : Uint8Array.of(0xde, count >> 8, count & 0xff)
 }

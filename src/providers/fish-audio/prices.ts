@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** By the bytes of the text in UTF-8: a Chinese character costs three times what a Latin letter does. */
+/** Priced by bytes of UTF-8: a Chinese character costs three times as much as a Latin letter. */
 export const fishPrices: readonly PriceEntry[] = [
   {
     upstream: ['s2.1-pro', 's2-pro', 's1'],

@@ -1,13 +1,13 @@
 import { samples, sound, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Fish Audio. */
+/** The rows of the shared tests for Fish Audio. */
 export const rows: ProviderRows = {
   speech: [
     {
       below: '/fish-audio/v1',
       model: 'fish-audio/s1',
       clips: 3,
-      // How it says so is not documented.
+      // The form of this error is not documented.
       missing: { voice: 'missing', status: 400, param: null },
       speeds: { within: 2, beyond: 2.1 },
     },

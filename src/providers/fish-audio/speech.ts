@@ -9,7 +9,7 @@ import {
   speedMember,
 } from '../../formats/speech/speech-request-adapter.ts'
 
-/** The voice that it speaks with when none is named. */
+/** The voice when the caller names none. */
 export const fishOwnVoice = 'default'
 
 const formats = {
@@ -18,8 +18,8 @@ const formats = {
 }
 
 /**
- * Fish Audio's speech as a stream of bytes. The model is in a header, which falls back silently where it is unknown. Clips to
- * speak like travel as MessagePack, each with its transcript; everything else is JSON.
+ * Fish Audio's speech as a stream of bytes. The model is in a header; an unknown model silently becomes a default.
+ * Reference clips are sent as MessagePack, each with its transcript; other requests are JSON.
  */
 export const fishSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/tts',
@@ -38,7 +38,7 @@ export const fishSpeech: SpeechAdapter = speechRequestAdapter({
   open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
 })
 
-/** Clips take the place of a voice. */
+/** Clips replace the voice. */
 function voiceMember({ call, voice }: AskedSpeech): Readonly<Record<string, unknown>> {
   refuseVoiceBesideClips(call, fishOwnVoice)
   return call.references.length > 0 || voice === fishOwnVoice ? {} : { reference_id: voice }

@@ -2,7 +2,7 @@ import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { gladiaLanguages } from './languages.ts'
 
-/** Gladia's models. Words always have times; larger accounts may send longer recordings. */
+/** Gladia's models. Words always have times. Larger accounts may send longer recordings. */
 export const gladiaModels: readonly ModelRule[] = [
   {
     name: /^solaria-/,

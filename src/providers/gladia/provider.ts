@@ -2,7 +2,7 @@ import { gladiaTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { gladiaModels } from './capabilities.ts'
 
-/** Its transcripts of recordings, which are jobs. What they cost is not known: the operator states it. */
+/** Transcripts of recordings, which are jobs. Their price is unknown, so the operator states it. */
 export const gladia = defineProvider({
   slug: 'gladia',
   name: 'Gladia',

@@ -3,7 +3,7 @@ import { sentences, utterances } from '../../../test/support/transcribers.ts'
 import { listOf } from '../../../test/recordings/transcripts.ts'
 import type { Wire } from '../../../test/recordings/wire.ts'
 
-/** What the shared tests hold of Gladia. */
+/** The rows of the shared tests for Gladia. */
 export const rows: ProviderRows = {
   transcribers: [
     {
@@ -37,7 +37,7 @@ export const rows: ProviderRows = {
           text: transcription['full_transcript'],
           language: 'en',
           duration: (result['metadata'] as Wire)['audio_duration'],
-          // Each word begins with the space before it, and has the channel of its utterance.
+          // Each word begins with the space before it and has its utterance's channel.
           words: spoken.flatMap(({ words }) =>
             listOf(words).map(({ word, start, end, confidence }) => ({
               word: String(word).trim(),

@@ -13,8 +13,8 @@ import {
 import { filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
 
 /**
- * What Gladia's job heard. Its words begin with the space before them and have no speaker of their own: the utterance
- * that they stand in has one. Throws `provider_failed` when there is no text.
+ * Reads the result of Gladia's job. A word begins with the space before it and has no speaker of its own; its utterance
+ * has one. Throws `provider_failed` when there is no text.
  */
 export function readGladiaTranscript(job: WireRecord, language: string | null): CanonicalTranscription {
   const result = recordOrNull(job['result'])
@@ -64,7 +64,7 @@ function readWord(entry: WireRecord, about: About): TranscriptWord[] {
   return [{ word, ...times, ...(confidence === null ? {} : { confidence }), ...about }]
 }
 
-/** In seconds of the audio. Absent where nobody asked, and empty where the search failed. */
+/** Times are seconds of the audio. Absent when entities were not requested, and empty when the search failed. */
 function readEntities(
   found: WireRecord | null,
   text: string,

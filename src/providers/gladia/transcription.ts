@@ -9,9 +9,10 @@ import { readGladiaTranscript } from './transcript.ts'
 const jobsPath = '/v2/pre-recorded'
 
 /**
- * Gladia's transcripts of recordings: an upload where there is no address, a job, looks at it. A job can be removed once it has
- * ended, with its recording; before, its removal is refused with 403 (https://docs.gladia.io/api-reference/v2/pre-recorded/delete).
- * Otherwise it stays for twelve months, as an upload does of which no job was made: no call that removes one is named.
+ * Gladia's transcripts of recordings: an upload unless the call has a URL, a job, and polls. Once a job has ended it
+ * can be removed together with its recording; before, the removal is refused with 403
+ * (https://docs.gladia.io/api-reference/v2/pre-recorded/delete). Otherwise it stays for twelve months. So does an
+ * upload without a job; no call that removes one is documented.
  */
 export const gladiaTranscription = polledJob({
   kind: 'gladia.job',
@@ -26,7 +27,7 @@ export const gladiaTranscription = polledJob({
     addressIn: (reply) => filledTextOrNull(reply['audio_url']),
     idIn: (reply) => filledTextOrNull(recordOrNull(reply['audio_metadata'])?.['id']),
   },
-  // Speakers, terms and the model are the gateway's to say; callbacks would tell others of the job.
+  // The gateway sets speakers, terms and the model; callbacks would inform others about the job.
   reserved: (
     'audio_url model language_config diarization custom_vocabulary custom_vocabulary_config callback ' +
     'callback_config callback_url custom_metadata'
@@ -45,7 +46,7 @@ export const gladiaTranscription = polledJob({
     return { method: 'POST', path: jobsPath, headers: { 'content-type': 'application/json' }, body: [body] }
   },
   listing: null,
-  // Gladia names about one second.
+  // Gladia's documentation says about one second.
   lookWaitsMs: [250, 750, 1_000],
   stateOf({ status, error_code: code }) {
     if (status === 'queued' || status === 'processing') return 'running'
@@ -55,7 +56,10 @@ export const gladiaTranscription = polledJob({
   read: (transcript, _, { call }) => readGladiaTranscript(transcript, call.language),
 })
 
-/** Gladia says why only by a status: 4xx that are not about the account or the rate are about what was sent. */
+/**
+ * Gladia gives only a status as the reason. These 4xx statuses, which do not concern the account or the rate, blame the
+ * audio.
+ */
 function reasonOf(code: number | null): string {
   if (code === null) return ''
   return [400, 404, 413, 415, 422].includes(code) ? `error ${code}: invalid audio` : `error ${code}`

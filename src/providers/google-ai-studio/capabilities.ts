@@ -1,7 +1,7 @@
 import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** Models that Google made, under their names here and at hosts of open models. */
+/** Google's models, by their names here and at hosts of open models. */
 export const googleModels: readonly ModelRule[] = [
   { name: /imagen|veo-|lyria|nano-banana/i, modality: null },
   { name: /gemini-embedding|embeddinggemma/i, modality: 'embedding' },
@@ -10,27 +10,27 @@ export const googleModels: readonly ModelRule[] = [
   { name: /gemma-?[3-9]/i, sees: true },
 ]
 
-/** The voices that Google makes itself. */
+/** Google's own voices. */
 const voices = (
   'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina ' +
   'Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi ' +
   'Vindemiatrix Sadachbia Sadaltager Sulafat'
 ).split(' ')
 
-/** What is so here alone: speech is another shape of answer, and live models are reached by another way. */
+/** Rules for this host only: a speech model answers in another form, and live models have another interface. */
 export const studioModels: readonly ModelRule[] = [
   { name: /gemini.*-tts\b/i, modality: 'speech', audio: { voices } },
   { name: /-tts\b|native-audio|(^|[-/])live-|-live\b|computer-use|robotics|(^|\/)aqa$/i, modality: null },
   { name: /gemini/i, transcribes: true },
 ]
 
-/** Gemini as transcription: it writes what it hears, without times, speakers, or terms that it surely takes. */
+/** Gemini as transcription: it writes the text, without times and speakers, and without a guarantee for terms. */
 export const studioTranscription: Partial<AudioCapabilities> = {
-  // The last two by the types of SDK 3.1.0, the others by the page on audio.
+  // The last two come from the types of SDK 3.1.0, the others from the documentation of audio.
   uploadFormats: ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'webm'],
   // Nine and a half hours.
   audioMillisecondsMax: 34_200_000,
 }
 
-/** Samples alone, at no other speed than the voice's own. */
+/** Only samples, and only at the voice's own speed. */
 export const studioSpeech: Partial<AudioCapabilities> = { speechFormats: ['pcm'] }

@@ -7,7 +7,7 @@ import { testContext, testEndpoint } from '../../formats/text/testing.ts'
 import { geminiTranscription, inlineAudioBytesMax } from './transcription.ts'
 import { testTranscription } from '../../formats/transcription/transcription-testing.ts'
 
-// Expectations are by the calls that Google's SDK makes (npm @google/genai 3.1.0), not from the code.
+// The expectations come from the calls of Google's SDK (npm @google/genai 3.1.0), not from the code.
 
 const adapter = geminiTranscription({ modelOf: () => ({ thinking: { kind: 'none' } }) })
 const base = testEndpoint('gemini-2.5-flash', 'google-ai-studio')

@@ -7,8 +7,9 @@ import { filledTextOrNull, isRecord } from '../../json/values.ts'
 import { parseAnswer, unreadable } from '../../formats/upstream-json.ts'
 import type { EncodedFile } from '../../formats/transcription/base64-body.ts'
 
-// Google's files, by the calls that its own SDK makes (npm @google/genai 3.1.0): an upload is begun, its address stands in a
-// header of the reply, the bytes go there in one piece, and the file is asked for until it is ready.
+// Google's files, with the calls of its own SDK (npm @google/genai 3.1.0): the first request begins an upload, a header
+// of its reply has the upload's URL, the second request sends the bytes there in one piece, and the file is polled
+// until it is ready.
 
 /** Sound with its type. */
 export interface GeminiSound extends EncodedFile {
@@ -25,10 +26,10 @@ export interface GeminiFile {
 type Asked = CallAt<TranscriptionCall>
 
 const kind = 'gemini.file'
-/** How often a file is asked for that Google still looks at. */
+/** The interval between polls of a file that Google still processes. */
 const lookEveryMs = 1_000
 
-/** Announces a file. Throws `invalid_request` where the deployment's address does not tell where files go. */
+/** Announces a file. Throws `invalid_request` when the deployment's URL does not show the path of uploads. */
 export function beginUpload({ endpoint, context }: Asked, sound: GeminiSound): UpstreamRequest {
   return {
     method: 'POST',
@@ -44,7 +45,7 @@ export function beginUpload({ endpoint, context }: Asked, sound: GeminiSound): U
   }
 }
 
-/** Sends the bytes to the place that the reply names; the file is there when they have arrived. */
+/** Sends the bytes to the URL in the reply; the file exists once they have arrived. */
 export function sendUpload(
   { headers }: UpstreamReply,
   { endpoint, context }: Asked,
@@ -56,7 +57,8 @@ export function sendUpload(
   return {
     request: {
       method: 'POST',
-      // At the deployment's own host: a key must not go wherever a reply says, and behind a proxy Google's host is not ours.
+      // Always to the deployment's own host: the key must not go to any host that a reply names, and behind a proxy
+      // Google's host would be wrong.
       path: `${path}${new URL(place).search}`,
       inPlaceOf,
       headers: {
@@ -70,7 +72,10 @@ export function sendUpload(
   }
 }
 
-/** Uploads stand beside the version: `https://host/v1beta` has them at `https://host/upload/v1beta/files`. */
+/**
+ * Uploads have their own path before the version: those of `https://host/v1beta` go to
+ * `https://host/upload/v1beta/files`.
+ */
 function uploadPath(baseUrl: string): { path: string; inPlaceOf: string } {
   const version = /\/v\d\w*$/.exec(baseUrl)?.[0]
   if (version !== undefined) return { path: `/upload${version}/files`, inPlaceOf: version }
@@ -107,7 +112,7 @@ function readerOf(open: GeminiSound['open']) {
   return open().getReader()
 }
 
-/** A file, as an upload and a look at it tell. Throws `invalid_request` for one that Google could not read. */
+/** The file in the reply of an upload or a poll. Throws `invalid_request` when Google could not read it. */
 export function readFile({ bytes }: UpstreamReply): GeminiFile {
   const wire = fileIn(parseAnswer(bytes))
   const [name, uri] = [filledTextOrNull(wire['name']), filledTextOrNull(wire['uri'])]
@@ -119,22 +124,22 @@ export function readFile({ bytes }: UpstreamReply): GeminiFile {
   return { name, uri, isReady: wire['state'] !== 'PROCESSING' }
 }
 
-/** An upload is answered with the file inside another object. */
+/** The reply of an upload has the file inside another object. */
 function fileIn(wire: Record<string, unknown>): Readonly<Record<string, unknown>> {
   return isRecord(wire['file']) ? wire['file'] : wire
 }
 
-/** The name becomes a part of addresses. */
+/** The name becomes part of paths. */
 function isFileName(name: string): boolean {
   return /^files\/[\w-]{1,128}$/.test(name)
 }
 
-/** Asks for the file once more, after a while. */
+/** Polls the file again after a wait. */
 export function lookAgain({ name }: GeminiFile): Exchange {
   return { request: { method: 'GET', path: `/${name}`, headers: {}, body: null }, waitMs: lookEveryMs }
 }
 
-/** Files are listed with the names that they were given, and are removed by their own. */
+/** Files are listed by the names that they were given, and removed by their own names. */
 export const geminiFiles: Readonly<Record<string, ResourceKind>> = {
   [kind]: {
     readId({ bytes }) {

@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** Speech: the package states the output as text, or not the model at all; what these models put out is sound. */
+/** Speech: the package states the output as text, or lacks the model; these models output sound. */
 export const studioPrices: readonly PriceEntry[] = [
   {
     upstream: ['gemini-2.5-flash-preview-tts', 'gemini-2.5-flash-tts'],
@@ -28,7 +28,7 @@ export const studioPrices: readonly PriceEntry[] = [
     seen: '2026-11',
     isThirdParty: true,
   },
-  // Twice as much from then on.
+  // The price doubles from that day on.
   {
     upstream: ['gemini-3.8-flash-tts'],
     prices: { input_per_million: '1', output_audio_per_million: '18' },

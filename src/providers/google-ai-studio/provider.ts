@@ -11,14 +11,14 @@ export const googleAiStudio = defineProvider({
   name: 'Google AI Studio',
   status: 'recorded',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-  // A key in the address works as well, and would stand in every log on the way.
+  // The query could carry the key too, but then every log on the way would have it.
   auth: { type: 'header', name: 'x-goog-api-key', prefix: '' },
   keyVariable: 'GEMINI_API_KEY',
   author: 'google',
   listing: { path: '/models?pageSize=1000', shape: 'pages' },
   pricesProviderId: 'google',
   prices: studioPrices,
-  // Its address for a model, as some clients and its own documents write it.
+  // The path of a model, which some clients and Google's own documentation write as its name.
   publicName: (upstreamModel) => upstreamModel.replace(/^models\//, ''),
   family: googleModels,
   modelRules: studioModels,

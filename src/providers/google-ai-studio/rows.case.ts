@@ -1,7 +1,7 @@
 import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 import { sentences, temperatureSent, utterances, whole } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Google AI Studio. */
+/** The rows of the shared tests for Google AI Studio. */
 export const rows: ProviderRows = {
   transcribers: [
     {
@@ -44,7 +44,7 @@ export const rows: ProviderRows = {
   speech: [
     {
       below: '/v1beta',
-      // It has no price of its own, so that characters alone are charged here.
+      // It has no price, so only characters are charged here.
       model: 'google/gemini-3.1-flash-tts-preview',
       voice: 'Kore',
       missing: { voice: 'missing', status: 400 },

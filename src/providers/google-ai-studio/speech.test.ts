@@ -6,7 +6,7 @@ import { leastAudio } from '../../catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../../formats/text/testing.ts'
 import { geminiSpeech } from './speech.ts'
 
-// Expectations are from Google's documents and the types of its SDK, not from the code.
+// The expectations come from Google's documentation and the types of its SDK, not from the code.
 
 function callWith(changes: Partial<SpeechCall> = {}): SpeechCall {
   return {

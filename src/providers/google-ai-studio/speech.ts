@@ -12,9 +12,9 @@ import { voiceToAsk } from '../../formats/speech/voice-to-ask.ts'
 import { type SoundFacts, wrappedSpeech } from '../../formats/speech/wrapped-speech.ts'
 
 /**
- * Gemini's contents as speech: the text is read by one voice, and its samples come as base64 in events, from the first one
- * on. There is no speed. A voice like that of a recording (`replicatedVoiceConfig`) needs the speaker's recorded consent, which
- * the contract has no place for, and who may use it is not documented: it is not offered.
+ * Gemini's contents as speech: one voice reads the text, and the samples come as base64 in events from the first one
+ * on. There is no speed. Cloning a voice (`replicatedVoiceConfig`) needs the speaker's recorded consent, which the
+ * contract has no place for, and access to it is not documented, so it is not offered.
  */
 export function geminiSpeech(): SpeechAdapter {
   return {
@@ -48,10 +48,10 @@ export function geminiSpeech(): SpeechAdapter {
   }
 }
 
-/** What is documented, and what a frame that says nothing else is taken for. */
+/** The documented format, assumed for a frame that names no other. */
 const usualOutput = { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 } as const
 
-/** Everything else of the format would change what is asked, or what it costs. */
+/** Any other option would change the request or its cost. */
 const passable: ReadonlySet<string> = new Set(['safetySettings', 'labels'])
 
 function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
@@ -69,7 +69,7 @@ function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
   }
 }
 
-/** One event, its sound taken out. Words in place of sound are a failure, which a second try often makes good. */
+/** Reads one event without its sound. Text in place of sound is a failure; a retry often succeeds. */
 function readFrame(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
   const { parts, hasEnded } = readCandidate(fields, context)
   if (parts.some(({ text }) => filledTextOrNull(text) !== null))
@@ -79,7 +79,7 @@ function readFrame(fields: Record<string, unknown>, context: AnswerContext): Sou
   return { isLast: hasEnded, ...(output ? { output } : {}), ...(billed ? { billed } : {}) }
 }
 
-/** `audio/L16;codec=pcm;rate=24000`, whose samples are little-endian in spite of that name. */
+/** `audio/L16;codec=pcm;rate=24000`: its samples are little-endian, although that name means big-endian. */
 function outputOf(inlineData: unknown): SpeechOutput | null {
   const mimeType = isRecord(inlineData) ? (filledTextOrNull(inlineData['mimeType']) ?? '') : ''
   if (/^audio\/(?:x-)?wav\b/i.test(mimeType)) return { container: 'wav' }
@@ -90,7 +90,7 @@ function outputOf(inlineData: unknown): SpeechOutput | null {
   return { ...usualOutput, rate, channels }
 }
 
-/** The counts so far, which every event repeats. All that such a model says is sound, also where no detail says so. */
+/** The counts so far, which every event repeats. All output of such a model is sound, even when no detail says so. */
 function billedOf(usageMetadata: unknown): SpeechBilled | null {
   const usage = readGeminiUsage(usageMetadata)?.usage
   if (usage === undefined) return null

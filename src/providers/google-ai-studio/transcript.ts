@@ -12,18 +12,22 @@ import { createSpeakers } from '../../formats/transcription/speakers.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What must be known of the request to read its answer. */
+/** The parts of the request that are needed to read its answer. */
 export interface GeminiTranscriptReading {
   call: TranscriptionCall
   context: AnswerContext
-  /** `audioTranscriptionConfig` was sent: the parts of the answer are pieces of the transcript with their times. */
+  /**
+   * Whether `audioTranscriptionConfig` was sent; the parts of the answer are then pieces of the transcript with times.
+   */
   isTimed: boolean
 }
 
-/** Tokens of one second of sound on this API, by Google's documentation (2026-11); Google Cloud counts 25. */
+/** The tokens of one second of sound on this API, by Google's documentation (2026-11); Google Cloud counts 25. */
 const audioTokensPerSecond = 32
 
-/** Reads a transcript that Gemini has written. Throws `provider_failed` for what is none, and what `readCandidate` throws. */
+/**
+ * Reads a transcript that Gemini wrote. Throws `provider_failed` when it is not one, and the errors of `readCandidate`.
+ */
 export function readGeminiTranscript(
   bytes: Uint8Array,
   { call, context, isTimed }: GeminiTranscriptReading,
@@ -37,7 +41,7 @@ export function readGeminiTranscript(
   return {
     ...said,
     language: language === null ? null : toLanguageCode(language),
-    // Only where the sound itself did not tell: the provider counts its length in tokens, and says it nowhere else.
+    // Used only when the sound's length could not be measured: the provider reports it only as tokens.
     durationSeconds:
       call.measuredMilliseconds === null && tokens !== null && tokens.inputAudio > 0
         ? tokens.inputAudio / audioTokensPerSecond
@@ -52,19 +56,19 @@ export function readGeminiTranscript(
 
 type Said = Pick<CanonicalTranscription, 'text' | 'language' | 'segments' | 'words'>
 
-/** The JSON that the model was told to write. */
+/** Reads the JSON that the model was told to write. */
 function readWritten(parts: readonly Wire[]): Said {
   const written = parseAnswerText(parts.map(({ text }) => filledTextOrNull(text) ?? '').join(''))
   if (typeof written['text'] !== 'string') throw unreadable('it has no text')
   const language = filledTextOrNull(written['language'])?.trim() ?? ''
-  // A model may write a remark there; only a code or a name is a language.
+  // A model may write a remark here; only a code or a name counts as a language.
   const isLanguage = /^\p{L}[\p{L} _-]{1,30}$/u.test(language)
   return { text: written['text'].trim(), language: isLanguage ? language : null, segments: null, words: null }
 }
 
 type SpeakerOf = ReturnType<typeof createSpeakers>
 
-/** Parts of a transcript, as `audioTranscriptionConfig` brings them. */
+/** Reads the parts that `audioTranscriptionConfig` produces. */
 function readPieces(parts: readonly Wire[]): Said {
   const pieces = parts.map((part) => part['audioTranscription']).filter(isRecord)
   const speakerOf = createSpeakers()

@@ -9,7 +9,7 @@ import { testContext, testEndpoint } from '../../formats/text/testing.ts'
 import type { GeminiThinking } from '../../formats/text/gemini/quirks.ts'
 import { geminiTranscription } from './transcription.ts'
 
-// Expectations are from Google's documents and the types of its SDK, not from the code.
+// The expectations come from Google's documentation and the types of its SDK, not from the code.
 
 const bytes = new Uint8Array(Buffer.from('RIFF and so on'))
 const noThoughts: GeminiThinking = { kind: 'budget', min: 0, max: 24_576, canBeOff: true }

@@ -18,21 +18,26 @@ import {
 } from './files.ts'
 import { readGeminiTranscript } from './transcript.ts'
 
-/** What differs from one host of Gemini's contents to another. */
+/** Where hosts of Gemini's contents differ. */
 export interface GeminiTranscriptionOptions {
-  /** How a model of this name thinks: for a transcript it is asked to think as little as it can. */
+  /** How a model of this name thinks; for a transcript it gets the least possible thinking. */
   modelOf(upstreamModel: string): Pick<GeminiModel, 'thinking'>
 }
 
-/** Of sound inside a request, which has at most 20 MB: base64 makes four bytes of three, and the rest has room beside it. */
+/**
+ * The most bytes of sound inside a request, which may have 20 MB: base64 makes four bytes of three, and the rest of the
+ * request needs room too.
+ */
 export const inlineAudioBytesMax = ((20_000_000 - 40_000) / 4) * 3
 
 /**
- * Gemini's contents as transcription: the sound is sent inside the request, or as a file before it, and the model is told to write down what is
- * said, as JSON. Such an answer has no times, because a model that writes times beside its words makes them up.
+ * Gemini's contents as transcription: the sound goes inside the request, or as a file before it, and the model is told
+ * to write the spoken text as JSON. Such an answer has no times, because a model that writes times beside its words
+ * invents them.
  *
- * Where the operator says that a model gives times or speakers, or takes terms, Gemini's own `audioTranscriptionConfig` is sent instead, whose
- * answer has both. Which models accept it is not documented (SDK 3.1.0 has only its types), so that no model has it by itself.
+ * When the operator states that a model supports times, speakers or terms, the gateway sends Gemini's own
+ * `audioTranscriptionConfig` instead; its answer has times and speakers. Google does not document which models accept
+ * it (SDK 3.1.0 has only its types), so no model has it by default.
  */
 export function geminiTranscription(options: GeminiTranscriptionOptions): GeminiTranscriptionAdapter {
   return {
@@ -71,7 +76,7 @@ export function geminiTranscription(options: GeminiTranscriptionOptions): Gemini
   }
 }
 
-/** What is done with the sound: it stands in the request (null), or it is uploaded before. */
+/** The progress of the sound: null when it is inside the request, otherwise the stage of its upload. */
 type UploadState = null | { stage: 'begun' | 'sent' }
 
 type GeminiTranscriptionAdapter = Adapter<TranscriptionCall, UploadState, CanonicalTranscription>
@@ -104,7 +109,7 @@ function requestOf({ endpoint }: Asked): Omit<UpstreamRequest, 'body'> {
   return { method: 'POST', path, headers: { 'content-type': 'application/json' } }
 }
 
-/** The request's text before and behind the part that is the sound. */
+/** The request's text before and after the part with the sound. */
 function aroundSound(
   { call, endpoint }: Asked,
   { modelOf }: GeminiTranscriptionOptions,
@@ -117,7 +122,7 @@ function aroundSound(
   return ['{"contents":[{"role":"user","parts":[', `${told}]}],${rest.slice(1)}`]
 }
 
-/** Whether the operator has said that the model takes the configuration whose answers have times, and terms. */
+/** Whether the operator stated that the model takes the configuration for times, speakers and terms. */
 function hasOwnConfig({ audio }: Endpoint): boolean {
   return audio !== null && (audio.wordTimes || audio.diarize || audio.keyterms !== null)
 }
@@ -128,7 +133,7 @@ function toFile(audio: AudioSource): GeminiSound {
   return { ...file, mimeType: 'audio/wav', prefix: wavHeader(audio.sizeBytes, pcmInputRate) }
 }
 
-/** The answer's form is the same for `json` and `verbose_json`, so that both cost the same. */
+/** The same form for `json` and `verbose_json`, so that both cost the same. */
 const answerSchema = {
   type: 'OBJECT',
   properties: { language: { type: 'STRING' }, text: { type: 'STRING' } },
@@ -162,7 +167,7 @@ function instructionOf({ language }: TranscriptionCall): string {
   )
 }
 
-/** Writing down needs no thoughts, which would be paid as output. */
+/** A transcript needs no thoughts, which would be billed as output. */
 function thinkingOf({ thinking }: Pick<GeminiModel, 'thinking'>): Record<string, unknown> {
   const least = leastThinking(thinking)
   return least === null ? {} : { thinkingConfig: least }
@@ -179,7 +184,7 @@ function leastThinking(thinking: GeminiThinking): Record<string, unknown> | null
   }
 }
 
-/** Everything else of the format would change what is asked, or what it costs. */
+/** Any other option would change the request or its cost. */
 const passable: ReadonlySet<string> = new Set(['safetySettings', 'labels'])
 
 function isPassable(name: string): boolean {

@@ -1,7 +1,7 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /**
- * The limits are those of the interface, so they count for every family of voices. The text may have 5,000 bytes.
+ * Limits of the interface, so they apply to every family of voices. The text may have 5,000 bytes.
  * https://docs.cloud.google.com/text-to-speech/quotas, 2026-11.
  */
 export const googleCloudTtsModels: readonly ModelRule[] = [

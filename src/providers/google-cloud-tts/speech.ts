@@ -14,8 +14,8 @@ const formats = {
 }
 
 /**
- * Google Cloud's speech, as base64 in one JSON object that tells no usage. No model is sent: the name of a voice begins
- * with its language and its family (`en-US-Chirp3-HD-Kore`).
+ * Google Cloud's speech, as base64 in one JSON object without usage. No model is sent: the name of a voice begins with
+ * its language and its family (`en-US-Chirp3-HD-Kore`).
  */
 export const googleCloudTtsSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/text:synthesize',
@@ -24,7 +24,7 @@ export const googleCloudTtsSpeech: SpeechAdapter = speechRequestAdapter({
     voice: { ...languageOf(asked.voice), name: asked.voice },
     audioConfig: { ...formats[asked.format], ...speedMember('speakingRate', asked) },
   }),
-  // Further members of these two would speak another text than the charged one, or with a model of another price.
+  // Further members of these two would change the spoken text, or select a model with another price.
   reserved: ['input', 'voice'],
   open: ({ format }) =>
     wrappedSpeech({
@@ -36,7 +36,7 @@ export const googleCloudTtsSpeech: SpeechAdapter = speechRequestAdapter({
     }),
 })
 
-/** Language and region at the beginning of a voice's name; a name without them is left to the provider to refuse. */
+/** The language and region at the beginning of a voice's name. The provider refuses a name without them. */
 const languagePattern = /^[a-z]{2,3}-[a-z0-9]{2,3}(?=-)/i
 
 function languageOf(voice: string | null): { languageCode?: string } {

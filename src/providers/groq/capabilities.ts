@@ -1,7 +1,7 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { groqLanguages } from './languages.ts'
 
-/** Groq's own limits of voices that others made, and its own systems. */
+/** Groq's own limits for voices of other makers, and its own systems. */
 export const groqModels: readonly ModelRule[] = [
   {
     name: /orpheus-v1-english/,
@@ -19,7 +19,7 @@ export const groqModels: readonly ModelRule[] = [
       voices: ['abdullah', 'fahad', 'sultan', 'lulwa', 'noura', 'aisha'],
     },
   },
-  // What its paid tier takes; the free one stops at 25 MB and says so.
+  // The limits of its paid tier. The free tier stops at 25 MB and reports it.
   {
     name: /whisper/i,
     audio: {

@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** How Groq counts the time that it sells; the package has the price itself. */
+/** How Groq counts billed time; the package has the price. */
 export const groqPrices: readonly PriceEntry[] = [
   {
     upstream: ['whisper-large-v3', 'whisper-large-v3-turbo'],

@@ -25,7 +25,7 @@ export const groq = defineProvider({
         accepts: ['reasoning_format', 'include_reasoning'],
         drops: ['logit_bias'],
         refuses: ['logprobs', 'top_logprobs'],
-        // Flex costs what the default costs; the performance tier has prices of its own.
+        // Flex costs the same as the default; the performance tier has its own prices.
         serviceTiers: ['auto', 'on_demand', 'flex'],
         messageNames: false,
         choicesMax: 1,
@@ -35,7 +35,7 @@ export const groq = defineProvider({
       openAiResponses({ takesOpenThoughts: true }),
     ],
     transcription: openAiTranscription({ urlField: 'url' }),
-    // Only WAV is documented for its voices: samples are taken out of it, mp3 is not offered.
+    // Only WAV is documented for its voices, so samples are taken from it, and mp3 is not offered.
     speech: openAiSpeech({ pcm: pcmFromWav }),
   },
   audio: { transcription: { url: true }, speech: { speechFormats: ['pcm'] } },

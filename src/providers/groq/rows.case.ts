@@ -8,7 +8,7 @@ import {
 } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Groq. */
+/** The rows of the shared tests for Groq. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'responses', through: 'responses', address: 'https://api.groq.com/openai/v1/responses' },

@@ -1,6 +1,6 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** Speeds beyond these are not stable, and the hard bounds are not documented. https://dev.hume.ai, 2026-11. */
+/** Speeds outside this range are not stable, and the hard limits are not documented. https://dev.hume.ai, 2026-11. */
 export const humeModels: readonly ModelRule[] = [
   {
     name: /^octave/,

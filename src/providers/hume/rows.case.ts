@@ -1,6 +1,6 @@
 import { samples, sound, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Hume. */
+/** The rows of the shared tests for Hume. */
 export const rows: ProviderRows = {
   speech: [
     {

@@ -9,7 +9,7 @@ export const humeSpeech: SpeechAdapter = speechRequestAdapter({
     utterances: [{ text: asked.call.input, voice: { id: asked.voice }, ...speedMember('speed', asked) }],
     format: { type: asked.format },
     version: /\d+$/.exec(asked.endpoint.upstreamModel)?.[0] ?? asked.endpoint.upstreamModel,
-    // What is a file of its own must not begin anew in each piece.
+    // Otherwise each piece would begin with a file header.
     strip_headers: true,
   }),
   reserved: ['format', 'num_generations', 'split_utterances', 'include_timestamp_types'],

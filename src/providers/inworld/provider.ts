@@ -7,7 +7,7 @@ export const inworld = defineProvider({
   name: 'Inworld',
   baseUrl: 'https://api.inworld.ai/tts/v1',
   auth: { type: 'header', name: 'authorization', prefix: 'Basic ' },
-  // A JWT, which somebody must renew.
+  // A JWT, which must be renewed.
   keyForms: { bearer },
   keyVariable: 'INWORLD_API_KEY',
   author: 'inworld',

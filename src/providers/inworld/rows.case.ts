@@ -5,7 +5,7 @@ const failure = (code: number, message = 'words') => ({
   body: line({ error: { code, message, details: [] } }),
 })
 
-/** What the shared tests hold of Inworld. */
+/** The rows of the shared tests for Inworld. */
 export const rows: ProviderRows = {
   speech: [
     {

@@ -17,7 +17,7 @@ const formats = {
   pcm: { audioEncoding: 'PCM', sampleRateHertz: 24_000 },
 }
 
-/** Inworld's speech, as base64 in lines of JSON. An error within is a line of its own with a code of gRPC's. */
+/** Inworld's speech, as base64 in lines of JSON. An error is a line with a gRPC code. */
 export const inworldSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/voice:stream',
   body: (asked) => ({
@@ -50,7 +50,7 @@ function readLine(fields: Record<string, unknown>, context: AnswerContext): Soun
   return typeof characters === 'number' ? { billed: { characters } } : {}
 }
 
-/** Codes of gRPC as the statuses of HTTP that they stand for. */
+/** The HTTP statuses that gRPC codes stand for. */
 const statuses: Readonly<Record<number, number>> = {
   3: 400,
   4: 504,

@@ -1,6 +1,6 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** What Jina calls its models, here and at every host of them. */
+/** Jina's models, by their names here and at every other host. */
 export const jinaModels: readonly ModelRule[] = [
   { name: /jina-(?:clip|code)/i, modality: 'embedding' },
   { name: /jina-colbert/i, modality: 'rerank' },

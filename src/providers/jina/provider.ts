@@ -21,7 +21,7 @@ export const jina = defineProvider({
     'jina-colbert-v2',
   ],
   adapters: {
-    // Its encodings have a member and words of their own; floats come without it.
+    // It selects encodings by its own member and names; without that member it sends floats.
     embedding: [openAiEmbeddings()],
     rerank: [openRerank({ documentObjects: true, members: { return_documents: false } })],
   },

@@ -1,6 +1,6 @@
 import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Jina. */
+/** The rows of the shared tests for Jina. */
 export const rows: ProviderRows = {
   withoutSdk: 'it has none; its documents show HTTP',
 }

@@ -21,7 +21,7 @@ export const llamacpp = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        // It fetches whatever it is told to, from within the operator's network.
+        // It would fetch any URL, from inside the operator's network.
         addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k', 'min_p'],
@@ -29,7 +29,7 @@ export const llamacpp = defineProvider({
         reasoningHistory: 'reasoning_content',
       }),
       anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
-      // It turns them into chat completions itself.
+      // It turns responses into chat completions itself.
       openAiResponses({ addresses: { image: 'none', file: 'none' } }),
       openAiCompletions({ unknownMembers: 'forward' }),
     ],
@@ -41,7 +41,7 @@ export const llamacpp = defineProvider({
         unknownMembers: 'forward',
       }),
     ],
-    // Its scores are of no range: the larger the more relevant.
+    // Its scores have no fixed range; a larger score is more relevant.
     rerank: [openRerank({ unknownMembers: 'forward' })],
   },
 })

@@ -1,6 +1,6 @@
 import { overloaded, tooLong, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of llama.cpp. */
+/** The rows of the shared tests for llama.cpp. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'http://localhost:8080/v1/messages' },

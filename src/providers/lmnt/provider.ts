@@ -13,6 +13,7 @@ export const lmnt = defineProvider({
   documentedModels: ['blizzard'],
   modelRules: lmntModels,
   adapters: { speech: lmntSpeech },
-  // Its interface goes by this version, and refuses a request without one. The newest of its own clients' (PyPI, 2.13.0).
+  // The version of its API; it refuses a request without one. This is the newest that its own client sends (PyPI,
+  // 2.13.0).
   headers: { 'lmnt-version': '1.2' },
 })

@@ -2,7 +2,7 @@ import type { SpeechAdapter } from '../../canonical/audio.ts'
 import { mpegOr, rawSpeech } from '../../formats/speech/raw-speech.ts'
 import { contractSamples, speechRequestAdapter } from '../../formats/speech/speech-request-adapter.ts'
 
-/** LMNT's speech as a stream of bytes. It has no speed and tells no usage. */
+/** LMNT's speech as a stream of bytes. It has no speed and reports no usage. */
 export const lmntSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/ai/speech/bytes',
   body: ({ call, endpoint, voice, format }) => ({

@@ -17,7 +17,7 @@ export const lmstudio = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        // It takes images as data alone.
+        // It takes images only as data.
         addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k'],

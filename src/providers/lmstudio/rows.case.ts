@@ -1,6 +1,6 @@
 import { faulty, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of LM Studio. */
+/** The rows of the shared tests for LM Studio. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'http://127.0.0.1:1234/v1/messages' },

@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** What a reseller lists; MiniMax's own list is by plan. */
+/** From a reseller's list; MiniMax's own list is by plan. */
 export const miniMaxPrices: readonly PriceEntry[] = [
   {
     upstream: ['speech-2.8-hd', 'speech-2.6-hd', 'speech-02-hd'],

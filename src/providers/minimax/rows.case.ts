@@ -7,7 +7,7 @@ const failure = (code: number, words = 'words') => ({
   body: JSON.stringify({ trace_id: 't', base_resp: { status_code: code, status_msg: words } }),
 })
 
-/** What the shared tests hold of MiniMax. */
+/** The rows of the shared tests for MiniMax. */
 export const rows: ProviderRows = {
   speech: [
     {

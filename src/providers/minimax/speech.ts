@@ -17,8 +17,8 @@ const formats = {
 }
 
 /**
- * MiniMax's speech, as hexadecimal in events; the last of them must not repeat the whole. Failures come with 200 and a code
- * of its own, as an event or as plain JSON.
+ * MiniMax's speech, as hexadecimal in events; the option keeps the last event from repeating the whole sound. Failures
+ * come with status 200 and a code of its own, as an event or as plain JSON.
  */
 export const miniMaxSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/t2a_v2',
@@ -61,7 +61,7 @@ function readDocument(fields: Record<string, unknown>, context: AnswerContext): 
   }
 }
 
-/** Its codes as the statuses they should have had. https://platform.minimax.io/docs/api-reference/errorcode, 2026-11. */
+/** The statuses that its codes should have had. https://platform.minimax.io/docs/api-reference/errorcode, 2026-11. */
 const meanings: Readonly<Record<number, { code: number; type?: string }>> = {
   1001: { code: 504 },
   1002: { code: 429 },
@@ -77,12 +77,12 @@ const meanings: Readonly<Record<number, { code: number; type?: string }>> = {
   2013: { code: 400 },
   2037: { code: 400 },
   2038: { code: 400 },
-  // The voice is another account's.
+  // The voice belongs to another account.
   2042: { code: 400 },
   2045: { code: 429 },
   2048: { code: 400 },
   2049: { code: 401 },
-  // The voice is not known.
+  // The voice is unknown.
   2054: { code: 400 },
   2056: { code: 402 },
   20132: { code: 400 },

@@ -1,7 +1,7 @@
 import { type KeytermRules, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** Models that Mistral made, at its own host and at others. */
+/** Mistral's models, at its own host and at others. */
 export const mistralModels: readonly ModelRule[] = [
   { name: /voxtral.*-tts/i, modality: 'speech' },
   {
@@ -15,10 +15,10 @@ export const mistralModels: readonly ModelRule[] = [
   { name: /magistral/i, reasons: true },
 ]
 
-/** At most a hundred. https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files */
+/** At most a hundred terms. https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files */
 export const mistralKeyterms: KeytermRules = { ...unboundedKeyterms, countMax: 100 }
 
-/** One clip of 3 to 25 seconds takes the place of a voice, here alone. https://docs.mistral.ai/studio/audio/text-to-speech */
+/** Only here may a clip of 3 to 25 seconds replace the voice. https://docs.mistral.ai/studio/audio/text-to-speech */
 export const mistralVoices: readonly ModelRule[] = [
   { name: /voxtral.*-tts/i, modality: 'speech', audio: { voiceCloning: true } },
 ]

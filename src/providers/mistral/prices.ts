@@ -3,7 +3,7 @@ import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 const transcriptionPage = 'https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files'
 const seen = '2026-10'
 
-/** Mistral's audio models are known from resellers' lists only: $0.000058 and $0.0000667 a second. */
+/** The prices of Mistral's audio models come from resellers' lists only: $0.000058 and $0.0000667 a second. */
 export const mistralPrices: readonly PriceEntry[] = [
   {
     upstream: ['voxtral-mini-transcribe-3-0', 'voxtral-mini-transcribe-*'],

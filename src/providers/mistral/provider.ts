@@ -6,7 +6,7 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { mistralKeyterms, mistralModels, mistralVoices } from './capabilities.ts'
 import { mistralPrices } from './prices.ts'
 
-/** Before the third of its family, which has no words, and takes a language beside times. */
+/** The second of its family: it sends words as segments, and refuses a language together with times. The third has no words. */
 const isSecondVoxtral = named(/voxtral-mini-(?:2602|latest)/i)
 
 export const mistral = defineProvider({
@@ -23,7 +23,7 @@ export const mistral = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        // It refuses unknown members, and tells usage in the last chunk unasked.
+        // It refuses unknown members, and sends usage in the last chunk without being asked.
         streamOptions: 'drop',
         renames: { seed: 'random_seed' },
         accepts: ['prompt_cache_key', 'safe_prompt', 'prompt_mode', 'random_seed'],
@@ -41,7 +41,7 @@ export const mistral = defineProvider({
       listMark: '',
       urlField: 'file_url',
       keytermsField: 'context_bias',
-      // A term holds neither spaces nor commas; the transcript may echo what is written in their place.
+      // A term may contain neither spaces nor commas, and the transcript may repeat the joiner.
       keytermJoiner: '_',
       diarizesSegments: true,
       streams: { delta: 'transcription.text.delta', deltaMember: 'text', done: 'transcription.done' },

@@ -11,7 +11,7 @@ import { heardText, usual, utterances } from '../../../test/support/transcribers
 import { listOf } from '../../../test/recordings/transcripts.ts'
 import type { Wire } from '../../../test/recordings/wire.ts'
 
-/** What the shared tests hold of Mistral. */
+/** The rows of the shared tests for Mistral. */
 export const rows: ProviderRows = {
   refusals: [
     { status: 401, body: { detail: 'Unauthorized' }, ...badKey },
@@ -65,7 +65,7 @@ export const rows: ProviderRows = {
       upstream: 'voxtral-mini-2602',
       text: heardText,
       language: null,
-      // There a word is a segment of its own, and segments have scores.
+      // Mistral sends each word as a segment, and segments have scores.
       wordConfidence: 0.97,
       segments: utterances,
       words: true,

@@ -11,8 +11,8 @@ import { contractSamples, speechRequestAdapter } from '../../formats/speech/spee
 import { type SoundFacts, wrappedSpeech } from '../../formats/speech/wrapped-speech.ts'
 
 /**
- * Mistral's speech, as base64 in events. Its samples are floats. One clip takes the place of a voice; there is no place for
- * its transcript, and no speed.
+ * Mistral's speech, as base64 in events. Its samples are floats. One clip may replace the voice; its transcript has no
+ * place in the request. There is no speed.
  */
 export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/audio/speech',
@@ -49,7 +49,7 @@ function readEvent(fields: Record<string, unknown>, context: AnswerContext): Sou
   return { isLast: true, ...(billed ? { billed } : {}) }
 }
 
-/** It counts as chat completions do; what it makes is sound. */
+/** Counts have the form of chat completions; the output is sound. */
 function billedOf(usage: unknown): SpeechBilled | null {
   if (!isRecord(usage)) return null
   const inputTokens = tokenCountOrNull(usage['prompt_tokens']) ?? 0

@@ -9,7 +9,7 @@ const moonshotChat: ChatQuirkOptions = {
   reasoning: 'thinking',
   drops: ['logit_bias', 'seed', 'user'],
   refuses: ['logprobs', 'top_logprobs'],
-  // A tool conversation whose earlier reasoning does not come back is refused.
+  // It refuses a tool conversation without its earlier reasoning.
   reasoningHistory: 'reasoning_content',
 }
 
@@ -27,7 +27,7 @@ export const moonshot = defineProvider({
     language: [
       onlyFor(
         named(kimi),
-        // It samples as its maker set it, and refuses other values. https://platform.kimi.ai/docs/api/models-overview
+        // Its sampling is fixed, and it refuses other values. https://platform.kimi.ai/docs/api/models-overview
         openAiChat({
           ...moonshotChat,
           drops: [

@@ -1,6 +1,6 @@
 import { limited, noMoney, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Moonshot AI. */
+/** The rows of the shared tests for Moonshot AI. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'https://api.moonshot.ai/anthropic/v1/messages' },

@@ -15,7 +15,7 @@ export const novita = defineProvider({
   adapters: {
     language: [
       openAiChat({ accepts: ['top_k', 'min_p', 'repetition_penalty'] }),
-      // Of some models, which its listing marks. https://novita.ai/docs/guides/llm-anthropic-compatibility.md
+      // Only for some models, which its listing marks. https://novita.ai/docs/guides/llm-anthropic-compatibility.md
       onlyFor(({ interfaces }) => interfaces?.includes('anthropic') ?? false, {
         ...anthropicMessages({ signsThoughts: false }),
         path: '/anthropic/v1/messages',

@@ -1,9 +1,9 @@
 import { badKey, limited, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Novita. */
+/** The rows of the shared tests for Novita. */
 export const rows: ProviderRows = {
   addresses: [
-    // Without a listing nobody knows which of its models have messages.
+    // Without a listing the gateway does not know which models have messages.
     { asked: 'messages', through: 'chat', address: 'https://api.novita.ai/openai/v1/chat/completions' },
   ],
   refusals: [

@@ -23,14 +23,14 @@ describe('a server of Ollama', () => {
     expect(brush?.modality).toBeNull()
     expect(untold.map(({ modality }) => modality)).toEqual([undefined, undefined, undefined])
     expect(asked).toHaveLength(6)
-    // Only what nobody told about is asked again.
+    // Only models without an answer are asked again.
     await inspector.complete(models, ask)
     expect(asked.slice(6).toSorted()).toEqual([
       'POST /api/show broken',
       'POST /api/show old',
       'POST /api/show silent',
     ])
-    // Another model under the name is another question.
+    // A new model under the same name is asked about again.
     const [replaced] = parseListing({ data: [{ id: 'tiny', created: 2 }] })
     if (replaced) await inspector.complete([replaced], ask)
     expect(asked.at(-1)).toBe('POST /api/show tiny')

@@ -1,7 +1,7 @@
 import type { Inspection, InspectedFacts } from '../../catalog/inspection.ts'
 import { member } from '../../catalog/listing.ts'
 
-/** A server of Ollama describes each of its models when it is asked for it. */
+/** An Ollama server describes each of its models on request. */
 export const ollamaInspection: Inspection = {
   asks: 'each_model',
   async inspect(model, ask) {
@@ -10,7 +10,7 @@ export const ollamaInspection: Inspection = {
   },
 }
 
-/** Servers of 2025 and later list what a model can do; older ones do not. */
+/** Since 2025 servers list the capabilities of a model; older ones do not. */
 function factsOf(body: unknown): InspectedFacts | null {
   const capabilities = member(body, 'capabilities')
   if (!Array.isArray(capabilities)) return null
@@ -22,6 +22,6 @@ function factsOf(body: unknown): InspectedFacts | null {
     }
   }
   if (has('embedding')) return { modality: 'embedding' }
-  // Such as one that paints: no operation serves it.
+  // For example an image model: no operation serves it.
   return capabilities.length > 0 ? { modality: null } : null
 }

@@ -20,10 +20,10 @@ export const ollama = defineProvider({
     language: [
       openAiChat({
         unknownMembers: 'forward',
-        // It would ignore these; the caller should hear of it.
+        // It would ignore these members silently, so the gateway lists them as dropped.
         drops: ['logit_bias', 'user', 'tool_choice', 'web_search_options'],
         choicesMax: 1,
-        // It refuses addresses of images, and takes them as data alone.
+        // It refuses URLs of images and takes them only as data.
         addresses: { image: 'none', file: 'none' },
         reasoning: 'object',
         reasoningHistory: 'reasoning',

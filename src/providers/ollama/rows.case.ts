@@ -1,6 +1,6 @@
 import { badKey, tooLong, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Ollama. */
+/** The rows of the shared tests for Ollama. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'http://localhost:11434/v1/messages' },

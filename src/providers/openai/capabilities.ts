@@ -3,22 +3,22 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 
 const megabyte = 1024 * 1024
 const classicVoices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer']
-/** Voices that an account had made of a sample, beside those of everybody. */
+/** Voices that an account created from a sample, besides the public ones. */
 const ownVoicePrefix = 'voice_'
 
-/** Models that OpenAI made, by their names there; Whisper also under the names that other hosts give it. */
+/** OpenAI's models, by their names there; Whisper also by its names at other hosts. */
 export const openAiModels: readonly ModelRule[] = [
   {
     name: /^(?!.*(?:realtime|live)).*whisper/i,
     modality: 'transcription',
     audio: { verboseJson: true, wordTimes: true },
   },
-  // Segments with speakers, and no words.
+  // It has segments with speakers, and no words.
   { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true, segmentSpeakers: true } },
   { name: /gpt-transcribe/, audio: { keyterms: unboundedKeyterms } },
   { name: /^(tts-1|gpt-4o-mini-tts)/, audio: { speed: { min: 0.25, max: 4 } } },
   { name: /dall-e|sora/i, modality: null },
-  // Models of text completions, which no operation has.
+  // Text completion models; no operation serves them.
   {
     name: /^(ada|babbage|curie|davinci)\b|(babbage|davinci)-00|instruct-0914|gpt-3\.5-turbo-instruct/i,
     modality: null,
@@ -30,8 +30,8 @@ export const openAiModels: readonly ModelRule[] = [
 ]
 
 /**
- * Limits and voices of OpenAI's own service and of Azure's. Other hosts of the same models, and servers that use these
- * names for models of their own, do not have them.
+ * Limits and voices of OpenAI's own service and of Azure's. They do not apply to other hosts of the same models, or to
+ * servers that use these names for other models.
  */
 export const openAiService: readonly ModelRule[] = [
   {

@@ -13,7 +13,7 @@ export const openAiPrices: readonly PriceEntry[] = [
   },
   { upstream: ['tts-1'], prices: { characters_per_million: '15' }, source: speechPage, seen },
   { upstream: ['tts-1-hd'], prices: { characters_per_million: '30' }, source: speechPage, seen },
-  // The package states the output as text; what this model puts out is audio.
+  // The package states the output as text; this model outputs audio.
   {
     upstream: ['gpt-4o-mini-tts', 'gpt-4o-mini-tts-*'],
     prices: { input_per_million: '0.6', output_audio_per_million: '12' },
@@ -30,7 +30,7 @@ export const openAiPrices: readonly PriceEntry[] = [
 ]
 
 /**
- * Flex costs half, as a batch does, and only these models have it.
+ * Flex costs half, as a batch does; only these models have it.
  * https://developers.openai.com/api/docs/guides/flex-processing
  */
 export const openAiTiers: readonly TierRule[] = [

@@ -33,7 +33,7 @@ export const openai = defineProvider({
   retirements: openAiRetirements,
   tiers: openAiTiers,
   adapters: {
-    // Callers of other formats are translated to the first that serves their call.
+    // Calls in other formats are translated to the first interface that serves them.
     language: [
       onlyFor(isResponsesServed, openAiResponses({ ...openAiResponsesOptions, isMaker: true })),
       onlyFor(isChatServed, openAiChat(openAiChatOptions)),

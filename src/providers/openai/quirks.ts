@@ -6,12 +6,12 @@ import { openAiTranscriptEvents } from '../../formats/transcription/openai-trans
 import type { OpenAiTranscriptionOptions } from '../../formats/transcription/openai-transcription-options.ts'
 import { named } from '../define-provider.ts'
 
-/** Models that think before they answer, and take no sampling; those that only chat do not think. */
+/** Models that think and refuse sampling. The chat variants do not think. */
 const thinking = /^(?!.*-chat(?:-|$))(?:gpt-[5-9]|o\d|codex)/
-/** Of these the ones that take some of it from a call that asks them not to think. */
+/** Thinking models that accept some sampling when the call asks for no thinking. */
 const samplesUnthinking = /^gpt-5\.\d(?!.*codex)/
 
-/** What models that think refuse of chat completions. */
+/** Chat members that thinking models refuse. */
 const thinkingChat: ChatModel = {
   drops: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias'],
   refuses: ['stop', 'logprobs', 'top_logprobs'],
@@ -22,7 +22,7 @@ const unthinkingChat: ChatModel = {
   takesUnthinking: ['temperature', 'top_p', 'logprobs', 'top_logprobs'],
 }
 
-/** What of the chat format's options OpenAI's own service uses. */
+/** The quirks of OpenAI's own chat completions. */
 export const openAiChatOptions: ChatQuirkOptions = {
   modelOf(model) {
     if (!thinking.test(model)) return null
@@ -36,14 +36,14 @@ export const openAiChatOptions: ChatQuirkOptions = {
   userLengthMax: 64,
 }
 
-/** The same of embeddings. */
+/** The quirks of OpenAI's own embeddings. */
 export const openAiEmbeddingsOptions: EmbeddingsQuirkOptions = {
   base64: true,
   tokenArrays: true,
   user: true,
 }
 
-/** The same of responses. */
+/** The quirks of OpenAI's own responses. */
 export const openAiResponsesOptions: ResponsesQuirkOptions = {
   modelOf(model) {
     if (!thinking.test(model)) return { reasons: false, sampling: 'always' }
@@ -55,12 +55,12 @@ export const openAiResponsesOptions: ResponsesQuirkOptions = {
   userLengthMax: 64,
 }
 
-/** Models that chat completions do not answer. https://developers.openai.com/api/docs/models (2026-11) */
+/** Models without chat completions. https://developers.openai.com/api/docs/models (2026-11) */
 const responsesOnly = /-pro(?:-\d|$)|codex|deep-research|computer-use/
-/** From these on chat completions refuse tools for a model that thinks. https://github.com/openai/openai-openapi/issues/541 */
+/** Thinking models for which chat completions refuse tools. https://github.com/openai/openai-openapi/issues/541 */
 const responsesForTools = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/
 
-/** Whether OpenAI answers such a call in chat completions. */
+/** Whether OpenAI serves such a call by chat completions. */
 export function isChatServed({ upstreamModel, parameters }: AskedInterface): boolean {
   if (responsesOnly.test(upstreamModel)) return false
   const needsResponses = responsesForTools.test(upstreamModel) && thinking.test(upstreamModel)
@@ -68,9 +68,9 @@ export function isChatServed({ upstreamModel, parameters }: AskedInterface): boo
 }
 
 /**
- * Whether responses are to answer a call: one in the format itself, one that chat completions do not take, and one of
- * messages to a model that thinks, because chat completions give no thoughts and take none back. What else the call asks for
- * does not matter: the next turn of a conversation must find the thoughts of this one.
+ * Whether OpenAI serves a call by responses: a call in this format, a call that chat completions refuse, and a messages
+ * call to a thinking model, because chat completions neither show thoughts nor take them back. Nothing else about the
+ * call matters: the next turn must find the thoughts of this one.
  */
 export function isResponsesServed(asked: AskedInterface): boolean {
   return asked.format === 'responses' || !isChatServed(asked) || thinking.test(asked.upstreamModel)
@@ -79,10 +79,10 @@ export function isResponsesServed(asked: AskedInterface): boolean {
 const diarizes = named(/gpt-4o-transcribe-diarize/)
 const takesKeywords = named(/gpt-transcribe/)
 
-/** The same of transcriptions. */
+/** The quirks of OpenAI's own transcriptions. */
 export const openAiTranscriptionOptions: OpenAiTranscriptionOptions = {
   modelOf(asked) {
-    // Its times come with the format alone, and above 30 seconds only in chunks.
+    // Its times come only in this format, and above 30 seconds only with chunking.
     if (diarizes(asked)) {
       return {
         verboseFormat: 'diarized_json',
@@ -90,7 +90,7 @@ export const openAiTranscriptionOptions: OpenAiTranscriptionOptions = {
         fields: { chunking_strategy: 'auto' },
       }
     }
-    // whisper-1 takes the wish for events and answers as a whole.
+    // whisper-1 accepts the request for events but sends a whole answer.
     const streams = /transcribe/.test(asked.upstreamModel) ? openAiTranscriptEvents : null
     return takesKeywords(asked) ? { keytermsField: 'keywords', streams } : { streams }
   },

@@ -2,7 +2,7 @@ import type { Retirement } from '../define-provider.ts'
 
 const page = { source: 'https://developers.openai.com/api/docs/deprecations', seen: '2026-11' } as const
 
-/** What OpenAI has announced, also for a start at which its listing, which tells the same days, cannot be read. */
+/** OpenAI's announcements. Its listing has the same dates; these are for a start when the listing cannot be read. */
 export const openAiRetirements: readonly Retirement[] = [
   {
     upstream: ['gpt-5', 'gpt-5-2025-08-07', 'gpt-5-mini', 'gpt-5-mini-2025-08-07', 'gpt-5-nano'].concat([

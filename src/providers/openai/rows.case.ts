@@ -8,7 +8,7 @@ import {
 } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances, whole } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of OpenAI. */
+/** The rows of the shared tests for OpenAI. */
 export const rows: ProviderRows = {
   addresses: [{ asked: 'responses', through: 'responses', address: 'https://api.openai.com/v1/responses' }],
   refusals: [

@@ -1,7 +1,10 @@
 import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** Makers whose own services tell words and their speakers and take terms; how far that is carried here OpenRouter says itself. */
+/**
+ * Makers whose own services support word times, speakers and terms. OpenRouter's listing says how much of that it
+ * offers.
+ */
 export const openRouterModels: readonly ModelRule[] = [
   {
     name: /^(?:deepgram|elevenlabs|assemblyai)\//,

@@ -11,7 +11,7 @@ import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openRouterModels } from './capabilities.ts'
 
-/** OpenRouter itself as one provider among others; who serves a model there it decides. */
+/** OpenRouter as one provider among others; it decides which host serves a model. */
 export const openrouter = defineProvider({
   slug: 'openrouter',
   name: 'OpenRouter',
@@ -26,7 +26,7 @@ export const openrouter = defineProvider({
     language: [
       openAiChat({
         maxTokensField: 'as_sent',
-        // It tells usage unasked.
+        // It sends usage without being asked.
         streamOptions: 'drop',
         accepts: [
           ...openAiMembers,
@@ -52,7 +52,7 @@ export const openrouter = defineProvider({
     transcription: jsonAudioTranscription(),
     speech: openAiSpeech({ references: contractReferences }),
   },
-  // What a model cannot do it says itself, in the contract's words.
+  // It reports missing capabilities of a model itself, in the contract's words.
   audio: {
     transcription: {
       url: true,

@@ -1,7 +1,7 @@
 import { badKey, noMoney, tooLong, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of OpenRouter. */
+/** The rows of the shared tests for OpenRouter. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'https://openrouter.ai/api/v1/messages' },

@@ -12,8 +12,8 @@ import { encodeBase64Body } from '../../formats/transcription/base64-body.ts'
 import { readOpenAiTranscript } from '../../formats/transcription/openai-transcript.ts'
 
 /**
- * Transcription as OpenRouter and other gateways of its contract take it: one JSON object whose `input_audio` has the
- * sound in base64, or its address. The object is written as the sound is read, so that a large one costs no memory.
+ * Transcription in the contract's form, for OpenRouter and similar gateways: one JSON object whose `input_audio` has
+ * the sound as base64, or its URL. The object is written while the sound is read, so a large one needs no memory.
  */
 export function jsonAudioTranscription(): TranscriptionAdapter {
   return oneExchange<TranscriptionCall, CanonicalTranscription>({
@@ -49,7 +49,7 @@ export function jsonAudioTranscription(): TranscriptionAdapter {
   })
 }
 
-/** Also where only the length is wanted, which nothing else tells. */
+/** Also sent to learn the length of the sound when it could not be measured. */
 function timeMembers(call: TranscriptionCall): Record<string, unknown> {
   const { responseFormat, measuredMilliseconds, granularities, diarize } = call
   if (responseFormat !== 'verbose_json' && measuredMilliseconds !== null) return {}
@@ -65,12 +65,12 @@ function timeMembers(call: TranscriptionCall): Record<string, unknown> {
 
 function bodyOf(members: Readonly<Record<string, unknown>>, audio: AudioSource): StreamedBody | [string] {
   if (isRemoteAudio(audio)) {
-    // A format that the address does not tell is left to whoever fetches it.
+    // When the URL does not show the format, the server that fetches it must detect it.
     const format = audio.format === '' ? {} : { format: audio.format }
     return [JSON.stringify({ ...members, input_audio: { url: audio.url, ...format } })]
   }
   const whole = JSON.stringify({ ...members, input_audio: { format: audio.format, data: '' } })
-  // The text of the sound is the last of all, between the last two quotes.
+  // The base64 stands at the end, between the last two quotes.
   const { sizeBytes, open } = audio
   return encodeBase64Body(
     whole.slice(0, -3),
@@ -79,7 +79,7 @@ function bodyOf(members: Readonly<Record<string, unknown>>, audio: AudioSource):
   )
 }
 
-/** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */
+/** Members that the gateway decides, or that would change the form of the answer. The caller cannot set them. */
 const reserved: ReadonlySet<string> = new Set([
   'model',
   'input_audio',

@@ -1,6 +1,6 @@
 import { badKey, tooLong, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Perplexity. */
+/** The rows of the shared tests for Perplexity. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'responses', through: 'responses', address: 'https://api.perplexity.ai/v1/responses' },

@@ -12,6 +12,6 @@ export const resemble = defineProvider({
   documentedModels: ['chatterbox-turbo'],
   modelRules: resembleModels,
   adapters: { speech: resembleSpeech },
-  // Its stream is WAV alone; whole files in mp3 come only when all is said.
+  // Only WAV is streamed; an mp3 file comes only when the speech is complete.
   audio: { speech: { speechFormats: ['pcm'] } },
 })

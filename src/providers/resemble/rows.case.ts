@@ -5,7 +5,7 @@ const failure = (message: string) => ({
   body: JSON.stringify({ success: false, error_name: 'Failed', message, issues: [] }),
 })
 
-/** What the shared tests hold of Resemble AI. */
+/** The rows of the shared tests for Resemble AI. */
 export const rows: ProviderRows = {
   speech: [
     {

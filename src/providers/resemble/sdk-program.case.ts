@@ -1,6 +1,6 @@
 import type { Intentions } from '../../../test/vendor-sdks/programs/at.ts'
 
-/** It puts a form of its own in the place of the global one, which others need. */
+/** It replaces the global FormData, which other code needs. */
 async function load() {
   const { FormData } = globalThis
   const { Resemble } = await import('@resemble/node')

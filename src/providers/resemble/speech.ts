@@ -8,8 +8,8 @@ import { speechRequestAdapter } from '../../formats/speech/speech-request-adapte
 import { wrappedSpeech, type SoundFacts } from '../../formats/speech/wrapped-speech.ts'
 
 /**
- * Resemble's speech as a streamed WAV file, of which the gateway makes what the caller wants. A failure may come with a
- * status of success, as JSON that says `success: false`.
+ * Resemble's speech as a streamed WAV file, which the gateway converts as needed. A failure may come with a success
+ * status, as JSON with `success: false`.
  */
 export const resembleSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/stream',
@@ -34,7 +34,7 @@ export const resembleSpeech: SpeechAdapter = speechRequestAdapter({
   },
 })
 
-/** Which texts its failures blame on the input: words of the fields of the request. */
+/** Matches error texts that blame the input: words from the fields of the request. */
 const inputPattern = /\b(?:voice|text|data|ssml|sample_rate|precision|characters?)\b/i
 
 function readDocument(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {

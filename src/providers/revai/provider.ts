@@ -3,8 +3,8 @@ import { defineProvider } from '../define-provider.ts'
 import { revAiModels } from './capabilities.ts'
 
 /**
- * Its asynchronous jobs, done by machines. Other regions are other addresses. What a minute costs depends on its language, which
- * no price of a model can say: the operator states it.
+ * Its asynchronous jobs, done by machines. Other regions have other URLs. The price of a minute depends on the
+ * language, which a model's price cannot express, so the operator states it.
  */
 export const revai = defineProvider({
   slug: 'revai',

@@ -2,7 +2,7 @@ import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 import { languageSent, sentences, utterances } from '../../../test/support/transcribers.ts'
 import { listOf } from '../../../test/recordings/transcripts.ts'
 
-/** What the shared tests hold of Rev AI. */
+/** The rows of the shared tests for Rev AI. */
 export const rows: ProviderRows = {
   transcribers: [
     {
@@ -38,7 +38,7 @@ export const rows: ProviderRows = {
           text: elements.map(({ value }) => value).join(''),
           language: 'en',
           duration: job['duration_seconds'],
-          // Marks are elements of their own there, behind their word.
+          // Punctuation is an element of its own, after its word.
           words: elements.flatMap(({ type, value, ts, end_ts: end, confidence }, at) => {
             const { type: next, value: mark } = elements[at + 1] ?? {}
             const word = `${String(value)}${next === 'punct' ? String(mark).trim() : ''}`

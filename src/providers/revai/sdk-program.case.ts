@@ -10,7 +10,7 @@ async function run(at: At, options: Options): Promise<void> {
     ? client.submitJobAudioData(Buffer.from(at.sound), 'audio.wav', options)
     : client.submitJob(options))
   await client.getJobDetails(id)
-  // From an address where nothing is nothing can be read.
+  // A URL without a file has no transcript to read.
   if (options.source_config === undefined) await client.getTranscriptObject(id)
   await client.deleteJob(id)
 }

@@ -5,19 +5,19 @@ import { createSpeakers, type NumberedSpeaker } from '../../formats/transcriptio
 import { notATranscript, piecesOf, scoreIn, timesIn } from '../../formats/transcription/transcript-wire.ts'
 import { filledTextOrNull, type WireRecord } from '../../json/values.ts'
 
-/** What the job says of its transcript, which is read apart from it. Plain data. */
+/** The job's data about its transcript, which is read by another request. Plain data. */
 export interface RevAiJob {
   id: string
-  /** As Rev AI writes it; null where it says none. */
+  /** In Rev AI's spelling; null when it sends none. */
   language: string | null
   durationSeconds: number | null
-  /** Whether speakers were asked for. Without that a transcript has one speaker for everybody, which says nothing. */
+  /** Whether speakers were requested. If not, the transcript has a single speaker, which means nothing. */
   diarize: boolean
 }
 
 /**
- * Rev AI's transcript: what each speaker said in a row, as words, marks and spaces, without a text of the whole. Throws
- * `provider_failed` for what is no such list.
+ * Reads Rev AI's transcript: the turns of each speaker as words, punctuation and spaces, without a whole text. Throws
+ * `provider_failed` when there is no such list.
  */
 export function readRevAiTranscript(wire: WireRecord, job: RevAiJob): CanonicalTranscription {
   const monologues = piecesOf(wire['monologues'])
@@ -26,7 +26,7 @@ export function readRevAiTranscript(wire: WireRecord, job: RevAiJob): CanonicalT
     speaker: monologue['speaker'],
     elements: piecesOf(monologue['elements']) ?? [],
   }))
-  // Without its marks a transcript has no spaces either.
+  // A transcript without punctuation has no spaces either.
   const isSpaced = said.some(({ elements }) => elements.some(({ type }) => type === 'punct'))
   const speakerOf = createSpeakers()
   const words: TranscriptWord[] = []
@@ -52,7 +52,7 @@ export function readRevAiTranscript(wire: WireRecord, job: RevAiJob): CanonicalT
   }
 }
 
-/** A mark right behind a word belongs to it, as in the words of other providers. */
+/** Punctuation right after a word belongs to it, as in the words of other providers. */
 function readWords(elements: readonly WireRecord[], speaker: NumberedSpeaker): TranscriptWord[] {
   const words: TranscriptWord[] = []
   let open: TranscriptWord | null = null

@@ -10,7 +10,7 @@ import { readRevAiTranscript } from './transcript.ts'
 
 const jobsPath = '/jobs'
 
-/** Whose fault each of Rev AI's words for a failure says it is; the words beside it are for people. */
+/** The cause behind each of Rev AI's failure types; the text beside it is for people. */
 const faults: ReadonlyMap<unknown, JobFault> = new Map([
   ['download_failure', 'sound'],
   ['duration_exceeded', 'sound'],
@@ -22,15 +22,16 @@ const faults: ReadonlyMap<unknown, JobFault> = new Map([
 ])
 
 /**
- * Rev AI's asynchronous jobs: made with the sound or its address, looked at, then their transcript is read. A job can be
- * removed as soon as it has ended, with all that belongs to it; before, its removal is refused with 409
+ * Rev AI's asynchronous jobs: created with the sound or its URL, polled, then the transcript is read. Once a job has
+ * ended it can be removed with all that belongs to it; before, the removal is refused with 409
  * (https://docs.rev.ai/api/asynchronous/reference).
  */
 export const revAiTranscription = polledJob({
   kind: 'revai.job',
   path: jobsPath,
-  // The sound, speakers, terms, language and transcriber are the gateway's to say. A callback would tell others of the job, a
-  // time of its deletion could come before it is read, and channels, summaries and translations cost more and are not read.
+  // The gateway sets the sound, speakers, terms, language and transcriber. A callback would inform others about the
+  // job, and a deletion time could come before the transcript is read. Channels, summaries and translations cost more
+  // and are not read.
   reserved: (
     'source_config media_url media transcriber language skip_diarization custom_vocabularies metadata ' +
     'notification_config callback_url delete_after_seconds speaker_channels_count summarization_config ' +
@@ -86,15 +87,15 @@ function optionsOf({ call, endpoint, context }: AskedTranscription): Record<stri
   return {
     transcriber: endpoint.upstreamModel,
     language: languageOf(call.language, endpoint.audio?.languages ?? null),
-    // Rev AI tells speakers apart unless it is told not to.
+    // Rev AI separates speakers by default.
     skip_diarization: !call.diarize,
     ...(phrases.length > 0 ? { custom_vocabularies: [{ phrases }] } : {}),
-    // Listings show it, so that a job is found whose id never came.
+    // Listings show it, so that a job is found when its id was never received.
     metadata: context.generationId,
   }
 }
 
-/** Without a language Rev AI takes every recording for English; the code for Mandarin is the longer one. */
+/** Without a language Rev AI assumes English; its code for Mandarin has three letters. */
 function languageOf(language: string | null, known: readonly string[] | null): string {
   if (language === null) return known?.length === 1 && known[0] !== undefined ? known[0] : 'auto'
   return language === 'zh' ? 'cmn' : language

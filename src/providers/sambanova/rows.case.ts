@@ -1,6 +1,6 @@
 import { envelope, failed, faulty, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of SambaNova. */
+/** The rows of the shared tests for SambaNova. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'https://api.sambanova.ai/v1/messages' },

@@ -9,7 +9,7 @@ import { openAiService } from '../openai/capabilities.ts'
 import { openAiPrices } from '../openai/prices.ts'
 import { openAiChatOptions, openAiEmbeddingsOptions, openAiTranscriptionOptions } from '../openai/quirks.ts'
 
-/** The simulator. It answers under the names of real models, so that every example of the documentation works. */
+/** The simulator. It uses the names of real models, so that every example of the documentation works. */
 export const sandbox = defineProvider({
   slug: 'sandbox',
   name: 'Sandbox',

@@ -1,6 +1,6 @@
 import type { ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Sandbox. */
+/** The rows of the shared tests for Sandbox. */
 export const rows: ProviderRows = {
   withoutSdk: 'is the simulator',
 }

@@ -15,7 +15,7 @@ export const sglang = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        // It fetches whatever it is told to, from within the operator's network.
+        // It would fetch any URL, from inside the operator's network.
         addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k', 'min_p', 'repetition_penalty'],

@@ -3,8 +3,8 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 import { speechmaticsLanguages } from './languages.ts'
 
 /**
- * Speechmatics' models, whose plain names say nothing at another host. Words always have times. Melia has no custom dictionary
- * yet (https://docs.speechmatics.com/speech-to-text/models, 2026-11).
+ * Speechmatics' models; at another host these plain names would mean nothing. Words always have times. Melia has no
+ * custom dictionary yet (https://docs.speechmatics.com/speech-to-text/models, 2026-11).
  */
 export const speechmaticsModels: readonly ModelRule[] = [
   { name: /^melia-1$/, audio: { keyterms: null } },

@@ -1,6 +1,6 @@
 /**
- * Speechmatics' clients list all of ISO 639-1; what it transcribes is on its page
- * https://docs.speechmatics.com/speech-to-text/languages/transcription, 2026-11. Packs of two languages are not named here.
+ * Speechmatics' clients list all of ISO 639-1; the languages that it transcribes are on
+ * https://docs.speechmatics.com/speech-to-text/languages/transcription, 2026-11. Packs of two languages are left out.
  */
 export const speechmaticsLanguages = (
   'ar ba be bg bn ca cmn cs cy da de el en eo es et eu fa fi fr ga gl he hi hr hu ia id it ja ko lt lv ' +

@@ -2,7 +2,7 @@ import { speechmaticsTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { speechmaticsModels } from './capabilities.ts'
 
-/** Its batch jobs. Other regions are other addresses. What they cost is not known: the operator states it. */
+/** Its batch jobs. Other regions have other URLs. Their price is unknown, so the operator states it. */
 export const speechmatics = defineProvider({
   slug: 'speechmatics',
   name: 'Speechmatics',

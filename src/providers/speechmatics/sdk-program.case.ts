@@ -10,7 +10,7 @@ async function run(at: At, config: Config, source?: { url: string }): Promise<vo
   const input = source ?? { data: new Blob([at.sound]), fileName: 'audio.wav' }
   const { id } = await client.createTranscriptionJob(input, { transcription_config: config })
   await client.getJob(id)
-  // From an address where nothing is nothing can be read.
+  // A URL without a file has no transcript to read.
   if (source === undefined) await client.getJobResult(id, 'json-v2')
   await client.deleteJob(id)
 }

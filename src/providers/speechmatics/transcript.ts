@@ -11,12 +11,13 @@ import {
 } from '../../formats/transcription/transcript-wire.ts'
 import { filledTextOrNull, recordOrNull, type WireRecord } from '../../json/values.ts'
 
-/** Speaker of words that Speechmatics gave to nobody. */
+/** The speaker of words without a known speaker. */
 const nobody = 'UU'
 
 /**
- * Speechmatics' `json-v2`: words and marks in a row, without a text of the whole. A word is joined by the delimiter of its own
- * language, else by that of the whole, and a mark stands where it attaches. Throws `provider_failed` for what is no such list.
+ * Reads Speechmatics' `json-v2`: a sequence of words and punctuation, without a whole text. A word is joined with the
+ * delimiter of its own language, otherwise with that of the transcript; punctuation says to which side it attaches.
+ * Throws `provider_failed` when there is no such list.
  */
 export function readSpeechmaticsTranscript(
   wire: WireRecord,
@@ -40,7 +41,7 @@ export function readSpeechmaticsTranscript(
     words,
     confidence: null,
     languageConfidence: scoreIn(identified?.['confidence']),
-    // What it calls entities are written forms of numbers and dates, not names.
+    // Its entities are written forms of numbers and dates, not names.
     entities: null,
     tokens: null,
     upstreamId: filledTextOrNull(job?.['id']),
@@ -55,7 +56,7 @@ function identifiedIn(metadata: WireRecord | null): WireRecord | null {
   return bestOf(piecesOf(recordOrNull(metadata?.['language_identification'])?.['results'])?.[0])
 }
 
-/** What stands before a word of this language. */
+/** The delimiter before a word of this language. */
 type DelimiterOf = (language: unknown) => string
 
 function delimitersIn(metadata: WireRecord | null): DelimiterOf {
@@ -72,7 +73,7 @@ function delimitersIn(metadata: WireRecord | null): DelimiterOf {
 interface Joined {
   text: string
   words: TranscriptWord[]
-  /** Those that end a sentence. */
+  /** The words that end a sentence. */
   lastWords: Set<TranscriptWord>
 }
 
@@ -92,7 +93,7 @@ function joined(results: readonly WireRecord[], delimiterOf: DelimiterOf): Joine
     text += text === '' || clings || isOpen ? content : `${delimiterOf(best?.['language'])}${content}`
     isOpen = isMark && (attached === 'next' || attached === 'both')
     const last = words.at(-1)
-    // Words of the other providers have their marks too.
+    // Words of other providers include their punctuation too.
     if (isMark && clings && last) last.word += content
     if (entry['is_eos'] === true && last) lastWords.add(last)
     if (!isMark) words.push(...readWord(entry, { content, best, speakerOf }))

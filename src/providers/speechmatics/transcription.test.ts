@@ -176,7 +176,7 @@ describe('a job of Speechmatics', () => {
     if (last?.type !== 'answer') throw new Error('expected an answer')
     expect(last.answer).toMatchObject({
       text: '¿Qué tal. va? Bien',
-      // As it says where sentences end, and not as marks would.
+      // Sentences end where the provider says so, not at punctuation.
       segments: [
         { id: 0, text: '¿Qué tal. va?', speaker: 0 },
         { id: 1, text: 'Bien' },

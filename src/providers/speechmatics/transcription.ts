@@ -8,8 +8,9 @@ import { filledTextOrNull, recordOrNull } from '../../json/values.ts'
 import { readSpeechmaticsTranscript } from './transcript.ts'
 
 /**
- * Speechmatics' batch jobs: made with the sound or its address, looked at, then their transcript is read. A removal ends a job that
- * still runs; without one it is kept for seven days (https://docs.speechmatics.com/api-ref/batch/delete-a-job).
+ * Speechmatics' batch jobs: created with the sound or its URL, polled, then the transcript is read. Removing a running
+ * job ends it; a job that is not removed is kept for seven days
+ * (https://docs.speechmatics.com/api-ref/batch/delete-a-job).
  */
 export const speechmaticsTranscription = polledJob({
   kind: 'speechmatics.job',
@@ -24,7 +25,7 @@ export const speechmaticsTranscription = polledJob({
       type: 'transcription',
       ...(address === null ? {} : { fetch_data: { url: address } }),
       transcription_config: { ...options, ...configOf(asked) },
-      // Listings show it, so that a job is found whose id never came.
+      // Listings show it, so that a job is found when its id was never received.
       tracking: { reference: asked.context.generationId },
     })
     const part = audio.format === 'pcm' ? wavPart : audioPart
@@ -37,7 +38,7 @@ export const speechmaticsTranscription = polledJob({
     max: 100,
     olderThan: 'created_before',
     entriesIn: ({ bytes }) => piecesOf(parseTranscript(bytes)['jobs']),
-    // Each with the configuration that it was made with.
+    // Each entry has the configuration of its creation.
     read({ created_at: created, config }) {
       if (typeof created !== 'string') return null
       const { reference } = recordOrNull(recordOrNull(config)?.['tracking']) ?? {}
@@ -45,7 +46,7 @@ export const speechmaticsTranscription = polledJob({
     },
   },
   lookWaitsMs: [250, 750, 2_000, 3_000],
-  // Without its own wait: this one can be ended.
+  // Turns off the provider's own wait: the gateway waits itself and can end its wait.
   lookQuery: '?wait=0',
   stateOf(look) {
     const { status, errors } = recordOrNull(look['job']) ?? {}
@@ -70,8 +71,8 @@ function configOf({ call, endpoint }: AskedTranscription): Record<string, unknow
 }
 
 /**
- * Melia hears several languages at once and takes no other word than `multi`: what the caller names is what it listens for
- * first (https://docs.speechmatics.com/speech-to-text/features/mixed-language-transcription).
+ * Melia hears several languages at once and takes only `multi`; the caller's language becomes the expected one
+ * (https://docs.speechmatics.com/speech-to-text/features/mixed-language-transcription).
  */
 function languageOf(
   language: string | null,

@@ -3,7 +3,9 @@ import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { ownMachine } from '../own-machine.ts'
 
-/** Text embeddings inference: a server of one model, which the operator names, since it lists none. */
+/**
+ * Text embeddings inference: a server of one model. The operator names the model, because the server has no listing.
+ */
 export const tei = defineProvider({
   slug: 'tei',
   name: 'Text Embeddings Inference',

@@ -28,7 +28,7 @@ export const together = defineProvider({
     ],
     embedding: [openAiEmbeddings()],
     rerank: [openRerank({ members: { return_documents: false } })],
-    // Without a language it would take everything for English.
+    // Without a language it would assume English.
     transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
     speech: openAiSpeech({
       pcm: {

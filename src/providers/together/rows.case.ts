@@ -1,7 +1,7 @@
 import { envelope, limited, overloaded, type ProviderRows } from '../../../test/support/provider-rows.ts'
 import { heardText, usual, utterances } from '../../../test/support/transcribers.ts'
 
-/** What the shared tests hold of Together. */
+/** The rows of the shared tests for Together. */
 export const rows: ProviderRows = {
   refusals: [
     {

@@ -14,7 +14,7 @@ const clientOf = ({ url, key }: At) => new Together({ apiKey: key, baseURL: `${u
 const fileOf = ({ sound }: At) => new File([sound], 'audio.wav', { type: 'audio/wav' })
 const spoken = { model: 'hexgrad/Kokoro-82M', input: 'Hello there', voice: 'af_alloy' } as const
 const heard = { model: 'openai/whisper-large-v3' } as const
-/** Its type wants a number of each call. */
+/** Its type requires a number for each call. */
 const numbered = tools.messages.map((message) =>
   message.role !== 'assistant'
     ? message

@@ -20,7 +20,7 @@ export const vllm = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        // It fetches whatever it is told to, from within the operator's network.
+        // It would fetch any URL, from inside the operator's network.
         addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k', 'min_p', 'repetition_penalty'],

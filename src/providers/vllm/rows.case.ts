@@ -1,6 +1,6 @@
 import { failed, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of vLLM. */
+/** The rows of the shared tests for vLLM. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'messages', address: 'http://localhost:8000/v1/messages' },

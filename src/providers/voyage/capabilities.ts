@@ -1,4 +1,4 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** What Voyage calls its models, here and at every host of them; its rerankers are called so. */
+/** Voyage's models, by their names here and at every other host; its rerankers have "rerank" in their names. */
 export const voyageModels: readonly ModelRule[] = [{ name: /(?:^|\/)voyage-/i, modality: 'embedding' }]

@@ -1,6 +1,6 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
-/** By tokens: those of the query once for each document, and those of the documents. */
+/** Priced by tokens: the query's once for each document, and the documents'. */
 export const voyagePrices: readonly PriceEntry[] = [
   {
     upstream: ['rerank-2.5', 'rerank-2'],

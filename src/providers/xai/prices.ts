@@ -1,8 +1,8 @@
 import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
 
 /**
- * What the package lacks: sound, under the names that the gateway gives it. Speech cost 4.20 by a reading of 2026-04, and 15 at
- * two resellers in 2026-05: the dearer one counts until the provider's page was read again.
+ * The package lacks sound; the models have the gateway's own names. Speech cost 4.20 in 2026-04 and 15 at two resellers
+ * in 2026-05; the higher price counts until the provider's page is read again.
  */
 export const xAiPrices: readonly PriceEntry[] = [
   {

@@ -11,16 +11,16 @@ import { xAiPrices } from './prices.ts'
 
 const xAiChat: ChatQuirkOptions = {
   accepts: ['search_parameters'],
-  // Its completion's count leaves reasoning out.
+  // Its completion's count omits reasoning.
   reasoningNotCounted: true,
 }
 
-/** Those that always think, which refuse some members. https://docs.x.ai/docs/guides/reasoning */
+/** Models that always think and refuse some members. https://docs.x.ai/docs/guides/reasoning */
 const thinks = /grok-(3-mini|[4-9](?!.*non-reasoning)|code|build)/i
 
 const isThinking = named(thinks)
 
-/** Only chat completions take `stop`, and of a model that thinks not even they. */
+/** Only chat completions take `stop`, and even they refuse it for a model that thinks. */
 function isResponsesServed(asked: AskedInterface): boolean {
   if (asked.format !== 'messages') return asked.format === 'responses'
   return isThinking(asked) || !asked.parameters.includes('stop')
@@ -40,12 +40,12 @@ export const xai = defineProvider({
   unlisted: ['grok-stt', 'grok-tts'],
   adapters: {
     language: [
-      // Its own choice for new work, which shows thoughts and takes them back.
+      // xAI recommends it for new work; it shows thoughts and takes them back.
       onlyFor(
         isResponsesServed,
         openAiResponses({
           sealsThoughts: true,
-          // It calls tools of its own in the words in which it calls the caller's. Seen in replies of August 2026.
+          // It calls its own tools in the same form as the caller's tools. Seen in replies of August 2026.
           runsItself: ({ call_id: id }) => String(id).startsWith('xs_call_'),
         }),
       ),
@@ -55,7 +55,7 @@ export const xai = defineProvider({
       ),
       onlyFor(notNamed(thinks), openAiChat(xAiChat)),
     ],
-    // Its first model hears where none is named; the caller's own options may name another.
+    // Its first model is used when the request names none; the caller's own options may name another.
     transcription: openAiTranscription({
       path: '/stt',
       sendsModel: false,

@@ -2,7 +2,7 @@ import { badKey, samples, sound, type ProviderRows } from '../../../test/support
 import { heardText, languageSent, whole } from '../../../test/support/transcribers.ts'
 import { listOf } from '../../../test/recordings/transcripts.ts'
 
-/** What the shared tests hold of xAI. */
+/** The rows of the shared tests for xAI. */
 export const rows: ProviderRows = {
   addresses: [{ asked: 'responses', through: 'responses', address: 'https://api.x.ai/v1/responses' }],
   refusals: [

@@ -1,7 +1,7 @@
 import { createXai } from '@ai-sdk/xai'
 import type { At, Intentions } from '../../../test/vendor-sdks/programs/at.ts'
 
-// xAI's own package speaks gRPC alone; its documents name this one for JavaScript.
+// xAI's own package has only gRPC; its documentation recommends this one for JavaScript.
 const providerOf = ({ url, key }: At) => createXai({ apiKey: key, baseURL: `${url}/v1` })
 
 const rates = { sampleRate: 24_000, bitRate: 128_000 } as const

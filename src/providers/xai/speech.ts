@@ -12,8 +12,8 @@ const formats = {
 }
 
 /**
- * xAI's speech as bytes. It names no model. A language is required: the caller's options name one, else xAI finds it itself
- * (https://docs.x.ai/developers/model-capabilities/audio/text-to-speech).
+ * xAI's speech as bytes. The request names no model. A language is required: the caller's options may name one,
+ * otherwise xAI detects it (https://docs.x.ai/developers/model-capabilities/audio/text-to-speech).
  */
 export const xAiSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/tts',

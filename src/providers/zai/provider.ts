@@ -8,16 +8,16 @@ export const zai = defineProvider({
   baseUrl: 'https://api.z.ai/api/paas/v4',
   keyVariable: 'ZAI_API_KEY',
   author: 'z-ai',
-  // No listing is documented: what has a price is offered, and what the configuration names.
+  // No listing is documented, so models come from prices and from the configuration.
   listing: null,
   pricesProviderId: 'zai',
   family: glmModels,
   adapters: {
     language: [
       openAiChat({
-        // It tells usage in the last chunk unasked.
+        // It sends usage in the last chunk without being asked.
         streamOptions: 'drop',
-        // Models before GLM-5.2 know no effort.
+        // Models before GLM-5.2 have no effort.
         reasoning: 'thinking',
         accepts: ['thinking', 'do_sample', 'tool_stream', 'request_id'],
         renames: { user: 'user_id' },

@@ -1,6 +1,6 @@
 import { badKey, limited, noMoney, type ProviderRows } from '../../../test/support/provider-rows.ts'
 
-/** What the shared tests hold of Z.ai. */
+/** The rows of the shared tests for Z.ai. */
 export const rows: ProviderRows = {
   addresses: [
     { asked: 'messages', through: 'chat', address: 'https://api.z.ai/api/paas/v4/chat/completions' },

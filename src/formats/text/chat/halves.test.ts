@@ -10,7 +10,8 @@ import type { EncodedRequest } from '../halves.ts'
 import { decodeChatRequest } from './read-request.ts'
 import { framesOf, runStream, streamOf, testCharge, testContext, testEndpoint, textOf } from '../testing.ts'
 
-// The passage of bytes shows what the two halves show. Where it shows more, `differences` has the name and the reason.
+// The passage of bytes and the two halves show the same. Where the passage shows more, `differences` has the name and
+// the reason.
 
 type Wire = Record<string, unknown>
 
@@ -37,7 +38,7 @@ const hosts = {
   }),
 }
 
-/** Where a body through the halves may look otherwise, and means the same. Each makes both ways alike. */
+/** Differences in bodies with the same meaning. Each function makes both bodies equal. */
 const differences: Readonly<Record<string, (body: Wire) => void>> = {
   'a text alone is written as a string': (body) =>
     eachMessage(body, (message) => {
@@ -212,12 +213,12 @@ const request = fc
     },
     { requiredKeys: ['model', 'messages'] },
   )
-  // How many asks for nothing where none are asked for, and a host that has none refuses the number all the same.
+  // `top_logprobs` asks for nothing without `logprobs`, but a host without them refuses the member anyway.
   .map(({ top_logprobs: count, ...body }): Wire =>
     body.logprobs === true && count !== undefined ? { ...body, top_logprobs: count } : body,
   )
 
-/** What a host is sent and what is lost of it, or the member for which the call is refused. */
+/** The request for a host and its losses, or the member for which the call is refused. */
 function outcomeOf(encode: () => EncodedRequest) {
   try {
     const encoded = encode()
@@ -248,7 +249,7 @@ describe('a request of chat completions', () => {
   }
 })
 
-/** What a client makes of one choice, whole or in pieces. */
+/** The contents of one choice as a client reads it, whole or in pieces. */
 interface Told {
   content: string
   reasoning: string
@@ -321,7 +322,7 @@ const answer = fc.record({
   content: fc.option(word),
   reasoning: fc.option(word),
   calls,
-  /** What only chat completions say: of every call, a call in the older member, and words that were spoken. */
+  /** Members that only chat completions has: for every call, for a call in the older member, and for spoken text. */
   own: fc.boolean(),
   annotations: fc.boolean(),
   logprobs: fc.boolean(),
@@ -369,7 +370,7 @@ function wholeOf(choices: readonly Given[]): Wire {
   }
 }
 
-/** The same piece by piece: each choice after the other, texts by their words, arguments by their characters. */
+/** The same answer in pieces: one choice after another, texts word by word, arguments character by character. */
 function piecesOf(choices: readonly Given[]): Wire[] {
   const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'up' }
   const frames = choices.flatMap((given, index) => {

@@ -39,7 +39,7 @@ const payloads = [
   { ...base, choices: [], usage },
 ]
 
-/** What a caller of the gateway receives, as the clients' `fetch` would give it. */
+/** The gateway's stream as the client's `fetch` returns it. */
 function streamed(): Response {
   const rewriter = createChatStream(testContext, chatQuirks())
   const shown = rewriter.push(streamOf(payloads)) ?? ''
@@ -131,7 +131,7 @@ describe('the @openrouter/sdk package', () => {
     expect(result).toMatchObject({ id: 'gen-1-abc', systemFingerprint: null, usage: { promptTokens: 9 } })
   })
 
-  // As servers write that give every field of an object, used or not.
+  // Some servers write every field of an object, used or not.
   test('accepts what writes null wherever there is nothing', async () => {
     const nothing = { role: null, refusal: null, reasoning: null, reasoning_details: null, audio: null }
     const rest = { tool_calls: null, function_call: null, annotations: null, images: null, name: null }

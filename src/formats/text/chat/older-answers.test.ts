@@ -7,7 +7,7 @@ import { chatQuirks } from './quirks.ts'
 import { decodeChatRequest } from './read-request.ts'
 import { framesOf, runStream, streamOf, testCharge, testContext, textOf } from '../testing.ts'
 
-// Answers in members that only chat completions have: a call in the older `function_call`, and words that were spoken.
+// Answers in members that only chat completions has: a call in the older `function_call`, and spoken text.
 
 type Wire = Record<string, unknown>
 type Caller = 'chat' | 'responses' | 'messages'
@@ -23,7 +23,7 @@ const calls: Readonly<Record<Caller, TextCall>> = {
 const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
 const base = { id: 'chatcmpl-1', created: 1, model: 'up' }
 
-/** What a caller gets of a whole answer, and how the meter reads it. */
+/** The caller's whole answer and the meter's reading of it. */
 function whole(caller: Caller, message: Wire, finish: string) {
   const wire = { ...base, choices: [{ index: 0, message, finish_reason: finish }], usage }
   const codec = selectCodec(caller, 'chat')
@@ -31,7 +31,7 @@ function whole(caller: Caller, message: Wire, finish: string) {
   return { body: JSON.parse(textOf(decoded.encode(testCharge))) as Wire, reading: decoded.reading }
 }
 
-/** The same of a stream: its frames, each with its event's name in `type` where the format has them. */
+/** The same for a stream: its frames, with the name of the event in `type` where the format has one. */
 function streamed(caller: Caller, deltas: readonly Wire[], finish: string) {
   const chunks = [...deltas.map((delta) => ({ delta })), { delta: {}, finish_reason: finish }]
   const bytes = streamOf([

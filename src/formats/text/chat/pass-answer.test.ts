@@ -192,7 +192,7 @@ describe('a whole chat answer', () => {
     expect(reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
   })
 
-  // As Azure answers.
+  // Azure answers like this.
   test('that a content filter emptied is an answer without a message', () => {
     const filtered = { hate: { filtered: true, severity: 'high' } }
     const wire = {
@@ -418,7 +418,7 @@ describe('a whole chat answer', () => {
         const grown = JSON.parse(
           JSON.stringify(short.body).replaceAll('TEXT', JSON.stringify(long).slice(1, -1)),
         )
-        // Within other JSON a text is escaped twice.
+        // A text inside other JSON is escaped twice.
         const called = grown.choices[0].message.tool_calls?.[0]?.function
         if (called?.arguments.startsWith('{')) called.arguments = JSON.stringify({ content: long, a: 1 })
         expect(same.body).toEqual(grown)

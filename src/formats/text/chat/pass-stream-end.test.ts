@@ -3,7 +3,7 @@ import { ChatEnd } from './pass-stream-end.ts'
 
 type Signals = Parameters<ChatEnd['tell']>[0][]
 
-/** What has become of the end once all of this was read. */
+/** The state of the end after these signals. */
 function after(...signals: Signals) {
   const end = new ChatEnd()
   for (const signal of signals) end.tell(signal)
@@ -39,6 +39,6 @@ test('a terminator ends an answer that was counted or finished, and no other', (
   expect(after('begin', 'terminator')).toEqual({ is: 'given_up', stage: 'terminated', isBroken: true })
   expect(after('begin', 'terminator', 'finish')).toMatchObject({ is: 'terminated', isBroken: false })
   expect(after('begin', 'terminator', 'usage')).toMatchObject({ is: 'terminated' })
-  // Nothing was begun that could have ended.
+  // Nothing began, so nothing ended.
   expect(after('usage', 'terminator')).toMatchObject({ is: 'terminated', isBroken: true })
 })

@@ -96,8 +96,8 @@ describe('a streamed answer', () => {
     expect(shown).not.toContain('"usage"')
     const [last, ...more] = framesOf(ending)
     expect(more).toEqual([])
-    // A chunk of its own would need a choice, for those who read one in every chunk: with no reason it would take the
-    // place of the real one, and with the same it would be joined to it.
+    // A separate chunk would need a choice, because some clients read one in every chunk. Its finish reason would
+    // replace the real one (null), or be appended to it (the same).
     expect(choicesOf(last)[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'stop' })
     expect(last?.['usage']).toEqual({
       prompt_tokens: 16,
@@ -117,7 +117,7 @@ describe('a streamed answer', () => {
     expect(ending.match(/"finish_reason":"/g)).toHaveLength(1)
   })
 
-  // Python's openai joins the strings of all deltas, the AI SDK begins a text with every `content` that is not null.
+  // Python's openai joins the strings of all deltas; the AI SDK begins a text at every `content` that is not null.
   test('says its role once, and opens no text that is not there', () => {
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }
     const calling = run([
@@ -780,7 +780,7 @@ describe('what providers do otherwise', () => {
     }
   })
 
-  // As Fireworks and NVIDIA's MiniMax stream; LangChain and Python's openai join the strings of all pieces.
+  // Fireworks and NVIDIA's MiniMax stream like this; LangChain and Python's openai join the strings of all pieces.
   test('id, type and name of a tool call are said once although the provider repeats them', () => {
     const piece = (id: string, name: string, text: string, index = 0) =>
       chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] })
@@ -810,7 +810,7 @@ describe('what providers do otherwise', () => {
     ])
   })
 
-  // As Gemini's OpenAI layer may.
+  // Gemini's OpenAI layer may do this.
   test('a name that comes in pieces stays whole', () => {
     const result = run([
       chunk({

@@ -5,7 +5,10 @@ import type { TextEvent } from '../../../canonical/text/events.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import { ChatChoiceReader } from './read-choice.ts'
 
-/** The parts that the deltas come to, in their order: of a call its name, id and arguments. Throws where parts overlap. */
+/**
+ * The parts in the events of these deltas, in order; a call is shown by name, id and arguments. Throws when parts
+ * overlap.
+ */
 function partsOf(deltas: readonly Record<string, unknown>[]): string[] {
   const events: TextEvent[] = []
   const reader = new ChatChoiceReader({ choice: 0, idSuffix: 'x_0' }, (event) => events.push(event))
@@ -82,7 +85,7 @@ test('calls whose pieces come in any mixture, with words between them, are told 
   const pieces = fc.array(fc.tuple(args, fc.integer({ min: 1, max: 5 })), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(pieces, fc.infiniteStream(fc.nat(9)), (given, choose) => {
-      // What each call still has to say: its beginning first, then its arguments in steps of some characters.
+      // The remaining deltas of each call: its beginning, then its arguments in steps of some characters.
       const waiting = given.map(([text, step], index) => [
         begin(index, `f${index}`, ''),
         ...Array.from({ length: Math.ceil(text.length / step) }, (_, at) =>
@@ -96,7 +99,7 @@ test('calls whose pieces come in any mixture, with words between them, are told 
         deltas.push(delta ?? { content: 'x' })
       }
       const [calls, words] = split(partsOf(deltas), (part) => part.startsWith('f'))
-      // They begin in any order, and space behind a call that is whole says nothing.
+      // Calls may begin in any order, and white space after a complete call has no meaning.
       const told = calls.map((part) => part.trimEnd()).toSorted()
       expect(told).toEqual(given.map(([text], index) => `f${index} c${index} ${text}`.trimEnd()))
       const said = words.map((part) => part.slice('text '.length)).join('')
@@ -110,7 +113,7 @@ function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): 
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
-/** Characters that were looked at while the deltas were read, one by one or as JSON. */
+/** Counts the characters that are read during the deltas, one by one or as JSON. */
 function workOf(deltas: readonly Record<string, unknown>[]): number {
   let work = 0
   const { parse } = JSON
@@ -146,7 +149,7 @@ test('arguments in single characters, while words wait for them, are looked at o
   ]
   const length = 2_000
   expect(partsOf(hostile(length))).toEqual([`f c0 {"a":"${'}'.repeat(length)}"}`, 'text waits'])
-  // Each character of the arguments, and little else.
+  // Each character of the arguments once, and little else.
   const work = workOf(hostile(length))
   expect(work).toBeGreaterThan(length)
   expect(work).toBeLessThan(length * 2)
@@ -161,7 +164,7 @@ const cite = (title: string, start: number, end: number) => ({
   ],
 })
 
-/** Each citation with the words that it is of. */
+/** Each citation with the text that it cites. */
 function citedBy(deltas: readonly Record<string, unknown>[]): string[] {
   const events: TextEvent[] = [{ type: 'begin', upstreamId: null, upstreamModel: null }]
   const reader = new ChatChoiceReader({ choice: 0, idSuffix: 'x_0' }, (event) => events.push(event))
@@ -180,7 +183,7 @@ test('a citation is of the text it names, wherever it comes', () => {
   expect(citedBy([one, call_, cite('A', 0, 4)])).toEqual(['A: Rain'])
   expect(citedBy([cite('A', 0, 4), one])).toEqual(['A: Rain'])
   expect(citedBy([cite('A', 0, 4), call_, one])).toEqual(['A: Rain'])
-  // Its places count all the words of the message.
+  // The positions count the whole text of the message.
   expect(citedBy([one, call_, two, cite('B', 6, 9), cite('A', 0, 4)])).toEqual(['A: Rain', 'B: Sun'])
   expect(citedBy([one, begin(0, 'f', ''), two, cite('B', 6, 9), go(0, '{}')])).toEqual(['B: Sun'])
 })

@@ -16,7 +16,7 @@ function decode(body: object, sessionIdHeader: string | null = null): TextCall {
   return decodeChatRequest(bytesOf({ model: 'openai/gpt-4o-mini', messages, ...body }), { sessionIdHeader })
 }
 
-/** So many pairs of metadata. */
+/** This many pairs of metadata. */
 function pairs(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, 'value']))
 }
@@ -406,7 +406,7 @@ describe('encoding for an upstream', () => {
     expect(encode({ service_tier: 'default' }, { serviceTiers }).wire).not.toHaveProperty('service_tier')
   })
 
-  // As Mistral's client sends tools, and several send a schema.
+  // Mistral's client sends tools like this, and several clients send such a schema.
   test('completes what vendors’ own clients leave out, and nothing where nothing is left out', () => {
     const described = { name: 'f', parameters: { type: 'object', properties: { type: { type: 'string' } } } }
     const body = {
@@ -442,7 +442,7 @@ describe('encoding for an upstream', () => {
       response_format: { json_schema: { name: 'response', schema } },
     })
     expect(decode({ response_format: format }).parameters).toContain('structured_outputs')
-    // Larger ones go as they are, and their provider judges them.
+    // Larger tools pass unchanged, and the provider judges them.
     expect(encode({ tools: untyped(600_000) }).wire['tools']).toEqual(untyped(600_000))
   })
 
@@ -486,7 +486,7 @@ describe('a conversation for a provider', () => {
     expect(adapted({ developerRole: true, reasoningHistory: 'keep' })).toEqual(history)
   })
 
-  // The answer as the gateway shows it, and what clients of the contract add when they send it back.
+  // The gateway's answer with the additions that clients of the contract make when they send it back.
   const echoed = [
     { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }] },
     {

@@ -37,7 +37,7 @@ function eventsOf(bytes: Uint8Array, cuts: readonly number[] = []): TextEvent[] 
 
 const read = (...frames: readonly unknown[]): Answer => joinEvents(eventsOf(streamOf(frames)))
 
-/** The parts of the first choice, by what each says. */
+/** The parts of a choice, each by its contents. */
 function told(answer: Answer, choice = 0) {
   return answer.choices[choice]?.parts.map(({ head, text, summary, sealed }) => {
     if (head.type === 'tool_call') return [head.name, head.id, text]

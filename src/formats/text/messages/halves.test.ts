@@ -9,7 +9,8 @@ import { translate } from '../translate.ts'
 import { decodeMessagesRequest } from './read-request.ts'
 import { messagesQuirks } from './quirks.ts'
 
-// The passage of bytes shows what the two halves show. Where it shows more, `differences` has the name and the reason.
+// The passage of bytes and the two halves show the same. Where the passage shows more, `differences` has the name and
+// the reason.
 
 type Wire = Record<string, unknown>
 
@@ -18,7 +19,7 @@ const halves = translate(callers.messages, upstreams.messages)
 const quirks = messagesQuirks()
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** Where a body through the halves may look otherwise, and means the same. Each makes both ways alike. */
+/** Differences in bodies with the same meaning. Each function makes both bodies equal. */
 const differences: Readonly<Record<string, (body: Wire) => void>> = {
   'words alone are a list of one text': (body) => {
     for (const holder of [...messagesOf(body), ...resultsOf(body)]) toList(holder, 'content')
@@ -135,7 +136,7 @@ const answered = fc.oneof(
   word,
   fc.array(fc.oneof(text, cited, call, thought, opaque), { minLength: 1, maxLength: 4 }),
 )
-/** Roles alternate, as the provider wants them; a thought of another provider stands beside what it led to. */
+/** Roles alternate, as the provider requires. A thought of another provider stands beside the part it led to. */
 const turns = fc
   .array(fc.tuple(asked, answered, fc.option(foreign)), { minLength: 1, maxLength: 3 })
   .map((pairs) =>
@@ -200,8 +201,8 @@ const request = fc
     },
     { requiredKeys: ['model', 'max_tokens', 'messages'] },
   )
-  // Tools are not chosen from where there are none. The provider refuses sampling, and a tool that must be called, while it
-  // thinks: the passage leaves that to the provider.
+  // A choice needs tools. While thinking, the provider refuses sampling and a forced tool; the passage leaves that to
+  // the provider.
   .map(({ tool_choice: choice, thinking, ...body }): Wire => {
     const isChosen = choice !== undefined && body.tools !== undefined
     const isSampled = body.temperature !== undefined || body.top_p !== undefined || body.top_k !== undefined
@@ -213,7 +214,7 @@ const request = fc
     }
   })
 
-/** What a host is sent and what is lost of it, or the member for which the call is refused. */
+/** The request for a host and its losses, or the member for which the call is refused. */
 function outcomeOf(encode: () => EncodedRequest) {
   try {
     const encoded = encode()
@@ -240,7 +241,7 @@ test('a request of messages says what it says through both halves, and loses the
   )
 })
 
-/** What a client makes of an answer, whole or in pieces. */
+/** The contents of an answer as a client reads it, whole or in pieces. */
 interface Told {
   who: unknown[]
   blocks: Wire[]
@@ -259,21 +260,21 @@ function toldBy(message: Wire): Told {
   }
 }
 
-/** A text without citations says that it has none, and a call that the model made it. */
+/** An empty list of citations, and the model as the caller of a tool, are defaults. */
 function toBlock({ citations, caller: _model, ...block }: Wire): Wire {
   return Array.isArray(citations) && citations.length > 0 ? { ...block, citations } : block
 }
 
 /**
- * A word that this gateway does not know stays for a client of the provider's own format; and so does the end of a turn in
- * which the provider has used tools itself, of which another format's clients would think that they are asked.
+ * A stop reason that this gateway does not know stays for clients of the provider's own format. So does the end of a
+ * turn in which the provider ran tools itself; clients of another format would think that they must run them.
  */
 function toStop({ stop_reason: reason, content }: Wire): unknown {
   if (reason !== 'tired' && reason !== 'end_turn') return reason
   return (content as Wire[]).some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
 }
 
-/** A refusal of which the provider says nothing more. */
+/** A refusal without details. */
 function toDetails(details: unknown): unknown {
   return same(details, { type: 'refusal', category: null, explanation: null }) ? null : details
 }
@@ -319,7 +320,7 @@ const usage = { input_tokens: 3, output_tokens: 4 }
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up' }
 const wholeOf = ({ blocks, ending: end }: Given): Wire => ({ ...head, content: blocks, ...end, usage })
 
-/** What every way must tell of the answer, whichever way it goes. */
+/** The contents that every way must show. */
 const expected = ({ blocks, ending: end }: Given): Told => ({
   who: ['gen-1-abc', 'message', 'assistant', 'openai/gpt-4o-mini', 'OpenAI', null],
   blocks: blocks.map(toBlock),
@@ -336,7 +337,7 @@ const anyCall = decodeMessagesRequest(
   { sessionIdHeader: null },
 )
 
-/** The same piece by piece; a call's arguments come with its beginning or by their characters. */
+/** The same answer in pieces; the arguments of a call come at its beginning or character by character. */
 function piecesOf({ blocks, ending: end }: Given, isWhole: boolean): Wire[] {
   return [
     {
@@ -383,7 +384,7 @@ function streamOf(events: readonly Wire[]): Uint8Array {
   )
 }
 
-/** The message that the events of a stream come to, as the format's own clients put it together. */
+/** The message in the events of a stream, put together as the format's own clients do. */
 function messageOf(stream: string): Wire {
   let message: Wire & { content: Wire[] } = { content: [] }
   for (const frame of stream.split('\n\n').filter((each) => each !== '')) {

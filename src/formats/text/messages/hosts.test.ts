@@ -13,7 +13,7 @@ const callOf = (members: Record<string, unknown>) =>
     { sessionIdHeader: null },
   )
 
-/** What a caller of messages has a host of messages sent. */
+/** The request that a messages caller causes at a messages host. */
 function sentTo(options: MessagesQuirkOptions, members: Record<string, unknown>) {
   const { body, ...rest } = codec.encodeRequest(callOf(members), testEndpoint('b'), messagesQuirks(options))
   return { ...rest, wire: JSON.parse(new TextDecoder().decode(joinPieces(body))) }

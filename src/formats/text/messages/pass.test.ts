@@ -7,13 +7,13 @@ import { leaveOutTexts } from '../../../json/set-aside-texts.ts'
 import { decodeMessagesRequest } from './read-request.ts'
 import { messagesQuirks } from './quirks.ts'
 
-// What a caller and a provider of the same format say to each other goes through as the bytes that came.
+// Between a caller and a provider of the same format the bytes pass unchanged.
 
 const codec = selectCodec('messages', 'messages')
 const quirks = messagesQuirks()
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** Values that JavaScript would write otherwise than they came: digits, a sign, an escape, white space. */
+/** Values that JavaScript would write differently: digits, a sign, an escape, white space. */
 const input =
   '{ "id": 9007199254740993, "huge": 1e400, "fine": 0.1000000000000000055, "zero": -0.0, "text": "a\\/b \\u00e4" }'
 

@@ -21,7 +21,7 @@ interface Event {
   [member: string]: unknown
 }
 
-/** Everything that a caller of this format is shown of these events. */
+/** All that a caller of this format sees of these events. */
 function shownTo(caller: keyof typeof calls, events: readonly Event[]): string {
   const bytes = new TextEncoder().encode(
     events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
@@ -59,7 +59,7 @@ test('the input of a tool that the provider runs is no call of the caller’s to
 })
 
 test('an answer that stands whole in the first event is told with its calls and its end', () => {
-  // Calls that a provider's own code execution makes come so: no block follows, and no other reason.
+  // Calls by a provider's own code execution come like this: no block and no other reason follows.
   const call = { type: 'tool_use', id: 'toolu_1', name: 'roll', input: { player: 'one' } }
   const message = { ...start.message, content: [call], stop_reason: 'tool_use', stop_sequence: null }
   const events = [{ type: 'message_start', message }, { type: 'message_stop' }]
@@ -74,7 +74,7 @@ test('an answer that stands whole in the first event is told with its calls and 
   expect(passed).toContain('"stop_reason":"tool_use","stop_sequence":null,"stop_details":null')
 })
 
-/** What a chat caller reads, when two blocks are open at once and the first goes on. */
+/** The answer of a chat caller when two blocks are open at once and the first one continues. */
 function readOverlap(first: object, second: object, delta: object) {
   const events = [
     { type: 'content_block_start', index: 0, content_block: first },
@@ -113,7 +113,7 @@ test('a thought of a block that the next one closed is shown as a thought', () =
 const call = (id: string) => ({ type: 'tool_use', id, name: 'weather', input: {} })
 const args = (text: string) => ({ type: 'input_json_delta', partial_json: text })
 
-/** The calls and the words that a caller of responses has in the end. */
+/** The calls and texts that a responses caller ends up with. */
 function outputOf(events: readonly Event[]): unknown[] {
   const end = { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage }
   const shown = shownTo('responses', [start, ...events, end, { type: 'message_stop' }])
@@ -218,7 +218,7 @@ test('a citation that comes after its block has ended is of the text of that blo
   expect(deltas.flatMap((delta) => delta?.annotations ?? [])).toMatchObject([
     { url_citation: { url: 'https://example.com' } },
   ])
-  // An item that has ended takes none, which the caller is told.
+  // An item that has ended takes no annotation, and the caller is told so.
   const shown = shownTo('responses', all)
   expect(shown).not.toContain('annotation.added')
   expect(shown).toContain('"dropped":["output[].content[].annotations"]')

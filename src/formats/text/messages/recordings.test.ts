@@ -22,7 +22,7 @@ if (!isThere)
 
 const request = { model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
 const call = decodeMessagesRequest(Buffer.from(JSON.stringify(request)), { sessionIdHeader: null })
-/** The way through both halves, which the passage of bytes must show the same as. */
+/** The way through both halves; it must show the same as the passage of bytes. */
 const translated = translate(callers.messages, upstreams.messages)
 
 interface Block {
@@ -35,7 +35,7 @@ interface Block {
   input?: unknown
 }
 
-/** What the recording itself says, put together without the code under test. */
+/** The contents of the recording, read without the code under test. */
 interface Told {
   texts: string
   thoughts: string
@@ -80,7 +80,7 @@ function blocksOfStream(payloads: readonly Record<string, unknown>[]): {
   return { blocks, stop }
 }
 
-/** An answer that was cut off has half of its arguments. */
+/** An answer that was cut off has incomplete arguments. */
 function inputOf(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -18,13 +18,13 @@ const branches = JSON.parse(
   '{"if":{"type":"string"},"then":{"minLength":2},"else":{"type":"number"}}',
 ) as Schema
 
-// What each keyword says is by the standard, JSON Schema 2020-12.
+// The meaning of each keyword is that of JSON Schema 2020-12.
 test.each<[Schema, unknown, boolean]>([
   [city, { city: 'Ulm' }, true],
   [city, { city: 'Ulm', size: null }, true],
   [city, { city: 'Ulm', size: 1.5 }, false],
   [city, { city: 'U' }, false],
-  // Characters are code points.
+  // A character is a code point.
   [city, { city: '🎧🎧🎧' }, true],
   [city, { city: '🎧🎧🎧🎧' }, false],
   [city, { city: 'Ulm', more: 1 }, false],
@@ -62,7 +62,7 @@ test.each<[Schema, unknown, boolean]>([
   [tree, null, true],
   [{ $defs: { 'a/b~c': { type: 'string' } }, $ref: '#/$defs/a~1b~0c' }, 'x', true],
   [{ $defs: { 'a/b~c': { type: 'string' } }, $ref: '#/$defs/a~1b~0c' }, 1, false],
-  // Notes bind nothing.
+  // Annotations do not constrain.
   [{ format: 'date', title: 'x', default: 1 }, 'one day', true],
 ])('%j of %j: %p', (schema, value, isFit) => {
   expect(uncheckedKeyword(schema)).toBeNull()
@@ -76,7 +76,7 @@ test.each<[string, Schema]>([
   ['contains', { anyOf: [{ contains: {} }] }],
   ['$ref', { $ref: 'https://example.com/schema' }],
   ['$ref', { $ref: '#/$defs/none' }],
-  // There is no schema at this place, so what lies there was not looked through.
+  // This place holds no schema, so its keywords were not searched.
   ['$ref', { $ref: '#/x0', x0: { pattern: '^(a+)+$' } }],
   ['$ref', { $ref: '#/properties', properties: { a: {} } }],
 ])('"%s" is told where answers cannot be held to it', (keyword, schema) => {
@@ -110,6 +110,6 @@ test.each<[string, Schema, unknown]>([
     expect(error).toBeInstanceOf(RangeError)
   }
   expect(isFit).not.toBe(true)
-  // Without the bound each of them takes minutes or for ever.
+  // Without the bound each of these would take minutes or never end.
   expect(process.cpuUsage().user / 1000 - startedMs).toBeLessThan(1_500)
 })

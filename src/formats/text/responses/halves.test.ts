@@ -9,7 +9,8 @@ import { translate } from '../translate.ts'
 import { decodeResponsesRequest } from './read-request.ts'
 import { responsesQuirks } from './quirks.ts'
 
-// The passage of bytes shows what the two halves show. Where it shows more, the reason stands beside what makes both alike.
+// The passage of bytes and the two halves show the same. Where the passage shows more, the code that makes both equal
+// has the reason.
 
 type Wire = Record<string, unknown>
 
@@ -112,7 +113,7 @@ const request = fc
   )
   .map((body): Wire => body)
 
-/** A model that thinks, one that does not, and a host that knows little. */
+/** A model that thinks, one that does not, and a host with few members. */
 const hosts = [
   responsesQuirks({
     modelOf: () => ({ reasons: true, sampling: 'never' }),
@@ -195,7 +196,7 @@ const ending = fc.constantFrom<Wire>(
   { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
   { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
 )
-/** Messages beside each other are one through the halves, so none are made. */
+/** The halves join neighbouring messages, so none are drawn. */
 const answer = fc.record({
   output: fc
     .array(item, { maxLength: 4 })
@@ -218,7 +219,7 @@ const usage = {
 const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'up', error: null }
 const wholeOf = ({ output, ending: end }: Given): Wire => ({ ...head, ...end, output, usage })
 
-/** The halves make ids of their own and have no status of thoughts; a search is told as it came. */
+/** The halves make their own ids and have no status of thoughts; a search passes unchanged. */
 function toldBy(response: Wire) {
   const { id, object, status, model, provider, store, incomplete_details: why } = response
   const counted = response['usage'] as Wire
@@ -286,7 +287,7 @@ function streamOf(events: readonly Wire[]): Uint8Array {
   )
 }
 
-/** The events of a stream that a client was sent; numbers have no gaps, and names are those of the data. */
+/** The events of a stream for a client; numbers have no gaps, and event names equal the types in the data. */
 function eventsIn(stream: string): Wire[] {
   const frames = stream.split('\n\n').filter((each) => each !== '')
   return frames.map((frame, index) => {

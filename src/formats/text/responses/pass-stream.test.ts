@@ -5,7 +5,7 @@ import { selectCodec } from '../formats.ts'
 import { decodeResponsesRequest } from './read-request.ts'
 import { responsesQuirks } from './quirks.ts'
 
-// Deltas that differ in nothing but what the model wrote are shown without being read.
+// Deltas that differ only in the model's text are shown without being parsed.
 
 type Wire = Record<string, unknown>
 
@@ -36,7 +36,7 @@ const ending = (text: string): Wire[] => [
   { type: 'response.completed', response: response([message(text)], 'completed') },
 ]
 
-/** Every way in which hosts write a delta: padded or not, its members in one order or another. */
+/** The ways in which hosts write a delta: with or without padding, members in either order. */
 type Style = (delta: string, number: number) => string
 
 const padded: Style = (delta, number) =>
@@ -53,7 +53,7 @@ const frame = (data: string) => `event: ${/"type": ?"([\w.]+)"/.exec(data)?.[1]}
 const numbered = (wires: readonly Wire[], from: number) =>
   wires.map((wire, at) => frame(JSON.stringify({ ...wire, sequence_number: from + at }))).join('')
 
-/** A stream whose deltas are these JSON strings; `skip` numbers are left out before the first of them. */
+/** A stream with these JSON strings as deltas; `skip` numbers are left out before the first. */
 function streamOf(deltas: readonly string[], style: Style, skip = 0): string {
   const text = deltas.map((delta) => JSON.parse(delta) as string).join('')
   const told = deltas.map((delta, at) => frame(style(delta, at + 2 + skip)))

@@ -52,7 +52,7 @@ function streamed(caller: keyof typeof calls, events: readonly Wire[], options: 
   return runStream(codec.createStream(testContext, responsesQuirks(options), calls[caller]), bytes)
 }
 
-/** What a chat client puts together. */
+/** The answer as a chat client puts it together. */
 function told(events: readonly Wire[], options?: ResponsesQuirkOptions) {
   const { shown, ending, rewriter } = streamed('chat', events, options)
   const whole = { content: '', reasoning: '', refusal: '', calls: [] as string[], finish: '' }
@@ -257,7 +257,7 @@ describe('a thought of responses', () => {
   const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' }
   const answer = completed([thought, call]).response
 
-  /** What the provider is sent when a client gives back what it was told. */
+  /** The request to the provider when a client sends an answer back. */
   function sentBack(caller: 'chat' | 'messages', history: unknown): Wire[] {
     const body =
       caller === 'chat'

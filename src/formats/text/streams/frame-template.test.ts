@@ -16,12 +16,12 @@ function run(bytes: Uint8Array, cuts: readonly number[] = []) {
   return runStream(createChatStream(testContext, chatQuirks()), bytes, cuts)
 }
 
-/** Frames no two of which are alike: after them a stream learns nothing any more, so all that follows is parsed. */
+/** Frames that all differ: after them a stream stops learning, so every later frame is parsed. */
 const unlike = Array.from({ length: streamTemplatesUnusedMax }, (_, n) =>
   chunk({ content: 'x' }, {}, { [`only_${n}`]: n }),
 )
 
-/** The same frames, each of them parsed. */
+/** The same frames, all parsed. */
 function runParsed(payloads: readonly unknown[]) {
   const result = run(streamOf([...unlike, ...payloads]))
   const skipped = run(streamOf(unlike)).shown.length

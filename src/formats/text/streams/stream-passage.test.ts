@@ -7,7 +7,7 @@ import { responsesQuirks } from '../responses/quirks.ts'
 import { selectCodec } from '../formats.ts'
 import { runStream, testContext } from '../testing.ts'
 
-// What holds of a stream of every format that passes as it came.
+// Rules that hold for a passing stream in every format.
 
 const call = decodeResponsesRequest(Buffer.from('{"model":"a/b","input":"x"}'), { sessionIdHeader: null })
 const response = { id: 'resp_1', status: 'in_progress', model: 'm', output: [] }

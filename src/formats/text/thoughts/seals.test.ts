@@ -14,7 +14,7 @@ import { responsesQuirks } from '../responses/quirks.ts'
 import type { TextCodec } from '../codec.ts'
 import { translate } from '../translate.ts'
 
-// A seal goes back to who can open it: the maker of the format, or the provider that an envelope names.
+// A seal goes back to the provider that can open it: the maker of the format, or the provider that an envelope names.
 
 type Wire = Record<string, unknown>
 
@@ -28,7 +28,7 @@ interface Format {
   decode: (bytes: Uint8Array, context: DecodeContext) => TextCall
   answer(seal: string): Wire
   stream(seal: string): Wire[]
-  /** What stands in a history or in an answer for a seal of the format by `provider`. */
+  /** The text that stands in a history or in an answer for a seal of the format by `provider`. */
   envelope(provider: string, seal: string): string
   dropped: string
 }
