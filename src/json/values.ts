@@ -17,6 +17,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The value if it is an object, otherwise null. */
 export function recordOrNull(value: unknown): WireRecord | null {
   return isRecord(value) ? value : null
 }
@@ -26,6 +27,7 @@ export function recordOrEmpty(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }
 
+/** The value if it is a list, otherwise an empty list. */
 export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -50,6 +52,7 @@ export function filledTextOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** The value if it is a text, otherwise an empty text. */
 export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -64,10 +67,12 @@ export function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
+/** The value if it is a finite number, otherwise null. */
 export function finiteNumberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
+/** The value if it is a finite number, otherwise 0. */
 export function numberOrZero(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
@@ -84,6 +89,7 @@ export function tokenCountOrNull(value: unknown): number | null {
     : null
 }
 
+/** The value if it is a boolean, otherwise null. */
 export function booleanOrNull(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null
 }
