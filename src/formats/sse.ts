@@ -96,6 +96,10 @@ export function createFrameSplitter(frameBytesMax: number, pictureBytesMax = fra
  */
 export function readFrameData(frame: ByteText): ByteText | null {
   if (frame.startsWith('data: ') && !frame.includes('\n')) return frame.slice(6)
+  const second = frame.indexOf('\n') + 1
+  // One line names the event and one has its data, in most formats that name their events.
+  if (frame.startsWith('event:') && frame.startsWith('data: ', second) && !frame.includes('\n', second))
+    return frame.slice(second + 6)
   let data: ByteText | null = null
   for (const line of frame.split('\n')) {
     if (line !== 'data' && !line.startsWith('data:')) continue

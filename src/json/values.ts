@@ -107,8 +107,8 @@ declare global {
   }
 }
 
-/** Matches such numbers: many digits, a large exponent, or a zero with a sign. */
-const suspicious = /[[:,\s]-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE][+-]?\d{3}|0(?:\.0+)?[\s,\]}])/
+/** Matches such numbers: many digits, a large exponent, or a zero with a minus. */
+const suspicious = /[[:,\s](?:-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE][+-]?\d{3})|-0(?:\.0+)?[\s,\]}])/
 
 /** `JSON.parse` with its one argument. */
 export const parsePlainly = (json: string): unknown => JSON.parse(json)
