@@ -1,4 +1,4 @@
-import type { ParamIndexMap, Params, ParamStash, Router } from 'hono/router'
+import type { ParamIndexMap, Params, ParamStash } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
@@ -24,7 +24,7 @@ const versionPaths = ['/v1', '/api/v1']
 export function createApp(dependencies: HttpDependencies): {
   fetch: (request: Request) => Response | Promise<Response>
 } {
-  const router = createRouter(dependencies)
+  const find = createFinder(dependencies)
   return {
     fetch(request) {
       const addressed = withAddress(request)
@@ -32,38 +32,60 @@ export function createApp(dependencies: HttpDependencies): {
       if (addressed !== request) dependencies.onReaddressed(addressed, request)
       if (request.method === 'OPTIONS') return preflight(request, dependencies)
       // What GET says: the server states the length of its body and leaves the body out.
-      return answer(addressed, router, dependencies, request.method === 'HEAD' ? 'GET' : request.method)
+      return answer(addressed, find, dependencies, request.method === 'HEAD' ? 'GET' : request.method)
     },
   }
 }
 
-/** The library's router without its application: what that builds for every request costs more than the routing. */
-function createRouter(dependencies: HttpDependencies): Router<HttpRoute> {
+/** Where a method on a path leads; `params` are decoded. */
+interface Place {
+  route: HttpRoute
+  params: Readonly<Record<string, string>>
+}
+
+/** Null where there is nothing. */
+type FindPlace = (method: string, path: string) => Place | null
+
+/**
+ * The library's router without its application: what that builds for every request costs more than the routing. What it
+ * finds for a path without parameters is always the same, and is remembered.
+ */
+function createFinder(dependencies: HttpDependencies): FindPlace {
   const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] })
+  const literal: [HttpRoute['method'], string][] = []
+  const add = (path: string, route: HttpRoute) => {
+    router.add(route.method, path, route)
+    if (!path.includes(':') && !path.includes('*')) literal.push([route.method, path])
+  }
   const base = dependencies.basePath
   for (const route of routes(dependencies)) {
     const prefixes = route.path.startsWith('/batches') ? [...versionPaths, '/api/beta'] : versionPaths
-    for (const prefix of prefixes) router.add(route.method, `${base}${prefix}${route.path}`, route)
+    for (const prefix of prefixes) add(`${base}${prefix}${route.path}`, route)
   }
-  for (const route of openAiRoutes(dependencies))
-    router.add(route.method, `${base}/openai/v1${route.path}`, route)
+  for (const route of openAiRoutes(dependencies)) add(`${base}/openai/v1${route.path}`, route)
   // Requests are looked up without their last slash, so the page at the root of a base path is found without it.
   for (const route of siteRoutes(dependencies))
-    router.add(route.method, route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
-  return router
+    add(route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
+  const match: FindPlace = (method, path) => {
+    const [[found], stash] = router.match(method, path)
+    return found ? { route: found[0], params: paramsOf(found[1], stash) } : null
+  }
+  const known: Record<string, Map<string, Place | null>> = {}
+  for (const [method, path] of literal) (known[method] ??= new Map()).set(path, match(method, path))
+  return (method, path) => known[method]?.get(path) ?? match(method, path)
 }
 
 function answer(
   request: Request,
-  router: Router<HttpRoute>,
+  find: FindPlace,
   dependencies: HttpDependencies,
   method: string,
 ): Response | Promise<Response> {
   try {
-    const [[found], stash] = router.match(method, getPathNoStrict(request))
-    if (!found) return unknownPath(request, router, dependencies)
-    const exchange = createExchange(request, paramsOf(found[1], stash), dependencies)
-    return runRoute(found[0], exchange, dependencies).catch((thrown: unknown) =>
+    const place = find(method, getPathNoStrict(request))
+    if (!place) return unknownPath(request, find, dependencies)
+    const exchange = createExchange(request, place.params, dependencies)
+    return runRoute(place.route, exchange, dependencies).catch((thrown: unknown) =>
       unexpected(thrown, dependencies),
     )
   } catch (thrown) {
@@ -128,9 +150,9 @@ function preflight(request: Request, dependencies: HttpDependencies): Response {
   return new Response(null, { status: 204, headers })
 }
 
-function unknownPath(request: Request, router: Router<HttpRoute>, dependencies: HttpDependencies): Response {
+function unknownPath(request: Request, find: FindPlace, dependencies: HttpDependencies): Response {
   const path = new URL(request.url).pathname
-  const allowed = methods.filter((method) => router.match(method, getPathNoStrict(request))[0].length > 0)
+  const allowed = methods.filter((method) => find(method, getPathNoStrict(request)) !== null)
   const hint =
     allowed.length > 0 ? ` This path takes ${allowed.join(' and ')}.` : hintFor(path, dependencies.basePath)
   const error = new GatewayError('not_found', `${request.method} ${shown(path)} does not exist.${hint}`)

@@ -18,6 +18,8 @@ export interface HttpExchange {
   requestId: string
   /** Read at once: a connection that has ended has no address. */
   asker: Asker
+  /** Whose key it came with, once that is known; null where none is needed or sent. */
+  principal: Principal | null
   /** Path parameters by name, already decoded. */
   params: Readonly<Record<string, string>>
   /** Query parameters; parsed only when asked for. */
@@ -50,7 +52,7 @@ export interface HttpRoute {
   /** Label of the log line and the metrics; one of few. */
   name: string
   access: Access
-  handle: (exchange: HttpExchange & { principal: Principal | null }) => Promise<Response> | Response
+  handle: (exchange: HttpExchange) => Promise<Response> | Response
 }
 
 /** A route that needs a key: the principal is there. The exchange stays the same object, because handlers mark it. */
@@ -63,9 +65,7 @@ export function withPrincipal(
   }
 }
 
-function isAuthenticated(
-  exchange: HttpExchange & { principal: Principal | null },
-): exchange is Authenticated {
+function isAuthenticated(exchange: HttpExchange): exchange is Authenticated {
   return exchange.principal !== null
 }
 
@@ -84,8 +84,8 @@ export async function runRoute(
   let response: Response
   let hasLeft = false
   try {
-    const principal = await authorize(route, exchange, dependencies)
-    response = await route.handle(Object.assign(exchange, { principal }))
+    exchange.principal = await authorize(route, exchange, dependencies)
+    response = await route.handle(exchange)
   } catch (thrown) {
     const error = toGatewayError(thrown)
     if (error instanceof KeyRefused && error.owner) Object.assign(exchange.asker, error.owner)
@@ -154,8 +154,7 @@ async function authorize(
   if (route.access === 'inference' && !dependencies.descriptors.admit(dependencies.activity.running))
     throw noDescriptors()
   const { headers } = exchange.request
-  const isAnonymous = headers.get('authorization') === null && headers.get('x-headrace-key') === null
-  if (route.access === 'optional' && isAnonymous) return null
+  if (route.access === 'optional' && isAnonymous(headers)) return null
   const { asker } = exchange
   const { acceptsApiKeyHeader } = route.convention ?? contractConvention
   const options = { acceptApiKeyHeader: acceptsApiKeyHeader }
@@ -169,6 +168,10 @@ async function authorize(
     if (admitted) await admitted
   }
   return principal
+}
+
+function isAnonymous(headers: Headers): boolean {
+  return headers.get('authorization') === null && headers.get('x-headrace-key') === null
 }
 
 function requireKind(access: Access, principal: Principal): void {
@@ -194,6 +197,7 @@ export function createExchange(
     request,
     requestId: newId('req', dependencies.clock.nowMs()),
     asker: { organizationId: null, keyId: null, clientAddress: dependencies.clientAddressOf(request) },
+    principal: null,
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),

@@ -90,16 +90,13 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
 const alarms = new Alarms()
 
 /** One read, or `invalid_request` when the body breaks off or takes too long. */
-async function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
-  try {
-    return await Promise.race([read, late])
-  } catch (error) {
-    throw brokenOff(error)
-  } finally {
-    alarms.callOff(alarm)
-  }
+function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
+    read
+      .finally(() => alarms.callOff(alarm))
+      .then(resolve, (error: unknown) => reject(brokenOff(error)))
+  })
 }
 
 function tooSlow(waitMs: number): GatewayError {

@@ -142,7 +142,11 @@ const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
  * parsed. Null for a small body, and for a medium one with short texts. Rejects with `invalid_request` for too many
  * elements.
  */
-export async function leanOf(bytes: Uint8Array): Promise<LeanJson | null> {
+export function leanOf(bytes: Uint8Array): Promise<LeanJson | null> | null {
+  return bytes.length < Math.min(elementsBytesMin, leanBodyBytesMin) ? null : leanOfLarge(bytes)
+}
+
+async function leanOfLarge(bytes: Uint8Array): Promise<LeanJson | null> {
   if (bytes.length >= elementsBytesMin) await requireFewElements(bytes)
   const isWhole =
     bytes.length < leanBodyBytesMin || (bytes.length < wholeBodyBytesMax && !beginsWithLongTexts(bytes))

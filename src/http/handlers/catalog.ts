@@ -1,4 +1,3 @@
-import type { Principal } from '../../canonical/principal.ts'
 import type { ModelJson } from '../../catalog/model-json.ts'
 import {
   countModels,
@@ -11,14 +10,11 @@ import { GatewayError } from '../../core/errors.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type HttpExchange, type HttpRoute } from '../pipeline.ts'
 
-/** The reader of the catalog, with a key or without one. */
-export type ModelReader = HttpExchange & { principal: Principal | null }
-
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
 export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog' } as const
   // With the flag on, a key of the organization sees what it can use; otherwise everybody sees the public catalog.
-  const options = (reader: ModelReader, path: string): ListOptions => ({
+  const options = (reader: HttpExchange, path: string): ListOptions => ({
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
     nowMs: dependencies.clock.nowMs(),
@@ -93,7 +89,7 @@ function findModel(id: string, dependencies: HttpDependencies): ModelJson {
 }
 
 /** A JSON answer of the catalog: what a key sees must not be kept for others by a shared cache. */
-export function forReader(body: unknown, reader: ModelReader): Response {
+export function forReader(body: unknown, reader: HttpExchange): Response {
   const response = jsonResponse(body)
   response.headers.set('cache-control', reader.principal ? 'private, no-store' : 'public, max-age=120')
   response.headers.set('vary', 'authorization')

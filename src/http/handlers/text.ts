@@ -32,7 +32,8 @@ export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
       requireJson(exchange.request)
       const bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
       requireUtf8(bytes)
-      const lean = await leanOf(bytes)
+      const leaning = leanOf(bytes)
+      const lean = leaning && (await leaning)
       const { headers } = exchange.request
       const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
       // The contract's own name for it, which is not Anthropic's.
