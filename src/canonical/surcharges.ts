@@ -31,14 +31,26 @@ export function withoutSurcharges(price: Price): Price {
 
 /** A price's surcharges of unknown amount. */
 export function unknownSurcharges(price: Price): PriceUnit[] {
-  const { surcharged = [] } = price
+  const { surcharged } = price
+  if (surcharged === undefined) return []
   return surcharged
     .map((feature) => surchargeMembers[feature])
     .filter(({ unit, share }) => price[unit] === undefined && price[share] === undefined)
     .map(({ unit }) => unit)
 }
 
-function hasSurcharges(price: Price): boolean {
+const surchargedPrices = new WeakMap<Price, boolean>()
+
+/** Whether the price has anything that depends on the features of a call. */
+export function hasSurcharges(price: Price): boolean {
+  const known = surchargedPrices.get(price)
+  if (known !== undefined) return known
+  const found = statesSurcharges(price)
+  surchargedPrices.set(price, found)
+  return found
+}
+
+function statesSurcharges(price: Price): boolean {
   return (
     price.surcharged !== undefined ||
     price.featureMinimums !== undefined ||

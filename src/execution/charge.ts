@@ -1,6 +1,7 @@
 import {
   knownCost,
   toReportedCounts,
+  type CaptureDetails,
   type CaptureRow,
   type CaptureTry,
 } from '../billing/ledger/capture-row.ts'
@@ -10,7 +11,7 @@ import { featuresOf } from '../billing/metering/surcharge-cost.ts'
 import { priceAt } from '../canonical/endpoint.ts'
 import { priceWith } from '../canonical/surcharges.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
-import { freePrice } from '../canonical/usage.ts'
+import { freePrice, type AudioFeature } from '../canonical/usage.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 
 /** How a call ended, for its usage row. */
@@ -44,9 +45,28 @@ export interface MeteredCharge {
   isForNothing: boolean
 }
 
+/** What the row tells besides its columns; most calls have little of it. */
+function detailsOf(
+  { attribution }: Prepared,
+  { attempts, tries, reading }: Answering,
+  { features, metered }: { features: readonly AudioFeature[]; metered: Metered },
+): CaptureDetails {
+  const details: { -readonly [Name in keyof CaptureDetails]: CaptureDetails[Name] } = {
+    attempts,
+    ...attribution,
+  }
+  if (tries) details.tries = tries
+  if (reading.serviceTier !== null) details.service_tier = reading.serviceTier
+  if (features.length > 0) details.audio_features = features
+  if (reading.mediaTokens !== null) details.media_tokens = reading.mediaTokens
+  if (metered.disbelieved !== null) details.reported = toReportedCounts(metered.disbelieved)
+  return details
+}
+
 /** Meters and prices the answer to a prepared call. Pure: another process that loaded the call charges the same. */
 export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharge {
   const { candidate, reading, ending } = answering
+  const { owner } = prepared
   const { endpoint, credential, promptRatio } = candidate
   const metered = meter(reading, { demand: prepared.demand, endpoint, ending, promptRatio })
   const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
@@ -60,7 +80,15 @@ export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharg
   const source = priced.lacksSurcharge ? 'estimated' : metered.source
   const row: CaptureRow = {
     generationId: prepared.generationId,
-    ...prepared.owner,
+    organizationId: owner.organizationId,
+    workspaceId: owner.workspaceId,
+    memberId: owner.memberId,
+    keyId: owner.keyId,
+    requestId: owner.requestId,
+    batchId: owner.batchId,
+    customId: owner.customId,
+    sessionId: owner.sessionId,
+    userId: owner.userId,
     credentialId: credential.id,
     operation: prepared.operation,
     model: endpoint.model,
@@ -80,15 +108,7 @@ export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharg
     latencyMs: Math.round(answering.latencyMs),
     generationMs: Math.round(answering.generationMs),
     createdAtMs: prepared.createdAtMs,
-    details: {
-      attempts: answering.attempts,
-      ...prepared.attribution,
-      ...(answering.tries ? { tries: answering.tries } : {}),
-      ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
-      ...(features.length === 0 ? {} : { audio_features: features }),
-      ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
-      ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),
-    },
+    details: detailsOf(prepared, answering, { features, metered }),
   }
   return {
     row,

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { modalityRow } from '../../canonical/operation.ts'
-import { surchargeMembers } from '../../canonical/surcharges.ts'
+import { hasSurcharges, surchargeMembers } from '../../canonical/surcharges.ts'
 import { audioFeatures, surchargedFeatures } from '../../canonical/usage.ts'
 import type { AudioFeature, Demand, Price } from '../../canonical/usage.ts'
 import type { PricedQuantity } from '../../core/money.ts'
@@ -27,6 +27,7 @@ export function featuresOf(
 
 /** The cost of the audio, raised by the surcharges that are a share of it. */
 export function withShares(terms: readonly PricedQuantity[], price: Price): readonly PricedQuantity[] {
+  if (!hasSurcharges(price)) return terms
   let millionths = 0
   for (const feature of surchargedFeatures) millionths += price[surchargeMembers[feature].share] ?? 0
   if (millionths === 0) return terms
@@ -40,6 +41,7 @@ export function withShares(terms: readonly PricedQuantity[], price: Price): read
 
 /** The surcharges by time, for so many milliseconds of audio. */
 export function hourlySurcharges(milliseconds: number, price: Price): PricedQuantity[] {
+  if (!hasSurcharges(price)) return []
   return surchargedFeatures.flatMap((feature) => {
     const amount = price[surchargeMembers[feature].unit]
     return amount === undefined ? [] : [timeTerm(milliseconds, amount)]
