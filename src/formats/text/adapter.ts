@@ -1,11 +1,12 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type { TextFormat } from '../../canonical/operation.ts'
-import type { Adapter, CallAt, Step } from '../../canonical/steps.ts'
+import type { Adapter, CallAt, Exchange, Step } from '../../canonical/steps.ts'
 import type {
   AnswerContext,
   DecodedAnswer,
   PromisedOutput,
   StreamRewriter,
+  UpstreamRequest,
 } from '../../canonical/upstream.ts'
 import { hasOwnCodec } from './codec.ts'
 import { addressAt, type TextInterface } from './text-interface.ts'
@@ -35,21 +36,36 @@ export interface TextAdapter extends Adapter<TextCall, PromisedOutput | null, De
 /** The next step that a text adapter asks for. */
 export type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
-/** A text call through one of a provider's interfaces: one request, whose answer is whole or a stream. */
+const adapters = new WeakMap<TextInterface, Map<TextFormat, TextAdapter>>()
+
+/**
+ * A text call through one of a provider's interfaces: one request, whose answer is whole or a stream. It is made once
+ * for each interface and caller's format, because nothing in it belongs to one call.
+ */
 export function textAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
+  const known = adapters.get(asked) ?? new Map<TextFormat, TextAdapter>()
+  const found = known.get(callerFormat)
+  if (found !== undefined) return found
+  const adapter = createTextAdapter(callerFormat, asked)
+  adapters.set(asked, known.set(callerFormat, adapter))
+  return adapter
+}
+
+function createTextAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
   const { quirks, auth } = asked
   const codec = hasOwnCodec(quirks) ? quirks.codec : selectCodec(callerFormat, quirks.format)
   const stepOf = ({ call, endpoint }: CallAt<TextCall>, encoded: EncodedRequest): TextStep => {
     const { body, dropped, approximated, headers, promised } = encoded
     const usual = call.stream ? streamHeaders : jsonHeaders
     const target = { model: endpoint.upstreamModel, stream: call.stream }
-    const request = {
+    const request: UpstreamRequest = {
       ...addressAt(endpoint.deployment.baseUrl, asked, target),
-      ...(auth === undefined ? {} : { auth }),
       headers: asked.headers || headers ? { ...usual, ...asked.headers, ...headers } : usual,
       body,
     }
-    const exchange = { request, dropped, ...(approximated ? { approximated } : {}) }
+    if (auth !== undefined) request.auth = auth
+    const exchange: Exchange = { request, dropped }
+    if (approximated) exchange.approximated = approximated
     return call.stream
       ? {
           type: 'stream',

@@ -61,16 +61,22 @@ export function chooseInterface(
   interfaces: readonly TextInterface[],
   asked: AskedInterface,
 ): TextInterface | null {
-  const serving = interfaces.filter(({ serves }) => serves === undefined || serves(asked))
-  return serving.find(({ format }) => format === asked.format) ?? serving[0] ?? null
+  let first: TextInterface | null = null
+  for (const each of interfaces) {
+    if (each.serves !== undefined && !each.serves(asked)) continue
+    if (each.format === asked.format) return each
+    first ??= each
+  }
+  return first
 }
 
 /** The URL of an interface at a deployment. */
 export function addressAt(
   baseUrl: string,
-  { path, elsewhere = {} }: Pick<TextInterface, 'path' | 'elsewhere'>,
+  { path, elsewhere }: Pick<TextInterface, 'path' | 'elsewhere'>,
   target: PathTarget,
 ): TextAddress & Pick<UpstreamRequest, 'inPlaceOf'> {
+  if (elsewhere === undefined) return addressOf(path, target)
   const [ending, other] = Object.entries(elsewhere).find(([each]) => baseUrl.endsWith(each)) ?? []
   const address = addressOf(other ?? path, target)
   return ending === undefined ? address : { ...address, inPlaceOf: ending }

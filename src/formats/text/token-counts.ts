@@ -37,8 +37,9 @@ const partSets = Array.from({ length: 2 ** parts.length - 1 }, (_, choice) =>
  * known. A part that still exceeds its total is set to zero; nothing else is lost.
  */
 export function settleCounts(given: WrittenCounts, habits: CountingHabits): TokenCounts {
-  const { total, ...counts } = given
-  const beyond = Math.max(0, (total ?? 0) - counts.input - counts.output)
+  const { total, input, output, cached, written, inputAudio, reasoning, outputAudio } = given
+  const counts: TokenCounts = { input, output, cached, written, inputAudio, reasoning, outputAudio }
+  const beyond = Math.max(0, (total ?? 0) - input - output)
   let hidden = beyond
   for (const part of partsBeside(given, beyond)) {
     counts[wholeOf(part)] += given[part]

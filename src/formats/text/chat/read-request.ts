@@ -168,8 +168,10 @@ function readFields(document: JsonDocument): Fields {
   return fields
 }
 
+const fieldNames: ReadonlySet<string> = new Set(Object.keys(chatRequestShape))
+
 function isFieldName(name: string): name is FieldName {
-  return Object.hasOwn(chatRequestShape, name)
+  return fieldNames.has(name)
 }
 
 function decodeModels(fields: Fields): { model: string; fallbackModels: readonly string[] } {

@@ -56,18 +56,14 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: un
       isAudioHeard: (tokenCountOrNull(wire['prompt_audio_seconds']) ?? 0) > 0,
     },
   )
+  show(promptDetails, 'cached_tokens', counts.cached)
+  show(promptDetails, 'cache_write_tokens', counts.written)
+  show(promptDetails, 'audio_tokens', counts.inputAudio)
+  show(completionDetails, 'reasoning_tokens', counts.reasoning)
+  show(completionDetails, 'audio_tokens', counts.outputAudio)
   return {
-    promptDetails: {
-      ...promptDetails,
-      ...shown('cached_tokens', counts.cached, promptDetails),
-      ...shown('cache_write_tokens', counts.written, promptDetails),
-      ...shown('audio_tokens', counts.inputAudio, promptDetails),
-    },
-    completionDetails: {
-      ...completionDetails,
-      ...shown('reasoning_tokens', counts.reasoning, completionDetails),
-      ...shown('audio_tokens', counts.outputAudio, completionDetails),
-    },
+    promptDetails,
+    completionDetails,
     reportedCostNanocredits: readCost(wire['estimated_cost']),
     providerCalls: Math.max(readProviderCalls(wire), roundsTold(breakdown)),
     usage: {
@@ -104,13 +100,9 @@ function readWrites(
   return readCacheWrites(sum, wire['cache_creation'] ?? division)
 }
 
-/** A detail with the billed count, when the provider sent the detail or the gateway worked it out. */
-function shown(
-  name: string,
-  count: number,
-  details: Readonly<Record<string, number>>,
-): Record<string, number> {
-  return count > 0 || details[name] !== undefined ? { [name]: count } : {}
+/** Sets a detail to the billed count, when the provider sent the detail or the gateway worked it out. */
+function show(details: Record<string, number>, name: string, count: number): void {
+  if (count > 0 || details[name] !== undefined) details[name] = count
 }
 
 /** The counts that a sum over answers shows besides the billed usage. */
