@@ -20,8 +20,8 @@ const retryWaitMsMax = 2_500
  * all of them in its metadata.
  */
 export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answered<K['heard']>> {
-  const { state } = run
-  const rounds = new Rounds(run.prepared.route, state)
+  const { row, state, prepared } = run
+  const rounds = new Rounds(prepared.route, state)
   for (let candidate = rounds.first(); candidate; candidate = await rounds.next()) {
     const { endpoint } = candidate
     const admission = state.takePermit(endpoint)
@@ -32,8 +32,13 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
     }
     const attempt = state.beginAttempt(candidate)
     try {
-      const value = await hear(attempt, run)
-      run.answered = { attempt, endpoint, value }
+      const asking = askingAt(candidate, run)
+      // What was prepared is for the first of the route; what the others are sent is made when they are tried.
+      const first = (candidate === prepared.route[0] ? run.first : null) ?? row.firstStep(asking, run)
+      const reached = await exchange(asking, first instanceof Promise ? await first : first, attempt, run)
+      // Until an answer is certain enough to be shown.
+      const heard = row.hear(reached, attempt, run)
+      run.answered = { attempt, endpoint, value: heard instanceof Promise ? await heard : heard }
       return run.answered
     } catch (thrown) {
       const failure = asOwn(failureOf(thrown, attempt), attempt)
@@ -49,18 +54,6 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
     }
   }
   throw withHistory(rounds.lastError(), state)
-}
-
-/** One try: asks, and reads until an answer is certain enough to be shown. */
-async function hear<K extends Kind>(attempt: Attempt, run: Run<K>): Promise<K['heard']> {
-  const { row } = run
-  const { candidate } = attempt
-  const asking = askingAt(candidate, run)
-  // What was prepared is for the first of the route; what the others are sent is made when they are tried.
-  const prepared = candidate === run.prepared.route[0] ? run.first : null
-  const step = prepared ?? row.firstStep(asking, run)
-  const reached = await exchange(asking, step instanceof Promise ? await step : step, attempt, run)
-  return row.hear(reached, attempt, run)
 }
 
 /**

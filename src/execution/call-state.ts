@@ -90,11 +90,10 @@ export class CallState {
   }
 
   /**
-   * Milliseconds for the first byte of an attempt that has begun. What comes all at once at the end of the work may take as
+   * Milliseconds for the first byte of an attempt that has begun, of those that the call has left. What comes all at once at the end of the work may take as
    * long as the call may, and half of that while there is another endpoint to ask.
    */
-  firstByteMs(): number {
-    const remainingMs = Math.max(1, this.remainingMs())
+  firstByteMs(remainingMs: number): number {
     const { firstByteTimeoutMs } = operations[this.call.operation]
     if (firstByteTimeoutMs !== null) return Math.min(firstByteTimeoutMs, remainingMs)
     const isLast = this.attempts.length >= (this.prepared?.route.length ?? 0)
@@ -190,7 +189,7 @@ export class CallState {
   /** What an answer of this candidate must say about itself. */
   contextOf(candidate: Candidate): AnswerContext {
     const { endpoint } = candidate
-    return {
+    const context: AnswerContext = {
       generationId: this.generationId,
       model: endpoint.model,
       provider: endpoint.deployment.providerName,
@@ -199,8 +198,9 @@ export class CallState {
       hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
       modelNames: modelNamesOf(endpoint),
       parameterNames: this.call.parameters,
-      ...beginDebugOf(this),
     }
+    const debug = beginDebugOf(this)
+    return debug === null ? context : { ...context, debug }
   }
 
   /** Who pays, and what the usage row tells of the request. */
@@ -252,6 +252,7 @@ export class CallState {
   }
 
   metadata(chosen: Candidate | null): Record<string, unknown> | null {
+    if (this.scope.metadata === 'none' && !this.#hasLostMembers()) return null
     return metadataOf(
       {
         call: this.call,
@@ -264,6 +265,11 @@ export class CallState {
       },
       this.scope,
     )
+  }
+
+  #hasLostMembers(): boolean {
+    const { dropped, approximated = [] } = this.#losses
+    return this.call.dropped.length + this.#dropped.length + dropped.length + approximated.length > 0
   }
 
   /** What this call says about later ones: sizes, the endpoint's health, where its conversation lives. */

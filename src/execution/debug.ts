@@ -28,24 +28,20 @@ export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPi
 }
 
 /** What the beginning of a streamed answer shows of the exchange, which is that of the attempt that runs then. */
-export function beginDebugOf(state: DebuggedCall): Pick<AnswerContext, 'debug'> {
+export function beginDebugOf(state: DebuggedCall): NonNullable<AnswerContext['debug']> | null {
   const { call } = state
-  if (!isDebugged(call) || !isStreamed(call)) return none
+  if (!isDebugged(call) || !isStreamed(call)) return null
   const marks = ['adapter_request', 'upstream_headers_received', 'first_token_received'] as const
-  return {
-    debug() {
-      const attempt = state.attempts.at(-1)
-      assert(attempt, 'what is answered was attempted')
-      const echo = echoOf(attempt, state.contextOf(attempt.candidate))
-      return marks.map((event, index) => ({
-        ...(index === 0 ? echo : {}),
-        stage: stageOf(state, attempt, event),
-      }))
-    },
+  return () => {
+    const attempt = state.attempts.at(-1)
+    assert(attempt, 'what is answered was attempted')
+    const echo = echoOf(attempt, state.contextOf(attempt.candidate))
+    return marks.map((event, index) => ({
+      ...(index === 0 ? echo : {}),
+      stage: stageOf(state, attempt, event),
+    }))
   }
 }
-
-const none = {}
 
 /** What the end of an answer shows of the exchange: the body too, unless the beginning of a stream showed it. */
 export function endDebugOf(state: DebuggedCall, attempt: Attempt): { debug?: ShownDebug } {

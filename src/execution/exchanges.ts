@@ -1,6 +1,6 @@
 import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { Exchange } from '../canonical/steps.ts'
-import type { UpstreamErrorResponse, UpstreamRequest } from '../canonical/upstream.ts'
+import type { UpstreamErrorResponse } from '../canonical/upstream.ts'
 import { modelNamesOf } from '../catalog/model-ids.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -8,7 +8,6 @@ import { answerBytesMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
-import type { ExecutionDependencies } from './dependencies.ts'
 import { failureOf } from './failures.ts'
 import type { Attempt } from './metadata.ts'
 import type { Asking, Kind, Reached, Run, StepOf } from './call-hooks.ts'
@@ -28,7 +27,7 @@ export const pollRetryWaitMs = 1_000
  * what an exchange throws, and `provider_failed` for an adapter that would go on for ever. Whatever was made at the
  * provider is left for removal when it ends, in whatever way.
  */
-export async function exchange<K extends Kind>(
+export function exchange<K extends Kind>(
   asking: Asking<K>,
   first: StepOf<K>,
   attempt: Attempt,
@@ -42,11 +41,7 @@ export async function exchange<K extends Kind>(
     usedBy: run.state.generationId,
     kinds: resources,
   })
-  try {
-    return await follow(asking, first, attempt, { run, trail })
-  } finally {
-    trail.end()
-  }
+  return follow(asking, first, attempt, { run, trail }).finally(() => trail.end())
 }
 
 interface Trailed<K extends Kind> {
@@ -104,9 +99,18 @@ async function sendStep<K extends Kind>(
   { run: { state, dependencies }, trail }: Trailed<K>,
 ): Promise<UpstreamResponse> {
   if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
+  const { credential, endpoint } = attempt
+  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
   for (let failures = 0; ; failures += 1) {
     try {
-      const response = await send(request, attempt, state, dependencies)
+      const remainingMs = Math.max(1, state.remainingMs())
+      const response = await dependencies.transport.send(request, target, {
+        signal: state.scope.signal,
+        deadlineMs: remainingMs,
+        firstByteTimeoutMs: state.firstByteMs(remainingMs),
+      })
+      attempt.headersMs = state.elapsedMs()
+      attempt.status = response.status
       if (response.status >= 200 && response.status < 300) return response
       trail?.refused(response.status)
       throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
@@ -119,26 +123,6 @@ async function sendStep<K extends Kind>(
       await sleepUnless(waitMs, state.scope.signal)
     }
   }
-}
-
-/** Sends one request of an attempt and returns the response, whatever its status. */
-async function send(
-  request: UpstreamRequest,
-  attempt: Attempt,
-  state: CallState,
-  dependencies: ExecutionDependencies,
-): Promise<UpstreamResponse> {
-  const remainingMs = Math.max(1, state.remainingMs())
-  const { credential, endpoint } = attempt
-  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
-  const response = await dependencies.transport.send(request, target, {
-    signal: state.scope.signal,
-    deadlineMs: remainingMs,
-    firstByteTimeoutMs: state.firstByteMs(),
-  })
-  attempt.headersMs = state.elapsedMs()
-  attempt.status = response.status
-  return response
 }
 
 /** A response that is no success, read, with what of the call helps to explain it. */

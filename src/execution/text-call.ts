@@ -144,7 +144,9 @@ function interfaceAt(
 ): TextInterface {
   const { deployment, modality } = endpoint
   const interfaces = textInterfacesOf(serving.adaptersOf(deployment), modality)
-  const found = chooseInterface(interfaces, { ...endpoint, format, parameters })
+  const { model, upstreamModel, interfaces: listed } = endpoint
+  const asked = { model, upstreamModel, format, parameters, ...(listed && { interfaces: listed }) }
+  const found = chooseInterface(interfaces, asked)
   if (found) return found
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
 }

@@ -1,3 +1,5 @@
+import { Alarms } from '../core/alarms.ts'
+
 /** Waits so many milliseconds, or until the signal is aborted. Never rejects. */
 export async function sleepUnless(waitMs: number, signal: AbortSignal): Promise<void> {
   if (waitMs <= 0 || signal.aborted) return
@@ -11,12 +13,12 @@ export async function sleepUnless(waitMs: number, signal: AbortSignal): Promise<
 }
 
 /** What the work comes to, or null when it takes longer than so many milliseconds. Rejects as the work does until then. */
-export async function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), waitMs)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
+export function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const alarm = alarms.set(waitMs, () => resolve(null))
+    work.finally(() => alarms.callOff(alarm)).then(resolve, reject)
+  })
 }
+
+/** Of all waits for work, which nearly always ends before. */
+const alarms = new Alarms()
