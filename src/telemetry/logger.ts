@@ -6,7 +6,7 @@ import { toCredits } from '../core/money.ts'
 import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
 
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
-const logGatherBytes = 8_192
+const logGatherBytes = 32_768
 const logGatherMs = 200
 const logBacklogBytesMax = 4_000_000
 /** Characters of one text in a log line; the rest is cut. */
