@@ -86,6 +86,20 @@ const streamOf = (frames: readonly unknown[], end = 'data: [DONE]\n\n') =>
     headers: { 'content-type': 'text/event-stream' },
   })
 
+/** The same in two pieces, the first of which is on its way before the second is written. */
+function slowly(whole: Response, waitMs = 100): Response {
+  const pieces = new ReadableStream({
+    async start(controller) {
+      const [first = '', ...rest] = (await whole.text()).split('\n\n')
+      controller.enqueue(new TextEncoder().encode(`${first}\n\n`))
+      await Bun.sleep(waitMs)
+      controller.enqueue(new TextEncoder().encode(rest.join('\n\n')))
+      controller.close()
+    },
+  })
+  return new Response(pieces, { headers: whole.headers })
+}
+
 function answerNatively(): void {
   upstream.seen.length = 0
   upstream.answer(({ body }) => (body.includes('"stream":true') ? streamOf(chunks) : Response.json(whole)))
@@ -175,6 +189,60 @@ describe('at a provider that has it', () => {
     upstream.answer(() => streamOf([{ error: { message: 'no room', code: 503 } }]))
     expect((await ask({ stream: true })).text).toContain('"error"')
   })
+
+  const named = { id: 'x-1', created: 7, model: 'base-7' }
+  const piece = (member: Record<string, unknown>, index = 0, reason: string | null = null) => ({
+    ...named,
+    choices: [{ index, ...member, finish_reason: reason }],
+  })
+  test.each([
+    ['/completions', { prompt: 'The headrace' }, { text: ' of a mill' }, 'choices.0.text'],
+    [
+      '/chat/completions',
+      { messages: [{ role: 'user', content: 'The headrace' }] },
+      { delta: { content: ' of a mill' } },
+      'choices.0.delta.content',
+    ],
+  ] as const)(
+    'a stream that its provider breaks off costs nothing, and one whose caller leaves what was shown: %s',
+    async (path, asked, member, at0) => {
+      const apart = await gateway.addOrganization({ credits: '1' })
+      const balance = async () => {
+        const { json } = await gateway.get('/credits', { key: apart.managementKey })
+        return [at(json, 'data.total_credits'), at(json, 'data.total_usage')]
+      }
+      const body = { model: 'own/base', max_tokens: 20, stream: true, ...asked }
+      const begun = piece(member)
+      const both = [piece(member, 0, 'stop'), piece(member, 1)]
+      // Without a word for the end, with `[DONE]` alone, and with one of two choices still open.
+      const broken: [readonly unknown[], string][] = [
+        [[begun], ''],
+        [[begun], 'data: [DONE]\n\n'],
+        [[begun, ...both], ''],
+      ]
+      for (const [frames, end] of broken) {
+        upstream.answer(() => slowly(streamOf(frames, end)))
+        const answer = await gateway.post(path, body, { key: apart.key })
+        const shown = framesOf(answer.text)
+        expect(at(shown[0], at0)).toBe(' of a mill')
+        expect(shown.at(-1)).toMatchObject({ error: { code: 502 } })
+      }
+      expect(await balance()).toEqual([1, 0])
+
+      // The provider’s word for the end is its usage here, as some servers do it.
+      upstream.answer(() => streamOf([begun, { ...named, choices: [], usage }]))
+      const ended = framesOf((await gateway.post(path, body, { key: apart.key })).text)
+      expect(ended.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage: { cost: 0.000038 } })
+      expect(await balance()).toEqual([1, 0.000038])
+
+      upstream.answer(() => slowly(streamOf([begun, ...both]), 60_000))
+      const leaving = await gateway.request(path, { method: 'POST', body, key: apart.key })
+      const reader = leaving.body?.getReader()
+      await reader?.read()
+      await reader?.cancel()
+      await until(balance, ([, spent]) => Number(spent) > 0.000038)
+    },
+  )
 
   test('that counts nothing is estimated', async () => {
     upstream.answer(() => Response.json({ ...whole, usage: null }))

@@ -38,7 +38,7 @@ import { toStreamFailure } from '../text/streams/stream-reader.ts'
 import { startReading } from '../text/usage-readers.ts'
 import { readReportedError, readUpstreamFailure } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
-import { completionsRequestShape } from './request-schema.ts'
+import { answersMax, completionsRequestShape } from './request-schema.ts'
 import { identityOf, shownError, writeCompletionsUsage } from './write-answer.ts'
 
 /** Where a provider differs from OpenAI's legacy completions, as data. */
@@ -170,23 +170,28 @@ class CompletionsMeter {
 class CompletionsPassage implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
-  choicesFinished = 0
   readonly #context: AnswerContext
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
   readonly #meter = new CompletionsMeter()
   readonly #kept: Wire[] = []
   #keptBytes = 0
   #isTerminated = false
-  readonly #running = new Set<unknown>()
+  /** Indexes of choices that began, and of those among them that have ended. */
+  readonly #begun = new Set<unknown>()
+  readonly #ended = new Set<unknown>()
 
   constructor(context: AnswerContext) {
     this.#context = context
   }
 
+  get choicesFinished(): number {
+    return this.#ended.size
+  }
+
   get stage(): StreamStage {
     if (this.failure !== null) return 'failed'
     if (this.#isTerminated) return 'terminated'
-    const isAccounted = this.#meter.usage !== null && this.choicesFinished > 0 && this.#running.size === 0
+    const isAccounted = this.#meter.usage !== null && this.choicesFinished > 0 && this.#open().length === 0
     return isAccounted ? 'accounted' : 'running'
   }
 
@@ -209,10 +214,26 @@ class CompletionsPassage implements StreamRewriter {
     try {
       const rest = this.#splitter.end()
       if (rest !== null && this.choicesFinished === 0) this.#take(rest)
-      if (this.choicesFinished === 0 && !this.#isTerminated)
-        throw new Error('the body ended before the answer did')
+      // As in chat: a provider that sent usage, or an end, and the terminator has answered.
+      if (this.#isTerminated && (this.#meter.usage !== null || this.choicesFinished > 0)) this.#finishAll()
+      if (this.choicesFinished === 0) throw new Error('the body ended before a finish reason')
+      if (this.#open().length > 0) throw new Error('the body ended before every choice had a finish reason')
     } catch (cause) {
       this.failure = toStreamFailure(cause)
+    }
+  }
+
+  /** The choices that began and have not ended. */
+  #open(): unknown[] {
+    return [...this.#begun].filter((index) => !this.#ended.has(index))
+  }
+
+  #finishAll(): void {
+    for (const index of this.#open()) {
+      const wire = { choices: [{ index, text: '', logprobs: null, finish_reason: 'stop' }] }
+      this.#meter.read(wire)
+      this.#ended.add(index)
+      this.#kept.push(wire)
     }
   }
 
@@ -249,11 +270,11 @@ class CompletionsPassage implements StreamRewriter {
     let isEnd = this.choicesFinished > 0
     const choices = recordsOrEmpty(wire['choices'])
     for (const choice of choices) {
-      this.#running.add(choice['index'])
+      if (this.#begun.size >= answersMax) throw new RangeError('too many choices')
+      this.#begun.add(choice['index'])
       if (textOrNull(choice['finish_reason']) === null) continue
       isEnd = true
-      this.choicesFinished += 1
-      this.#running.delete(choice['index'])
+      this.#ended.add(choice['index'])
     }
     if (choices.length === 0) return ''
     if (!isEnd) return this.#frame(wire, {})

@@ -10,6 +10,8 @@ const tokens = z.array(z.int().nonnegative()).min(1)
 /** Prompts of one request, and answers to each. */
 export const promptsMax = 2_048
 const choicesMax = 128
+/** Answers of one request: as many for each prompt. */
+export const answersMax = promptsMax * choicesMax
 
 /** Members that tune an answer; an endpoint may or may not honour them. */
 export const tuningShape = {
