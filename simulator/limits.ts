@@ -73,6 +73,8 @@ export const schemaDepthMax = 16
 export const embeddingInputsMax = 2048
 export const embeddingInputTokensMax = 8192
 export const embeddingCallTokensMax = 300_000
+/** Prompts of one call of legacy completions. */
+export const completionPromptsMax = 2048
 /** Characters of one speech input, as OpenAI documents them. */
 export const speechCharactersMax = 4096
 /** Jobs, and uploads for them, that one mount keeps. */

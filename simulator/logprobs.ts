@@ -18,3 +18,26 @@ export function logprobsOf(pieces: readonly string[], top: number) {
   }))
   return { content, refusal: null }
 }
+
+/** The same as legacy completions tell them; `offset` is where in the text the tokens begin. */
+export function completionLogprobs(pieces: readonly string[], offset: number, top: number) {
+  let at = offset
+  const offsets = pieces.map((token) => {
+    const begin = at
+    at += token.length
+    return begin
+  })
+  return {
+    tokens: [...pieces],
+    token_logprobs: pieces.map((token) => logprobOf(token, 0)),
+    top_logprobs: pieces.map((token) =>
+      Object.fromEntries(
+        Array.from({ length: top }, (_, rank) => [
+          rank === 0 ? token : `${token}${rank}`,
+          logprobOf(token, rank),
+        ]),
+      ),
+    ),
+    text_offset: offsets,
+  }
+}

@@ -1,7 +1,14 @@
 import { invalidRequest, modelNotFound } from './errors.ts'
 
 /** What a model is served for; each value is one operation. */
-export type ModelKind = 'chat' | 'messages' | 'embedding' | 'transcription' | 'speech' | 'rerank'
+export type ModelKind =
+  | 'chat'
+  | 'completion'
+  | 'messages'
+  | 'embedding'
+  | 'transcription'
+  | 'speech'
+  | 'rerank'
 
 /** One served model and the limits by which its requests are judged. */
 export interface Model {
@@ -61,6 +68,13 @@ const models: readonly Model[] = [
     outputTokensMax: 128_000,
     reasoning: true,
   }),
+  {
+    id: 'gpt-3.5-turbo-instruct',
+    kind: 'completion',
+    created: 1692901427,
+    contextTokens: 4_096,
+    outputTokensMax: 4_096,
+  },
   claude('claude-sonnet-4-5', 'claude-sonnet-4-5-20250929', '2025-09-29', {
     displayName: 'Claude Sonnet 4.5',
     oneSampling: true,

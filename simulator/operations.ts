@@ -6,6 +6,7 @@ import { azureAddressOf, isAzurePath, withDeployment } from './azure/addresses.t
 import { azureStyle } from './azure/style.ts'
 import type { Call } from './call.ts'
 import { chatCompletion } from './chat.ts'
+import { completion } from './completions.ts'
 import { embeddings } from './embeddings.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import type { Faults } from './faults.ts'
@@ -48,6 +49,7 @@ type JsonOperation = (call: Call, asked: Asked) => Reply | Promise<Reply>
 
 const jsonOperations: Record<string, JsonOperation> = {
   '/v1/chat/completions': (call, { mount }) => chatCompletion(call, mount.scripts),
+  '/v1/completions': (call, { mount }) => completion(call, mount.scripts),
   '/v1/responses': (call, { mount }) => responses(call, mount),
   '/v1/responses/input_tokens': (call, { mount }) => countInputTokens(call, mount),
   '/v1/messages': (call, { mount, request }) => messages({ call, mount, headers: request.headers }),

@@ -60,3 +60,9 @@ export const chatForm: StreamForm = {
     return [frame({ error: { message, type, param, code } })]
   },
 }
+
+/** The streams of legacy completions. */
+export const completionsForm: StreamForm = {
+  ...chatForm,
+  broken: 'data: {"id":"cmpl-broken","object":"text_completion","choices":[{"index":0,"text":"con\n\n',
+}

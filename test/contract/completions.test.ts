@@ -42,6 +42,14 @@ async function start(options: Parameters<typeof startTestGateway>[0] = {}): Prom
         api_key: 'key-1',
       },
       {
+        preset: 'openai',
+        base_url: `${url}/p/maker/v1`,
+        api_key: 'key-1',
+        weight: 1,
+        discover: false,
+        models: [{ id: 'openai/gpt-3.5-turbo-instruct', modality: 'language' }],
+      },
+      {
         preset: 'anthropic',
         base_url: `${url}/v1`,
         api_key: 'key-1',
@@ -258,6 +266,38 @@ describe('at a provider that has it', () => {
   ])('and answers %s is a bad gateway', async (_, body) => {
     upstream.answer(() => new Response(body))
     expect((await ask()).status).toBe(502)
+  })
+})
+
+describe('at OpenAI', () => {
+  const model = 'openai/gpt-3.5-turbo-instruct'
+
+  test('a model of completions is asked as its caller asks, whole and streamed', async () => {
+    const more = { model, prompt: ['Say a', 'Say b'], n: 2, echo: true, logprobs: 1, max_tokens: 4 }
+    const whole = await ask(more)
+    expect([whole.status, at(whole.json, 'choices.3.index')]).toEqual([200, 3])
+    expect(at(whole.json, 'choices.3.text')).toStartWith('Say b')
+    expect(at(whole.json, 'choices.0.logprobs.tokens')).toHaveLength(4)
+    // 2 × 2 tokens of prompt and 4 × 4 of text, at 1.50 and 2.00 USD for a million.
+    expect(at(whole.json, 'usage')).toMatchObject({ prompt_tokens: 4, completion_tokens: 16, cost: 0.000038 })
+    const streamed = framesOf((await ask({ ...more, stream: true })).text)
+    for (const index of [0, 1, 2, 3]) {
+      const pieces = streamed.flatMap((frame) => (at(frame, 'choices.0.index') === index ? [frame] : []))
+      const text = pieces.map((frame) => at(frame, 'choices.0.text')).join('')
+      expect(text).toBe(String(at(whole.json, `choices.${index}.text`)))
+      expect(at(pieces.at(-1), 'choices.0.finish_reason')).toBe('length')
+    }
+    expect(streamed.at(-1)).toMatchObject({ usage: { cost: 0.000038 } })
+  })
+
+  test('what the provider refuses is told, by the member that the caller sent', async () => {
+    const { status, json } = await ask({ model, best_of: 2, n: 3 })
+    expect(status).toBe(400)
+    expect(at(json, 'error.message')).toContain('best_of')
+    const fault = { match: { path: '/completions' }, fault: 'cut_after=2' }
+    await gateway.admin('faults', { mount: 'maker', rules: [fault] })
+    const broken = framesOf((await ask({ model, stream: true })).text)
+    expect(broken.at(-1)).toMatchObject({ error: { code: 502 } })
   })
 })
 

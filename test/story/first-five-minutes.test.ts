@@ -70,6 +70,8 @@ test('headrace try runs every operation and shows time, cost and a ledger that b
   for (const title of [
     'Chat, streamed',
     'Embeddings',
+    'Rerank',
+    'Completions',
     'Text to speech',
     'Speech to text',
     'Organization settings',
@@ -81,7 +83,7 @@ test('headrace try runs every operation and shows time, cost and a ledger that b
   expect(output).toContain('12 answered, 0 failed')
   expect(
     output.match(/ledger held \$[\d.]+, captured \$[\d.]+, released \$[\d.]+; \d+ postings, sum 0/g),
-  ).toHaveLength(6)
+  ).toHaveLength(7)
   const audio = /play +\S+ (\S+\.wav)/.exec(output)?.[1] ?? ''
   expect(readFileSync(audio).subarray(0, 4).toString()).toBe('RIFF')
 })

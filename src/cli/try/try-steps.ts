@@ -105,6 +105,21 @@ function rerankerOf(listed: TrySession['listed']): ListedByGateway | null {
   return chooseModel(listed, 'rerank', [/rerank-v3\.5$/, /lite|fast|small|base/])
 }
 
+const completionsStep: TryStep = {
+  title: 'Completions',
+  subject: ({ models }) => models.chat?.id ?? '',
+  async run({ client, key, models, signal, nowMs }) {
+    const model = modelFor(models.chat, 'chat')
+    const startedMs = nowMs()
+    // One text can be asked of every text model: as a conversation of one turn where the provider has no completions.
+    const body = { model: model.id, prompt: question, max_tokens: 100 }
+    const response = await checked(await client.send('/completions', { key, body, signal }))
+    const [choice] = recordsOrEmpty((await readJson(response))['choices'])
+    const lines = [`text   ${question}`, `model  ${printable(textOrEmpty(choice?.['text']).trim())}`]
+    return { lines, elapsedMs: nowMs() - startedMs, ...originOf(response) }
+  },
+}
+
 const playerOf: Readonly<Record<string, string>> = { darwin: 'afplay', win32: 'start ""', linux: 'aplay' }
 
 const speechStep: TryStep = {
@@ -214,6 +229,7 @@ export const trySteps: readonly TryStep[] = [
   chatStep,
   embeddingsStep,
   rerankStep,
+  completionsStep,
   speechStep,
   transcriptionStep,
   settingsStep,

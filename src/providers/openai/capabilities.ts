@@ -18,7 +18,8 @@ export const openAiModels: readonly ModelRule[] = [
   { name: /gpt-transcribe/, audio: { keyterms: unboundedKeyterms } },
   { name: /^(tts-1|gpt-4o-mini-tts)/, audio: { speed: { min: 0.25, max: 4 } } },
   { name: /dall-e|sora/i, modality: null },
-  // Text completion models; no operation serves them.
+  // Models for legacy completions only. Most calls of a text model would fail there, so they are offered only when the
+  // operator lists them.
   {
     name: /^(ada|babbage|curie|davinci)\b|(babbage|davinci)-00|instruct-0914|gpt-3\.5-turbo-instruct/i,
     modality: null,
