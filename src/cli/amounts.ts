@@ -6,7 +6,7 @@ export function dollars(amount: bigint): string {
   return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`
 }
 
-/** A number of credits from an API body as dollars, to the nanocredit; a dash when it is none. */
+/** A number of credits from an API body as dollars, to the nanocredit; a dash for any other value. */
 export function dollarsOf(credits: unknown): string {
   if (typeof credits !== 'number' || !Number.isFinite(credits)) return '-'
   return dollars(BigInt(Math.round(credits * 1e9)))
@@ -20,7 +20,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }
 
-/** Milliseconds of a time as people type it: `45m`, `24h`, `7d`, `2w`, or `0`; null of anything else. */
+/** The milliseconds of a duration as users type it: `45m`, `24h`, `7d`, `2w`, or `0`; null for any other text. */
 export function durationOf(text: string): number | null {
   if (text === '0') return 0
   const match = /^([1-9]\d{0,5})([mhdw])$/.exec(text)
@@ -41,7 +41,7 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** So many of something: `1 key`, `312 keys`. */
+/** A number with its noun: `1 key`, `312 keys`. */
 export function counted(many: number, word: string, plural = `${word}s`): string {
   return `${many} ${many === 1 ? word : plural}`
 }

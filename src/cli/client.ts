@@ -6,9 +6,12 @@ import { printable } from './paint.ts'
 
 /** The running gateway, as commands see it. */
 export interface GatewayClient {
-  /** Up to and with the version segment: `http://127.0.0.1:8787/v1`. */
+  /** The base URL including the version segment: `http://127.0.0.1:8787/v1`. */
   readonly baseUrl: string
-  /** Sends a request below the version segment; any answer is fine. Throws CommandFailure when nothing listens. */
+  /**
+   * Sends a request below the version segment and returns any response. Throws CommandFailure when no server listens
+   * there.
+   */
   send(path: string, request?: ClientRequest): Promise<Response>
   /** The same, for a JSON answer. Throws CommandFailure with the gateway's own message unless the status is 2xx. */
   json(path: string, request?: ClientRequest): Promise<Record<string, unknown>>
@@ -20,15 +23,15 @@ export interface ClientRequest {
   key?: string | null
   /** Sent as JSON. */
   body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   rawBody?: ReadableStream<Uint8Array> | FormData
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** Longest silence: until the answer begins, and between two pieces of it. */
+  /** The longest silence: until the answer begins, and between two pieces of it. */
   timeoutMs?: number
 }
 
-/** The gateway's address: `HEADRACE_URL`, else the configuration's. Throws CommandFailure when that is not an address. */
+/** The gateway's URL: `HEADRACE_URL`, otherwise the configuration's. Throws CommandFailure when it is not a URL. */
 export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null): string {
   const named = env['HEADRACE_URL']
   if (named) {
@@ -43,7 +46,7 @@ export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null):
     return trimmed.endsWith('/v1') ? trimmed : `${trimmed}/v1`
   }
   const host = config?.host ?? '127.0.0.1'
-  // An address that means "all of them" can be listened on, but not called.
+  // A server can listen on the address that means "all", but a client cannot call it.
   const callable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const shown = callable.includes(':') ? `[${callable}]` : callable
   return `http://${shown}:${config?.port ?? 8787}${config?.basePath ?? ''}/v1`
@@ -118,7 +121,10 @@ class Patience {
   }
 }
 
-/** An answer's body. Only its silences are bounded, because results may flow for hours; a broken one is a failure of the command. */
+/**
+ * An answer's body. Only its silences are limited, because results may stream for hours; a broken body fails the
+ * command.
+ */
 function guarded(
   body: ReadableStream<Uint8Array>,
   patience: Patience,
@@ -143,7 +149,7 @@ function guarded(
   })
 }
 
-/** What a header can carry; a key is one. */
+/** The characters that a header can carry, for the check of a key. */
 const headerText = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
 function silent(baseUrl: string): CommandFailure {
@@ -174,8 +180,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * An answer's JSON object; empty for a refusal without one. Throws CommandFailure for an answer that broke off, and for a
- * success that is no JSON, because then a different program answers at this address.
+ * An answer's JSON object; empty for a refusal without one. Throws CommandFailure for an answer that broke off, and for
+ * a success that is not JSON, because then another program answers at this address.
  */
 export async function readJson(response: Response): Promise<Record<string, unknown>> {
   const length = Number(response.headers.get('content-length') ?? 0)
@@ -192,9 +198,9 @@ export async function readJson(response: Response): Promise<Record<string, unkno
   }
 }
 
-/** A refusal as a failure of the command: the gateway's own message and its status, in one line. */
+/** A refusal as a failure of the command: one line with the gateway's own message and its status. */
 export function refusal({ status, headers }: Response, answer: Record<string, unknown>): CommandFailure {
-  // A gateway that says when to come again expects another answer then.
+  // A gateway that names a wait expects another answer after it.
   const isPassing = status === 429 || status >= 500 || headers.has('retry-after')
   return new CommandFailure(messageOf(status, answer), { isPassing })
 }
@@ -204,7 +210,8 @@ function messageOf(status: number, answer: Record<string, unknown>): string {
   if (status === 401 || status === 403) {
     return `${message} (${status}) Set HEADRACE_API_KEY or HEADRACE_MANAGEMENT_KEY; "npx headrace keys create" makes one.`
   }
-  // A key's own limit is raised otherwise, and its refusal says so.
+  // Only the organization's credits are mended by this command; the refusal of a key's own limit says how to raise
+  // that.
   if (status === 402 && /organization's credits/.test(message))
     return `${message} (402) Add some: npx headrace credits add 10`
   return message === '' ? `The gateway answered ${status}.` : `${message} (${status})`

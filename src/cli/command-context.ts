@@ -6,7 +6,9 @@ import { askPerson, untilSignal } from './serve/process.ts'
 import { checkProviders } from './doctor/provider-checks.ts'
 import { type ServedGateway, serveUntilSignal } from './serve/serve-loop.ts'
 
-/** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
+/**
+ * The abilities that only the assembled process has. `Config` is the whole configuration, of which commands see a part.
+ */
 export interface ProcessDependencies<Config extends CliConfig> {
   env: CommandContext['env']
   readConfig(options?: ConfigOptions): Config
@@ -16,7 +18,7 @@ export interface ProcessDependencies<Config extends CliConfig> {
   startSimulator: CommandContext['startSimulator']
 }
 
-/** The real outside of commands: this process, its terminal and its signals. */
+/** The real environment of commands: this process, its terminal and its signals. */
 export function createCommandContext<
   Config extends CliConfig & { readonly providers: readonly ProviderSettings[]; readonly sharePort: boolean },
 >(dependencies: ProcessDependencies<Config>): CommandContext {
@@ -59,9 +61,9 @@ export function createCommandContext<
 }
 
 /**
- * Throws the system's error, such as EADDRINUSE, when the process cannot listen on the port. Called before a first start
- * creates keys: users overlook keys that are printed before an error. It does not try a port that processes share, because
- * such a port is never taken, and a client that connected to this short-lived listener would get no answer.
+ * Throws the system's error, such as EADDRINUSE, when the process cannot listen on the port. Called before a first
+ * start creates keys, because users overlook keys that are printed before an error. It does not try a shared port: such
+ * a port is never taken, and a client that connected to this short-lived listener would get no answer.
  */
 export function requireFreePort(config: { host: string; port: number; sharePort: boolean }): void {
   if (config.port === 0 || config.sharePort) return

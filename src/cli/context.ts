@@ -6,7 +6,7 @@ import type { InvariantFinding } from '../billing/ledger/invariants.ts'
 import type { CliBlobs } from './doctor/health-repository.ts'
 import type { CliDatabase } from './try/receipt-repository.ts'
 
-/** What commands read of the configuration; the gateway alone knows all of it. */
+/** The part of the configuration that commands read; only the gateway knows all of it. */
 export interface CliConfig {
   readonly host: string
   readonly port: number
@@ -21,36 +21,40 @@ export interface CliConfig {
     readonly preset: string
     readonly models?: readonly { readonly id: string }[]
   }[]
-  /** The operator's own names of models, and what other names mean. */
+  /** The operator's own model names, and the meaning of aliases. */
   readonly names: Readonly<Record<string, unknown>>
   readonly aliases: Readonly<Record<string, string>>
 }
 
 /** Options for reading the configuration. */
 export interface ConfigOptions {
-  /** Whether the configuration file that the environment names may be missing, because the command is about to write it. */
+  /**
+   * Whether the configuration file that the environment names may be missing, because the command is about to write it.
+   */
   mayLackFile?: boolean
   /** A file's new content, which the command is about to write; its secrets may be missing. */
   draft?: { path: string; value: unknown }
 }
 
-/** What a command may use of its surroundings. Everything else it gets over HTTP. */
+/** The environment of a command. A command gets all else over HTTP. */
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
-  /** To stdout, as it is. */
+  /** Writes to stdout, unchanged. */
   write(text: string): void
-  /** To stderr, as it is. */
+  /** Writes to stderr, unchanged. */
   writeError(text: string): void
-  /** Whether stdout is a terminal: colours and bars that move only then. */
+  /** Whether stdout is a terminal; colours and moving bars need one. */
   isTty: boolean
   /** Width of the terminal in characters. */
   columns: number
   /** Asks the user and resolves with the typed line; with an empty line when there is no terminal. */
   ask(question: string): Promise<string>
-  /** Configuration from file and environment. Throws an error with `problems`, one line each, which names them all. */
+  /**
+   * The configuration from file and environment. Throws an error whose `problems` names all problems, one line each.
+   */
   readConfig(options?: ConfigOptions): CliConfig
-  /** The configuration as it may be shown, secrets replaced. */
+  /** The configuration with its secrets replaced. */
   printConfig(config: CliConfig): string
   /** Starts the gateway and resolves with the exit code once it has stopped. */
   serve(config: CliConfig): Promise<number>
@@ -58,9 +62,9 @@ export interface CommandContext {
   openStorage(config: CliConfig): Promise<CliStorage>
   /** Starts the simulator alone. Rejects when the port is taken. */
   startSimulator(options: { port?: number; host?: string }): Promise<{ url: string; stop(): Promise<void> }>
-  /** How many files a process that starts here may have open; null where the system does not tell. */
+  /** How many files a process that starts here may open; null when the system does not report it. */
   descriptorLimit?(): number | null
-  /** Asks every configured provider whether it accepts its key; absent where that is not possible. */
+  /** Asks every configured provider whether it accepts its key; absent when that is impossible. */
   checkProviders?(config: CliConfig): Promise<readonly ProviderCheck[]>
 }
 
@@ -72,16 +76,16 @@ export interface ProviderCheck {
   message: string
 }
 
-/** Storage and what commands do with it. Closed by the command that opened it. */
+/** Storage and the operations of commands on it. The command that opened it closes it. */
 export interface CliStorage {
   database: CliDatabase
   organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'update'>
   keys: Keys
   accounts: Accounts
   priceLists: PriceListsRepository
-  /** Where the payloads of batches are; absent where they cannot be listed. */
+  /** The store of the batches' payloads; absent when it cannot be listed. */
   blobs?: CliBlobs
-  /** A line that says that the payloads here are not the database's; null when they are. */
+  /** A line saying that the payloads here belong to another database; null when they are this database's. */
   checkBlobStore?(): Promise<string | null>
   /** The broken invariants of the money; empty when there are none. */
   checkInvariants(): Promise<readonly InvariantFinding[]>

@@ -1,4 +1,4 @@
-/** What `--help` says, by command; the empty name is the list of all. */
+/** The texts of `--help`, by command; the empty name is the list of all commands. */
 export const helpOf: Readonly<Record<string, string>> = {
   '': `Headrace: one HTTP API in front of many model providers.
 

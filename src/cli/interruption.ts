@@ -1,13 +1,13 @@
-/** A person's wish to leave: Ctrl-C, or a terminal that closes. */
+/** The user's wish to stop: Ctrl-C, or a closed terminal. */
 export interface Interruption {
   readonly signal: AbortSignal
-  /** Leaves the signals to whoever had them before. */
+  /** Stops listening; earlier handlers get the signals again. */
   stop(): void
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Listens for signals until stopped. The second one ends the process as it would without us. */
+/** Listens for signals until stopped. A second signal ends the process in the usual way. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController()
   const stop = () => {

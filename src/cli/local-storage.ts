@@ -5,8 +5,8 @@ import { CommandFailure } from './failure.ts'
 import { explainFailure } from './serve/serve-loop.ts'
 
 /**
- * Opens the storage that the configuration names. Throws CommandFailure when there is none yet (a command must not make
- * one in whatever folder somebody stands in), and when it cannot be opened.
+ * Opens the configured storage. Throws CommandFailure when it cannot be opened, and when it does not exist: a command
+ * must not create storage in whatever folder the user happens to be in.
  */
 export async function openLocalStorage(
   context: CommandContext,
@@ -27,7 +27,7 @@ export async function openLocalStorage(
   }
 }
 
-/** Opens storage, lets `use` work with it, and closes it whatever happens. */
+/** Opens storage, lets `use` work with it, and closes it in any case. */
 export async function withStorage<T>(
   context: CommandContext,
   use: (storage: CliStorage) => Promise<T>,
@@ -41,7 +41,7 @@ export async function withStorage<T>(
   }
 }
 
-/** The organization that commands work on: the one named, else the oldest. Throws CommandFailure when there is none. */
+/** The organization of a command: the named one, otherwise the oldest. Throws CommandFailure when there is none. */
 export async function findOrganization(storage: CliStorage, named?: string): Promise<OrganizationRecord> {
   const { organizations } = storage
   const found = await (named === undefined ? organizations.loadFirst() : organizations.load(named))

@@ -6,7 +6,9 @@ import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
 import { listModels } from './try/try-models.ts'
 
-/** `headrace models`: what the running gateway serves, as a table or, with `--json`, as the API shows it. */
+/**
+ * `headrace models`: the models that the running gateway serves, as a table or, with `--json`, as the API shows them.
+ */
 export async function runModels(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('models', args, { json: { type: 'boolean' } }, 1)
   const client = clientOf(context)
@@ -45,13 +47,13 @@ export async function runModels(args: readonly string[], context: CommandContext
   return 0
 }
 
-/** Audio is priced by the second, and talked about by the minute. */
+/** Audio is priced by the second, but people compare prices by the minute. */
 function perMinute(price: string): string {
   const value = Number(price)
   return price === '' || !(value > 0) ? '-' : String(Number((value * 60).toPrecision(6)))
 }
 
-/** The catalog's price of one unit as the price of a million, which people compare. */
+/** The catalog's price of one unit, as the price of a million units, which people compare. */
 function perMillion(price: string): string {
   const value = Number(price)
   if (!Number.isFinite(value) || value < 0) return 'unknown'

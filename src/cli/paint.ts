@@ -1,4 +1,4 @@
-/** Colours that are there only on a terminal; `NO_COLOR` switches them off and `FORCE_COLOR` on. */
+/** Colours, used only on a terminal; `NO_COLOR` switches them off and `FORCE_COLOR` on. */
 export interface Paint {
   bold(text: string): string
   dim(text: string): string
@@ -10,7 +10,7 @@ export interface Paint {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Paint for a terminal, or paint that leaves text as it is. */
+/** Colours for a terminal, or functions that return the text unchanged. */
 export function createPaint(isTty: boolean, env: Environment): Paint {
   const isOn = env['NO_COLOR'] ? false : isTty || Boolean(env['FORCE_COLOR'])
   const code = (open: number, close: number) => (text: string) =>
@@ -27,17 +27,17 @@ export function createPaint(isTty: boolean, env: Environment): Paint {
 
 const escapes = /\u001b\[\d+m/g
 
-/** Columns a text takes on a terminal, colours not counted. */
+/** The columns that a text occupies on a terminal, colours excluded. */
 export function widthOf(text: string): number {
   return [...text.replaceAll(escapes, '')].length
 }
 
-/** The text filled up with spaces to that many columns. */
+/** The text padded with spaces to that many columns. */
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)))
 }
 
-/** Text of others (providers, files) made safe for a terminal: no control characters. */
+/** Text from outside (providers, files) made safe for a terminal: without control characters. */
 export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?')
 }

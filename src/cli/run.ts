@@ -7,7 +7,7 @@ import { suggestionFor } from './suggestion.ts'
 
 type Command = (args: readonly string[], context: CommandContext) => Promise<number>
 
-// Each is loaded when it is run: a start of the gateway has no use for the others.
+// Each command is loaded when it runs: a start of the gateway does not need the others.
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => Promise.resolve(runServe),
   try: async () => (await import('./try/try.ts')).runTry,
@@ -26,8 +26,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 const usageExitCode = 2
 
 /**
- * Runs one command line (without the program's name) and resolves with the exit code: 0 done, 1 failed, 2 the command line
- * or the configuration is wrong, 130 left by a signal. Expected failures are one line on stderr; anything else rejects.
+ * Runs one command line (without the program's name) and resolves with the exit code: 0 for success, 1 for failure, 2
+ * for a wrong command line or configuration, 130 after a signal. An expected failure is one line on stderr; any other
+ * error rejects.
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   const mark = createPaint(context.isTty, context.env).red('headrace:')

@@ -5,7 +5,7 @@ import { listenForInterruption } from './interruption.ts'
 
 const defaultPort = 4010
 
-/** `headrace simulator`: the simulated providers alone, until a signal. */
+/** `headrace simulator`: runs only the simulated providers, until a signal. */
 export async function runSimulator(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('simulator', args, { port: { type: 'string' }, host: { type: 'string' } }, 0)
   const port = portOf(parsed.text('port'))

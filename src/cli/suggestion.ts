@@ -1,4 +1,4 @@
-/** More slips of the finger than this, and another word was meant. */
+/** With more differences than this, the user meant another word. */
 const slipsMax = 2
 
 /** ` Did you mean "keys"?` when one of the known words is close to what was typed; empty when none is. */
@@ -12,7 +12,7 @@ export function suggestionFor(typed: string, known: readonly string[]): string {
   return best === null ? '' : ` Did you mean "${best.word}"?`
 }
 
-/** Letters added, left out, changed or swapped with their neighbour. */
+/** The number of characters added, left out, changed, or swapped with a neighbour. */
 function slipsBetween(typed: string, word: string): number {
   if (Math.abs(typed.length - word.length) > slipsMax) return Infinity
   let before: number[] = []

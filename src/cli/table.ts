@@ -1,6 +1,6 @@
 import { padded, widthOf, type Paint } from './paint.ts'
 
-/** Columns with a headline each, as wide as their longest cell; the last one is not filled up. */
+/** Columns with headers, each as wide as its longest cell; the last column is not padded. */
 export function renderTable(
   headers: readonly string[],
   rows: readonly (readonly string[])[],

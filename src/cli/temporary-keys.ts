@@ -5,21 +5,21 @@ import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { findOrganization, openLocalStorage } from './local-storage.ts'
 
-/** Life of a key that a command makes for itself: longer than any batch it sends can run. */
+/** The lifetime of a key that a command creates for itself: longer than any of its batches can run. */
 const temporaryKeyMs = 25 * 3_600_000
 
-/** Keys for one command, made in the local data folder: whoever may write there needs none of their own. */
+/** Keys for one command, created in the local data folder: a user who may write there needs no key. */
 export interface TemporaryKeys {
   storage: CliStorage
   /** Resolves with the secret. */
   create(kind: KeyRecord['kind']): Promise<string>
-  /** Disables what was made and closes storage. */
+  /** Disables the created keys and closes storage. */
   giveBack(): Promise<void>
-  /** Closes storage only: for what goes on with such a key. It expires when no batch of it can run any more. */
+  /** Only closes storage, because a batch still uses such a key. The key expires when no batch of it can still run. */
   leave(): Promise<void>
 }
 
-/** Opens local storage for them. `name` is what lists of keys show. Throws CommandFailure as `openLocalStorage` does. */
+/** Opens local storage for them. `name` is shown in lists of keys. Throws CommandFailure like `openLocalStorage`. */
 export async function openTemporaryKeys(context: CommandContext, name: string): Promise<TemporaryKeys> {
   const storage = await openLocalStorage(context)
   const made: KeyRecord[] = []
@@ -44,7 +44,7 @@ export async function openTemporaryKeys(context: CommandContext, name: string): 
   }
 }
 
-/** Throws CommandFailure when the gateway that answers does not know a key made here: it then works on other data. */
+/** Throws CommandFailure when the gateway that answers does not know a key created here: it then uses other data. */
 export async function requireKnown(client: GatewayClient, key: string): Promise<void> {
   const response = await createClient(client.baseUrl).send('/key', { key })
   await response.body?.cancel()

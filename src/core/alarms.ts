@@ -1,21 +1,24 @@
 import { Bag, type Placed } from './bag.ts'
 
-/** A wait that was set and can be called off. */
+/** A wait that is set and can be cancelled. */
 export interface Alarm extends Placed {
   readonly dueAtMs: number
   readonly onDue: () => void
 }
 
 /**
- * Many waits on one timer. Nearly every wait of a busy gateway is called off long before it is due, and a timer for each
- * costs more than the wait is worth: setting and calling off are here a place in a list and out of it.
+ * Many waits on one timer. A busy gateway cancels nearly every wait long before it is due, and a timer for each would
+ * cost more than the wait is worth: here, setting and cancelling only add to a list and remove from it.
  */
 export class Alarms {
   readonly #alarms = new Bag<Alarm>()
   #timer: ReturnType<typeof setTimeout> | null = null
   #wakesAtMs = Number.POSITIVE_INFINITY
 
-  /** Calls `onDue` once, `waitMs` milliseconds from now, unless it is called off before. Never keeps the process alive. */
+  /**
+   * Calls `onDue` once, `waitMs` milliseconds from now, unless the alarm is cancelled before. Never keeps the process
+   * alive.
+   */
   set(waitMs: number, onDue: () => void): Alarm {
     const alarm = { dueAtMs: performance.now() + waitMs, onDue, place: -1 }
     this.#alarms.add(alarm)
@@ -23,9 +26,9 @@ export class Alarms {
     return alarm
   }
 
-  /** Does nothing for an alarm that has rung or was called off before. */
+  /** Does nothing for an alarm that has rung or was cancelled. */
   callOff(alarm: Alarm): void {
-    // The timer stays set: if no alarm is due then, it sets itself to the next one.
+    // The timer stays set. If no alarm is due when it fires, it is set for the next one.
     this.#alarms.delete(alarm)
   }
 
@@ -47,7 +50,7 @@ export class Alarms {
       else nextMs = Math.min(nextMs, alarm.dueAtMs)
     }
     if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs)
-    // When the event loop was blocked, several are due at once, and one of them may call off a later one.
+    // After a blocked event loop several alarms are due at once, and one of them may cancel a later one.
     due.sort((left, right) => left.dueAtMs - right.dueAtMs)
     for (const alarm of due) if (this.#alarms.delete(alarm)) alarm.onDue()
   }

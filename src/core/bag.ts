@@ -1,4 +1,4 @@
-/** A member of a bag, which keeps its place for it. */
+/** A member of a bag; it stores its own place. */
 export interface Placed {
   /** Set by the bag; -1 outside of one. */
   place: number
@@ -21,7 +21,7 @@ export class Bag<Member extends Placed> implements Iterable<Member> {
     this.#members.push(member)
   }
 
-  /** False when it was not in here. */
+  /** False when the member was not in this bag. */
   delete(member: Member): boolean {
     const { place } = member
     if (this.#members[place] !== member) return false
@@ -34,7 +34,7 @@ export class Bag<Member extends Placed> implements Iterable<Member> {
     return true
   }
 
-  /** Those of the moment it is asked: members may come and go meanwhile. */
+  /** Iterates over the members of this moment; others may come and go meanwhile. */
   [Symbol.iterator](): Iterator<Member> {
     return this.#members.slice()[Symbol.iterator]()
   }

@@ -1,7 +1,7 @@
-/** A part of a body: text to be written as UTF-8, or bytes that must not be changed any more. */
+/** A part of a body: text to be written as UTF-8, or bytes that must no longer change. */
 export type BodyPiece = string | Uint8Array
 
-/** A whole body as its parts in order, so that bytes which are passed on are not copied first. */
+/** A whole body as its parts in order, so that bytes that are passed on need no copy. */
 export type BodyPieces = readonly BodyPiece[]
 
 /** Length in bytes. */
@@ -11,7 +11,10 @@ export function lengthOfPieces(pieces: BodyPieces): number {
   return length
 }
 
-/** Writes all pieces from the target's beginning on; it must be long enough. Returns how many bytes they took. */
+/**
+ * Writes all pieces from the target's beginning on; the target must be long enough. Returns the number of bytes
+ * written.
+ */
 export function writePieces(target: Buffer, pieces: BodyPieces): number {
   let offset = 0
   for (const piece of pieces) {
@@ -25,7 +28,7 @@ export function writePieces(target: Buffer, pieces: BodyPieces): number {
   return offset
 }
 
-/** The body in memory of its own. */
+/** The body in its own memory. */
 export function joinPieces(pieces: BodyPieces): Uint8Array<ArrayBuffer> {
   const target = Buffer.allocUnsafeSlow(lengthOfPieces(pieces))
   writePieces(target, pieces)

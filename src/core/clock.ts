@@ -1,4 +1,4 @@
-/** Where time comes from. Tests pass their own. */
+/** The source of time. Tests pass their own. */
 export interface Clock {
   /** Wall clock, Unix milliseconds; may jump. For timestamps shown to people, never for durations. */
   nowMs(): number

@@ -1,7 +1,7 @@
 /**
- * Expected failures. The layer that knows the reason throws a GatewayError; the edge renders it; nothing in between
- * rewraps it. The type knows nothing of HTTP: `statusOf` and `contractTypeOf` are the only places where types meet
- * statuses and the contract's `error_type` values.
+ * Expected failures. The layer that knows the reason throws a GatewayError, and the HTTP layer renders it; no layer
+ * between wraps it again. The type knows nothing of HTTP: only `statusOf` and `contractTypeOf` relate types to statuses
+ * and to the contract's `error_type` values.
  */
 const statusOf = {
   invalid_request: 400,
@@ -69,7 +69,7 @@ const contractTypeOf = {
   no_healthy_endpoint: 'provider_overloaded',
   storage_unavailable: 'provider_overloaded',
   shutting_down: 'provider_overloaded',
-  // The contract's word for 503 would blame a provider that was not asked.
+  // The contract's `error_type` for 503 would blame a provider, but none was asked.
   gateway_overloaded: 'server',
   balance_set_aside: 'server',
   deadline: 'timeout',
@@ -87,15 +87,15 @@ export interface GatewayErrorOptions {
   param?: string
   /** Seconds after which trying again may help; rendered as `Retry-After`. */
   retryAfterSeconds?: number
-  /** A limit of the gateway's own that refused; rendered as `X-RateLimit-*`. Never set for a provider's. */
+  /** The gateway's own limit that refused the call; rendered as `X-RateLimit-*`. Never set for a provider's limit. */
   rateLimit?: RateLimit
-  /** Why no model could be served, as the contract tells it beside the message. */
+  /** Why no model could be served, in the contract's form. */
   availability?: Availability
   /** Additional machine-readable facts for the caller; listed members only, never upstream text. */
   metadata?: Record<string, unknown>
 }
 
-/** A limit that is used up: how many it lets through, and when it lets the next one, in Unix milliseconds. */
+/** A used-up limit: the number of calls it allows, and when it allows the next, in Unix milliseconds. */
 export interface RateLimit {
   limit: number
   resetAtMs: number
@@ -110,7 +110,7 @@ export interface Availability {
     | 'constraint_filtered'
     | 'capacity_exhausted'
     | 'temporarily_unavailable'
-  /** Whether the same request may be served in a while. */
+  /** Whether the same request may be served later. */
   retryable: boolean
   requested_models: readonly string[]
   excluded_by?: string
@@ -138,7 +138,7 @@ export class GatewayError extends Error {
     this.metadata = options.metadata ?? null
   }
 
-  /** The same failure with more, or other, to say. */
+  /** The same failure with other or additional members. */
   with(more: GatewayErrorOptions): GatewayError {
     const { param, retryAfterSeconds, rateLimit, availability } = this
     return new GatewayError(this.type, this.message, {
@@ -152,7 +152,7 @@ export class GatewayError extends Error {
     })
   }
 
-  /** The HTTP status the contract gives this failure. */
+  /** The HTTP status of this failure. */
   get status(): number {
     return statusOf[this.type]
   }
@@ -163,7 +163,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A type as callers see it: the status it has and the contract's name of it. */
+/** A type as callers see it: its status and the contract's name for it. */
 export function shownType(type: ErrorType): { code: number; error_type: string } {
   return { code: statusOf[type], error_type: contractTypeOf[type] }
 }
@@ -177,7 +177,10 @@ export function listErrorTypes(): { type: ErrorType; status: number; contractTyp
   }))
 }
 
-/** Any thrown value as a GatewayError. Any other kind of value is a bug and becomes `internal`, with the original as cause. */
+/**
+ * Any thrown value as a GatewayError. A value of another kind is a bug and becomes `internal`, with the original as
+ * cause.
+ */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('internal', 'Internal server error.', { cause: thrown })

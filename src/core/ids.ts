@@ -11,7 +11,7 @@ export type GenerationId = Id<'generation'>
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const poolBytes = 4096
-/** Random characters that were not used yet; ids take them from the front. */
+/** Unused random characters; ids take them from the front. */
 let pool = ''
 let poolOffset = 0
 
@@ -27,7 +27,7 @@ export function randomText(length: number): string {
   }
 }
 
-/** A few thousand characters at a time: made one by one for each id they cost more than the rest of it. */
+/** Makes a few thousand characters at a time: making them for each id would cost more than the rest of the id. */
 function refillPool(): void {
   const bytes = randomFillSync(new Uint8Array(poolBytes))
   const codes = bytes.filter((byte) => byte < 252).map((byte) => alphabet.charCodeAt(byte % 36))
@@ -41,9 +41,9 @@ export function newId(prefix: string, nowMs: number): string {
 }
 
 /**
- * The public contract's generation ids: `gen-<unix seconds>-<20 characters>`, also `gen-stt-…`, `gen-tts-…`, `gen-batch-…`.
- * The first two of the 20 are the millisecond, so that rows of one second land side by side in every index: random
- * places would make each commit write many pages.
+ * The public contract's generation ids: `gen-<unix seconds>-<20 characters>`, also `gen-stt-…`, `gen-tts-…`,
+ * `gen-batch-…`. The first two of the 20 characters are the millisecond, so that rows of one second lie side by side in
+ * every index: random places would make each commit write many pages.
  */
 export function newGenerationId(
   prefix: 'gen' | 'gen-stt' | 'gen-tts' | 'gen-batch',
@@ -62,8 +62,8 @@ const zeroCode = '0'.charCodeAt(0)
 export const undatedDay = 0
 
 /**
- * The day (UTC, counted from the epoch) under which a transaction is filed, which is part of its key. It comes from the
- * id alone: a repetition on a later day, or with another time of creation, must meet the row of the first.
+ * The day (UTC, counted from the epoch) that is part of a transaction's key. It comes from the id alone, so that a
+ * repetition on a later day, or with another time of creation, finds the row of the first.
  */
 export function dayOfTransaction(transactionId: string): number {
   for (const prefix of generationPrefixes) {
@@ -74,7 +74,10 @@ export function dayOfTransaction(transactionId: string): number {
   return undatedDay
 }
 
-/** The digits from `start` up to a dash, null when there is something else. By hand, since every capture asks twice. */
+/**
+ * The digits from `start` up to a dash; null when there is something else. A loop, because every capture calls it
+ * twice.
+ */
 function readSeconds(text: string, start: number): number | null {
   let seconds = 0
   for (let index = start; index <= start + secondsDigitsMax; index++) {

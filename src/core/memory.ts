@@ -1,7 +1,7 @@
 /**
- * Frees the memory of bytes that are not needed any more; afterwards they are empty. For large pieces in quick succession,
- * which would pile up to tens of megabytes before they are collected. Bytes that are a part of a larger buffer are left
- * alone, because the rest of the buffer is in use elsewhere.
+ * Frees the memory of bytes that are no longer needed; they are empty afterwards. For large pieces in quick succession,
+ * which would otherwise pile up to tens of megabytes before the garbage collector frees them. Bytes that are part of a
+ * larger buffer are left alone, because other code uses the rest.
  */
 export function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)

@@ -9,22 +9,26 @@ export type Nanocredits = bigint
 const unitsPerPrice = 1_000_000n
 const unitsPerPriceNumber = Number(unitsPerPrice)
 
-/** One term of a cost: so many units at so many nanocredits per million of them. */
+/** One term of a cost: a quantity and its price in nanocredits per million units. */
 export interface PricedQuantity {
   /** Whole units, never negative. */
   quantity: number
   /** Nanocredits per million units. */
   price: Nanocredits
-  /** For how many units the price is, where it is not a million: audio is measured in milliseconds and priced by the hour. */
+  /**
+   * The number of units that the price is for, when it is not a million: audio is measured in milliseconds and priced
+   * by the hour.
+   */
   per?: bigint
 }
 
 /**
- * The cost of several quantities: added exactly, rounded once to whole nanocredits, half to even, as the ledger needs
- * it. A sum of rounded parts would drift from the total by one nanocredit per part.
+ * The cost of several quantities: added exactly, then rounded once to whole nanocredits, half to even, as the ledger
+ * requires. A sum of rounded parts would drift from the total by one nanocredit per part.
  */
 export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
-  // Numbers while they are exact, as they are for all but absurd amounts: a bigint for every step is memory for every step.
+  // Numbers are used while they are exact, which is all but absurd amounts: a bigint would allocate memory at every
+  // step.
   let total = 0
   for (const { quantity, price, per } of terms) {
     assert(
@@ -94,7 +98,7 @@ export function parseCredits(value: string | number, factor = 1n): Nanocredits {
 /** The largest whole number that a database column holds: nine billion credits. */
 export const amountMax = 2n ** 63n - 1n
 
-/** A sum, at most the largest amount: for a limit, anything above that means the same. */
+/** A sum, at most the largest amount. As a limit, any larger value has the same effect. */
 export function boundedAmount(amount: Nanocredits): Nanocredits {
   return amount < amountMax ? amount : amountMax
 }

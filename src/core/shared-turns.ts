@@ -18,8 +18,8 @@ export class SharedTurns {
   }
 
   /**
-   * Asked before each step. Null when the step may run now, and is then made at once, because its time counts from here;
-   * else settles when it may.
+   * Called before each step. Null when the step may run now; it must then run at once, because its time counts from
+   * here. Otherwise a promise that resolves when the step may run.
    */
   next(): Promise<void> | null {
     const nowMs = this.#clock.monotonicMs()

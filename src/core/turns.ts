@@ -3,7 +3,7 @@ export function nextTurn(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)))
 }
 
-/** Runs work in short steps, and lets other work have a turn of the event loop after each step. */
+/** Runs work in short steps and lets other work run after each. */
 export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = work.next()
@@ -12,7 +12,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** Does the same without pauses: for a start, when there is no other work. */
+/** Does the same without pauses, for the start, when there is no other work. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next()

@@ -51,7 +51,7 @@ const replayedHeader = {
   description: '"true" when the batch was created by an earlier request with the same key.',
 }
 const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
-/** With answers that are not in the form that was asked for. */
+/** For operations whose answer may fail to have the requested form. */
 const textErrors = [...inferenceErrors, 422].toSorted((a, b) => a - b)
 const batchCreationErrors = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502]
 const batchErrors = [401, 403, 404, 429, 500, 502]
@@ -61,7 +61,7 @@ const chatExample = {
   max_tokens: 200,
 }
 
-/** Operations whose formats bring their own description. */
+/** Operations that their formats describe. */
 const describedByFormat = Object.fromEntries(
   Object.values(operations).flatMap(({ path, text }) =>
     text?.described === undefined ? [] : [[`POST ${path}`, describedOf(text.described)]],
@@ -88,7 +88,7 @@ function describedOf({ request, answer, event, ...told }: DescribedOperation): D
   }
 }
 
-/** Every operation below the version segment, in the order in which people look for them. */
+/** Every operation below the version segment, in the order in which readers look for them. */
 export const apiDescription: Readonly<Record<string, Described>> = {
   'POST /chat/completions': {
     id: 'createChatCompletion',
@@ -105,7 +105,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       headers: callHeaders,
       content: {
         ...json(chatAnswerSchema, examples.chatAnswerExample),
-        // The schema is of the data of one event.
+        // The schema describes the data of one event.
         'text/event-stream': { schema: chatChunkSchema, example: examples.chatChunkExample },
       },
     },
@@ -216,7 +216,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       headers: callHeaders,
       content: {
         ...json(transcriptionSchema, { text: 'Hello there.', usage: { cost: 0.0001, seconds: 1 } }),
-        // The schema is of the data of one event.
+        // The schema describes the data of one event.
         'text/event-stream': { schema: transcriptEventSchema, example: examples.transcriptEventExample },
         'text/vtt': { schema: { type: 'string' } },
         'application/x-subrip': { schema: { type: 'string' } },

@@ -1,6 +1,4 @@
-/**
- * Answers as the API description shows them; a test holds each against the schema of its operation.
- */
+/** The answers in the API description; a test checks each against the schema of its operation. */
 
 const usage = {
   prompt_tokens: 14,

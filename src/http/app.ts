@@ -17,7 +17,7 @@ import { openAiConvention } from '../formats/openai-convention.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
 
-/** Base paths that reach the same handlers: ours, and the one clients of the public contract have configured. */
+/** The base paths of the same handlers: the gateway's own, and the one that clients of the public contract use. */
 const versionPaths = ['/v1', '/api/v1']
 
 /** The whole HTTP surface as one function from request to response; a server or a test calls it. */
@@ -31,7 +31,7 @@ export function createApp(dependencies: HttpDependencies): {
       if (!addressed) return unaddressed(request, dependencies)
       if (addressed !== request) dependencies.onReaddressed(addressed, request)
       if (request.method === 'OPTIONS') return preflight(request, dependencies)
-      // What GET says: the server states the length of its body and leaves the body out.
+      // Answers like GET; the server sends the length of the body without the body.
       return answer(addressed, find, dependencies, request.method === 'HEAD' ? 'GET' : request.method)
     },
   }
@@ -63,7 +63,7 @@ function createFinder(dependencies: HttpDependencies): FindPlace {
     for (const prefix of prefixes) add(`${base}${prefix}${route.path}`, route)
   }
   for (const route of openAiRoutes(dependencies)) add(`${base}/openai/v1${route.path}`, route)
-  // Requests are looked up without their last slash, so the page at the root of a base path is found without it.
+  // Requests are looked up without their last slash; so is the page at the root of a base path.
   for (const route of siteRoutes(dependencies))
     add(route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
   const match: FindPlace = (method, path) => {
@@ -93,7 +93,7 @@ function answer(
   }
 }
 
-/** One of the library's routers returns values, the other their indexes in the list of what it found. */
+/** One of the library's routers returns the values of parameters, the other returns their indexes in a list. */
 function paramsOf(
   found: Params | ParamIndexMap,
   stash: ParamStash | undefined,
@@ -109,7 +109,7 @@ function unaddressed(request: Request, dependencies: HttpDependencies): Response
   return withoutRoute(request, hostError(), dependencies)
 }
 
-/** An error before any route; in the log like every other request, because a wrong base URL is found there. */
+/** An error before any route. It is logged like every other request, because the log then shows a wrong base URL. */
 function withoutRoute(
   request: Request,
   error: GatewayError,
@@ -166,7 +166,7 @@ const methods: readonly HttpRoute['method'][] = ['GET', 'POST', 'PATCH', 'DELETE
 // A route renders its own errors. This handles errors before or after a route, so that these have the envelope too.
 function unexpected(thrown: unknown, dependencies: HttpDependencies): Response {
   const error = toGatewayError(thrown)
-  // Not by the clock of the dependencies: it may be what broke.
+  // Does not use the injected clock, because that may be the broken part.
   const requestId = newId('req', systemClock.nowMs())
   const asker = { organizationId: null, keyId: null, clientAddress: '' }
   dependencies.log.failure(error, { requestId, route: 'none', asker, facts: noFacts() })
@@ -177,7 +177,7 @@ function shown(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path
 }
 
-// The commonest mistakes with a base URL: the version twice, or not at all.
+// The most common mistakes with a base URL: the version stands twice, or not at all.
 function hintFor(path: string, basePath: string): string {
   if (path.includes('/v1/v1')) return ' The base URL names /v1 twice; end it in one /v1.'
   if (basePath !== '' && !path.startsWith(basePath)) return ` This gateway lives below ${basePath}.`

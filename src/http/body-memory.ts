@@ -4,18 +4,18 @@ import { Alarms, type Alarm } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bodyMemoryPart } from '../core/limits/http.ts'
 
-/** How long a body waits for memory, and how many do; further ones are refused at once. */
+/** How long a body waits for memory, and how many bodies may wait; further ones are refused at once. */
 const bodyMemoryWaitMs = 10_000
 export const bodiesWaitingMax = 256
 
 /** The part of the shared memory that one body uses. */
 export interface HeldBody {
   /**
-   * Takes so many bytes more; null when they are available at once. Rejects with `gateway_overloaded` when they are not
-   * available in time, or too many bodies wait already. Await it before the next call.
+   * Takes this many more bytes; null when they are available at once. Rejects with `gateway_overloaded` when they are
+   * not available in time, or when too many bodies wait already. Await it before the next call.
    */
   grow(bytes: number): Promise<void> | null
-  /** Gives back what was taken. May be called again. */
+  /** Returns the memory. May be called again. */
   release(): void
 }
 
@@ -26,7 +26,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Of all waits for memory. */
+/** For all waits for memory. */
 const alarms = new Alarms()
 
 /**
@@ -90,7 +90,7 @@ export class BodyMemory {
     } finally {
       alarms.callOff(alarm)
       signal.removeEventListener('abort', leave)
-      // Those behind it may be smaller.
+      // The bodies behind it may be smaller and fit now.
       if (this.#waiting.delete(waiting)) this.give(0)
     }
   }
@@ -125,17 +125,17 @@ function overloaded(): GatewayError {
   )
 }
 
-/** The part of this process's memory that bodies may take when the operator has not said how much. */
+/** The part of this process's memory that bodies may use by default. */
 export function usualBodyMemory(): number {
   return Math.floor(availableBytes() / bodyMemoryPart)
 }
 
-/** The machine's memory, or what this process's control groups allow, if the system tells. */
+/** The machine's memory, or the limit of this process's control groups, if the system reports it. */
 function availableBytes(): number {
   return Math.min(totalmem(), ...groupFiles().map(limitIn))
 }
 
-/** Limits of its group and of those around it. */
+/** The limit files of its control group and of the enclosing ones. */
 function groupFiles(): string[] {
   const group = /^0::(\/.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1] ?? '/'
   const steps = group.split('/').filter((step) => step !== '')

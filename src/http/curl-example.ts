@@ -2,18 +2,21 @@ import { recordOrEmpty } from '../json/values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** An operation of the OpenAPI document, to be called from a shell. */
+/** An operation of the OpenAPI document, for a call from a shell. */
 export interface CurlOperation {
   method: string
-  /** With `{name}` for what the caller fills in. */
+  /** The path, with `{name}` for a value that the caller fills in. */
   path: string
   /** The OpenAPI operation itself. */
   operation: Json
-  /** Whether it takes a management key. */
+  /** Whether it needs a management key. */
   isManagement: boolean
 }
 
-/** A command to paste, once HEADRACE_URL and the key are set; what the caller fills in is a variable of the shell, such as `$ID`. */
+/**
+ * A command that works once HEADRACE_URL and the key are set; a value that the caller fills in is a variable of the
+ * shell, such as `$ID`.
+ */
 export function curlExample({ method, path, operation, isManagement }: CurlOperation): string {
   const content = memberOf(operation['requestBody'], 'content')
   const key = isManagement ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
@@ -30,7 +33,7 @@ export function curlExample({ method, path, operation, isManagement }: CurlOpera
 
 function bodyOptions(content: unknown): string[] {
   const example = memberOf(memberOf(content, 'application/json'), 'example')
-  // A form has a real file in it, where an example in JSON can only have a piece of one.
+  // A form uses a real file; a JSON example can contain only a piece of one.
   if (memberOf(content, 'multipart/form-data') !== undefined)
     return [`-F model=${String(memberOf(example, 'model'))}`, '-F file=@speech.mp3']
   if (example === undefined) return []
@@ -47,7 +50,7 @@ function requiredQuery(operation: Json): string {
   return names.length === 0 ? '' : `?${names.map((name) => `${name}=${variableOf(name)}`).join('&')}`
 }
 
-/** Sound is not for a terminal. */
+/** Audio must not be printed to a terminal. */
 function outputOptions(operation: Json): string[] {
   const answer = memberOf(memberOf(operation['responses'], '200'), 'content')
   return Object.keys(recordOrEmpty(answer)).some((type) => type.startsWith('audio/')) ? ['-o speech.mp3'] : []

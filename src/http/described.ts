@@ -7,7 +7,7 @@ export interface DescribedContent {
   example?: unknown
 }
 
-/** One way in which a route answers. */
+/** One possible answer of a route. */
 export interface DescribedAnswer {
   status: number
   description: string
@@ -16,7 +16,7 @@ export interface DescribedAnswer {
   headers?: readonly { name: string; description: string }[]
 }
 
-/** What the API description says of a route; the key in `apiDescription` is `METHOD path`. */
+/** A route in the API description; its key in `apiDescription` is `METHOD path`. */
 export interface Described {
   id: string
   tag: string
@@ -33,11 +33,11 @@ export interface Described {
   errors: readonly number[]
 }
 
-/** Statuses with the envelope of routes that read one thing, and of those that list. */
+/** The statuses with the error envelope: of routes that read one object, and of routes that list. */
 export const readErrors = [400, 401, 403, 404, 429, 500, 503]
 export const listErrors = [400, 401, 429, 500, 503]
 
-/** A body or an answer of JSON, with an example of it. */
+/** A JSON body or answer, with an example. */
 export const json = (schema: z.ZodType, example?: unknown) => ({
   'application/json': example === undefined ? { schema } : { schema, example },
 })

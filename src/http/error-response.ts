@@ -2,7 +2,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { coolDownDefaultMs } from '../core/limits/routing.ts'
 import { writeContractError, type WriteError } from '../formats/client-convention.ts'
 
-/** Which failures of storage mean which status on a route. */
+/** The groups of routes; the group decides the status of a storage failure. */
 export type RouteGroup = 'inference' | 'audio' | 'batches' | 'settings' | 'catalog'
 
 /** How a route answers with an error. */
@@ -10,7 +10,7 @@ export interface ErrorRoute {
   group: RouteGroup
   /** The envelope of its clients; the contract's by default. */
   writeError?: WriteError
-  /** The call that failed; absent or null where none began. */
+  /** The id of the failed call; absent or null when no call began. */
   generationId?: string | null
 }
 
@@ -23,7 +23,7 @@ export function errorResponse(error: GatewayError, route: ErrorRoute, headers: H
   if (generationId !== null) headers.set('x-generation-id', generationId)
   if (waitSeconds !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(waitSeconds))))
   if (error.rateLimit !== null) {
-    // As the contract has them: on refusals by limits of the gateway's own alone, the time in Unix milliseconds.
+    // As in the contract: only for refusals by the gateway's own limits, with the time in Unix milliseconds.
     headers.set('x-ratelimit-limit', String(error.rateLimit.limit))
     headers.set('x-ratelimit-remaining', '0')
     headers.set('x-ratelimit-reset', String(Math.ceil(error.rateLimit.resetAtMs)))
@@ -31,7 +31,7 @@ export function errorResponse(error: GatewayError, route: ErrorRoute, headers: H
   return new Response(JSON.stringify(writeError({ error, status, generationId })), { status, headers })
 }
 
-/** Errors that promise a time to come again must state one even when a provider named none; then it is this rest. */
+/** A 429 or 503 must state a wait even when no provider named one; this is the default. */
 function usualWaitSeconds(status: number): number | null {
   return status === 429 || status === 503 ? coolDownDefaultMs / 1000 : null
 }
@@ -43,8 +43,8 @@ const ownFailures: ReadonlySet<string> = new Set([
   'balance_set_aside',
 ])
 
-// Storage out of order, or a process that is stopping or has no room: 502 on batches, 500 on settings, 503 elsewhere, as the
-// specification's lists of statuses per operation leave no other slot.
+// The status when storage is out of order, or the process is stopping or out of room: 502 on batches, 500 on settings,
+// 503 elsewhere. The specification's lists of statuses per operation leave no other choice.
 function statusOf(error: GatewayError, group: RouteGroup): number {
   if (ownFailures.has(error.type)) {
     if (group === 'batches') return 502

@@ -15,13 +15,13 @@ import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
 import type { BodyMemory } from './body-memory.ts'
 
-/** Where the edge tells of its requests. */
+/** Receives the log lines of requests. */
 export interface HttpLog {
   request(line: RequestLine): void
   failure(error: GatewayError, facts: FailedRequest): void
 }
 
-/** A request that failed on our side or the provider's. */
+/** A request that failed through the gateway's or the provider's fault. */
 export interface FailedRequest {
   requestId: string
   route: string
@@ -29,7 +29,7 @@ export interface FailedRequest {
   facts: CallLine
 }
 
-/** What the edge is built from. */
+/** The parts that the HTTP layer is built from. */
 export interface HttpDependencies {
   authenticator: Authenticator
   rates: RateGate
@@ -37,15 +37,15 @@ export interface HttpDependencies {
   keys: Keys
   accounts: Accounts
   catalog: Pick<Catalog, 'current'>
-  /** How an endpoint has fared in this process. */
+  /** The measured performance of an endpoint in this process. */
   figuresOf: FiguresOf
   batches: Batches
   executor: Executor
   audioIntake: AudioIntake
   activity: Activity
-  /** What large bodies share. */
+  /** The memory that large bodies share. */
   bodyMemory: BodyMemory
-  /** Whether this process has connections left for a call more. */
+  /** Whether this process has descriptors left for another call. */
   descriptors: Pick<Descriptors, 'admit'>
   clock: Clock
   log: HttpLog
@@ -57,7 +57,7 @@ export interface HttpDependencies {
   clientAddressOf: (request: Request) => string
   /** Called for every request whose answer has ended, so that idle connections can be closed. */
   onAnswered: (request: Request) => void
-  /** Everything that must work before traffic may come: null, or what does not. */
+  /** Checks all that must work before traffic may come: null, or the name of the failing part. */
   notReady: () => string | null
   renderMetrics: () => Promise<string>
   /** The token for reading the metrics; null: only programs on this machine may read them. */

@@ -11,8 +11,8 @@ export interface MetricsRequest {
 }
 
 /**
- * Throws unless the request may read the metrics. With a configured token it must send that token; without one it must
- * come from this machine. A request that came through a proxy counts as from elsewhere, even if the proxy is here.
+ * Throws unless the request may read the metrics. With a configured token the request must send it; without one the
+ * request must come from this machine. A request through a proxy counts as remote, even if the proxy runs here.
  */
 export function requireMetricsAccess({ headers, peer, token }: MetricsRequest): void {
   if (token === null) {
@@ -53,7 +53,7 @@ function wasForwarded(headers: Headers): boolean {
   return false
 }
 
-/** In constant time, whatever the lengths are. */
+/** Compares in constant time, whatever the lengths. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(digestOf(left), digestOf(right))
 }

@@ -5,31 +5,37 @@ import { createExchange, runRoute } from './pipeline.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { metricsRoute } from './site.ts'
 
-/** Ports that a process tries for its metrics, from the configured one on, where several share a port for their callers. */
+/**
+ * The number of ports that a process tries for its metrics, from the configured one on, when several processes share
+ * the port for callers.
+ */
 const metricsPortsMax = 100
 
-/** Where one process gives its metrics and nothing else. */
+/** The address where one process serves its metrics and nothing else. */
 export interface MetricsAddress {
   url: string
   stop(): Promise<void>
 }
 
-/** What the address is made of. */
+/** The settings of the metrics address. */
 export interface MetricsAddressOptions {
   host: string
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   port: number
-  /** Several processes have the same setting: a port that is taken is stepped over. */
+  /** Whether several processes have the same setting; a taken port is then skipped. */
   isShared: boolean
   dependencies: HttpDependencies
-  /** Told of the peer of every request before it is answered. */
+  /** Receives the peer's address of every request before it is answered. */
   onPeer: (request: Request, address: string) => void
 }
 
-/** Listens at the address. Throws `conflict` when the port is taken, and the system's error when there is no such address. */
+/**
+ * Listens at the address. Throws `conflict` when the port is taken, and the system's error when the address does not
+ * exist.
+ */
 export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddress {
   const { host, dependencies, onPeer } = options
-  // A connection of this server, which closes idle ones by itself.
+  // This server closes its own idle connections.
   const own = { ...dependencies, onAnswered: () => undefined }
   const route = metricsRoute(own)
   const server = listenNear(options, (received, address) => {

@@ -10,7 +10,7 @@ import {
   providerSchema,
 } from './schemas/model.ts'
 
-/** What the API description says of the routes of the catalog. */
+/** The catalog's routes in the API description. */
 export const modelDescription: Readonly<Record<string, Described>> = {
   'GET /models': {
     id: 'listModels',

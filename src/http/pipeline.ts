@@ -12,24 +12,24 @@ import { noDescriptors } from '../transport/descriptors.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
 import { toResponseBody } from './response-body.ts'
 
-/** One request on its way through the edge. */
+/** One request and its progress through the HTTP layer. */
 export interface HttpExchange {
   request: Request
   requestId: string
-  /** Read at once: a connection that has ended has no address. */
+  /** Read at once, because a closed connection has no address. */
   asker: Asker
   /** Whose key it came with, once that is known; null where none is needed or sent. */
   principal: Principal | null
   /** Path parameters by name, already decoded. */
   params: Readonly<Record<string, string>>
-  /** Query parameters; parsed only when asked for. */
+  /** The query parameters; parsed only when needed. */
   query: () => URLSearchParams
   facts: CallLine
   /** The memory that a large body uses until the exchange is over; null for most. */
   heldBody: HeldBody | null
   /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
   ended: Promise<void> | null
-  /** The response was made with `commonHeaders` already, which is cheaper than adding them to it. */
+  /** Whether the response already has `commonHeaders`; adding them later costs more. */
   hasCommonHeaders: boolean
 }
 
@@ -44,18 +44,21 @@ export interface Authenticated extends HttpExchange {
 /** A method on a path, and the key that it requires. */
 export interface HttpRoute {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below the version segment, with `:name` for parameters. */
+  /** The path below the version segment, with `:name` for parameters. */
   path: string
   group: RouteGroup
-  /** What its clients expect; the contract's own by default. */
+  /** The conventions of its clients; the contract's by default. */
   convention?: ClientConvention
-  /** Label of the log line and the metrics; one of few. */
+  /** The label of the log line and the metrics; one of few. */
   name: string
   access: Access
   handle: (exchange: HttpExchange) => Promise<Response> | Response
 }
 
-/** A route that needs a key: the principal is there. The exchange stays the same object, because handlers mark it. */
+/**
+ * A route that needs a key, so the principal is present. The exchange stays the same object, because handlers change
+ * it.
+ */
 export function withPrincipal(
   handle: (exchange: Authenticated) => Promise<Response> | Response,
 ): HttpRoute['handle'] {
@@ -96,7 +99,7 @@ export async function runRoute(
     const { generationId } = exchange.facts
     const { writeError } = convention
     response = errorResponse(error, { group, writeError, generationId }, new Headers())
-    // The caller's own connection is one of those that are lacking.
+    // Closing the caller's own connection frees a descriptor.
     if (error.type === 'gateway_overloaded') response.headers.set('connection', 'close')
     exchange.hasCommonHeaders = false
   }
@@ -124,12 +127,12 @@ export async function runRoute(
 }
 
 /**
- * The log's status for a caller that left before the answer, the same that other proxies use. The error with which the
- * call ended then must not count against the provider, which had no time to answer.
+ * The log's status for a caller that left before the answer; other proxies use the same number. The call's error then
+ * must not count against the provider, which had no time to answer.
  */
 const callerLeft = 499
 
-/** What every response carries. */
+/** The headers of every response. */
 export function commonHeaders({ requestId }: Pick<HttpExchange, 'requestId'>): Record<string, string> {
   return {
     'x-request-id': requestId,
@@ -144,7 +147,7 @@ async function authorize(
   exchange: HttpExchange,
   dependencies: HttpDependencies,
 ): Promise<Principal | null> {
-  // A probe that finds no life ends a process that is just finishing its streams.
+  // Public routes stay available: a failed health probe would kill a process that is still finishing its streams.
   if (route.access === 'public') return null
   if (dependencies.activity.isStopping) {
     throw new GatewayError('shutting_down', 'The gateway is shutting down; try again in a moment.', {
@@ -186,7 +189,7 @@ function requireKind(access: Access, principal: Principal): void {
   }
 }
 
-/** A fresh exchange for a request. */
+/** A new exchange for a request. */
 export function createExchange(
   request: Request,
   params: Readonly<Record<string, string>>,

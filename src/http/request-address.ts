@@ -1,9 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
 
 /**
- * The request with an address that can be parsed. Null when its Host is invalid, or when it has two: the runtime joins
- * them with a comma, and a proxy in front may have checked a different one than is read here. HTTP/1.0 needs no Host, and
- * the health checks of some load balancers send none; then the server gives the path alone.
+ * The request with a URL that can be parsed. Null when its Host is invalid, or when it has two: the runtime joins them
+ * with a comma, and a proxy in front may have checked another one than this process reads. HTTP/1.0 needs no Host, and
+ * the health checks of some load balancers send none; the server's URL is then only the path.
  */
 export function withAddress(request: Request): Request | null {
   const { url } = request

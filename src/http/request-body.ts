@@ -4,15 +4,18 @@ import { countedBodyBytesMin } from '../core/limits/http.ts'
 import { wholeBodyBytesMax } from '../core/limits/text.ts'
 import type { BodyMemory, HeldBody } from './body-memory.ts'
 
-/** How long a caller may pause inside a body, and how long it may take for a body that is read whole: for slow lines. */
+/**
+ * How long a caller may pause inside a body, and how long a body that is read whole may take; long enough for slow
+ * connections.
+ */
 const bodyIdleMs = 60_000
 const bodyReadMs = 600_000
-/** Memory that a body of unstated length takes at a time. */
+/** The step in which a body of unknown length takes memory. */
 const bodyMemoryStepBytes = 1_000_000
 
 /**
- * A request's body in memory, at most `bytesMax` bytes. The runtime reads a small one of stated length in one native step.
- * One without a length is counted as it comes, so that an endless body is refused.
+ * A request's body in memory, at most `bytesMax` bytes. The runtime reads a small body with a stated length in one
+ * native step. A body without a length is counted as it arrives, so that an endless one is refused.
  */
 export function readBody(
   request: Request,
@@ -54,7 +57,7 @@ export function readCountedBody(
   return readBody(request, bytesMax, { grow: (bytes) => held.grow(bytes * copies) })
 }
 
-/** Where a body finds the memory for its bytes. */
+/** The memory that a body takes its bytes from. */
 interface BodyRoom {
   /** Null when the bytes are available at once. */
   grow(bytes: number): Promise<void> | null
@@ -67,8 +70,8 @@ function readStated(request: Request, length: number): Promise<Uint8Array> {
 }
 
 /**
- * A request's body as a stream, for bodies that are too large for memory. A caller that stops sending
- * must not keep a place for ever: after `idleMs` without a byte the stream fails with `invalid_request`.
+ * A request's body as a stream, for bodies that are too large for memory. A caller that stops sending must not occupy a
+ * place for ever: after `idleMs` without a byte the stream fails with `invalid_request`.
  */
 export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableStream<Uint8Array> {
   if (request.body === null) return new Blob([]).stream()
@@ -86,7 +89,7 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
   )
 }
 
-/** Of all bodies that are being read. */
+/** For all bodies that are being read. */
 const alarms = new Alarms()
 
 /** One read, or `invalid_request` when the body breaks off or takes too long. */
@@ -111,7 +114,7 @@ function brokenOff(error: unknown): GatewayError {
   })
 }
 
-/** A large body is stored as it comes: at its end the runtime would copy all of it at once. */
+/** A large body is copied chunk by chunk: the runtime would copy all of it at once at its end. */
 async function collectInto(target: Buffer, request: Request): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of bodyOf(request)) {
@@ -164,7 +167,7 @@ function tooLarge(bytesMax: number): GatewayError {
   )
 }
 
-/** Refuses a body that is not JSON by its own description, before it is parsed as such; `or` names what else is read. */
+/** Refuses a body whose content type is not JSON, before it is parsed; `or` names other types that are accepted. */
 export function requireJson(request: Request, or = ''): void {
   const type = request.headers.get('content-type')
   if (type !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return

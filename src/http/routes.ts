@@ -11,8 +11,8 @@ import type { HttpDependencies } from './http-dependencies.ts'
 import type { HttpRoute } from './pipeline.ts'
 
 /**
- * The routes below `/openai/v1`, for clients that were made for OpenAI: the same handlers, with OpenAI's own defaults and
- * errors where the two contracts differ. Batches are not among them, because OpenAI's are made of files.
+ * The routes below `/openai/v1`, for clients made for OpenAI: the same handlers, with OpenAI's own defaults and errors
+ * where the two contracts differ. Batches are left out, because OpenAI's are made of files.
  */
 export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const dialect = { isOpenAiDialect: true } as const
@@ -43,7 +43,7 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     ...batchRoutes(dependencies),
     ...organizationRoutes(dependencies),
     ...accountRoutes(dependencies),
-    // Before the catalog, to which `…/endpoints` would be the end of an id.
+    // Before the catalog, which would read `…/endpoints` as the end of an id.
     ...endpointRoutes(dependencies),
     ...catalogRoutes(dependencies),
   ]

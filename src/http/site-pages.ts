@@ -24,9 +24,9 @@ function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`
 }
 
-/** The address of a page, so that the commands on it work unchanged. */
+/** The URL of a page, so that its commands work unchanged. */
 export interface PagePlace {
-  /** The gateway's own, as the reader called it: `http://127.0.0.1:8787`. */
+  /** The origin that the reader used: `http://127.0.0.1:8787`. */
   origin: string
   basePath: string
 }
@@ -53,12 +53,15 @@ curl $HEADRACE_URL/chat/completions \\
   )
 }
 
-/** What the commands below it need; the address with its version, as the command line takes it too. */
+/** The variables that the commands below it need; the URL includes the version, as for the command line. */
 function addressLine({ origin, basePath }: PagePlace): string {
   return `export HEADRACE_URL=${origin}${basePath}/v1 HEADRACE_API_KEY=sk-hr-v1-…`
 }
 
-/** The operations to read, from the OpenAPI document itself: what each takes, with an example to paste. No outside resources. */
+/**
+ * The operations as a page, made from the OpenAPI document: the inputs of each, with an example to paste. No outside
+ * resources.
+ */
 export function docsPage(document: Json, place: PagePlace): string {
   const base = escapeHtml(place.basePath)
   const groups = new Map<string, string[]>()
@@ -78,7 +81,7 @@ export function docsPage(document: Json, place: PagePlace): string {
   )
 }
 
-/** The document does not tell the two kinds of key apart. */
+/** The document does not distinguish the two kinds of key. */
 const managementTag = 'Organization'
 
 interface ShownOperation {

@@ -6,7 +6,7 @@ import type { PagePlace } from './site-pages.ts'
 
 const common = { method: 'GET', group: 'catalog', access: 'public' } as const
 
-/** The metrics of this process, for those who may read them. */
+/** The metrics of this process, for clients that may read them. */
 export function metricsRoute(dependencies: HttpDependencies): HttpRoute {
   return {
     ...common,
@@ -24,7 +24,7 @@ export function metricsRoute(dependencies: HttpDependencies): HttpRoute {
   }
 }
 
-/** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
+/** Routes outside the versioned API: health, metrics, the description, and two plain pages. */
 export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
   return [
     { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
@@ -52,13 +52,13 @@ export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
   ]
 }
 
-/** By `scripts/generate.ts`. */
+/** Written by `scripts/generate.ts`. */
 const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 
-// Loaded on demand: most processes never show it, and it takes a megabyte.
+// Loaded on demand: most processes never show these pages, and they take a megabyte.
 const loadPages = () => import('./site-pages.ts')
 
-// An ingress forwards requests in the clear, even when the caller used https.
+// An ingress forwards requests without TLS even when the caller used https.
 function placeOf(request: Request, { basePath }: HttpDependencies): PagePlace {
   const { protocol, host } = new URL(request.url)
   const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
@@ -81,7 +81,7 @@ function text(body: string, contentType: string): Response {
   return new Response(body, { headers: { 'content-type': contentType } })
 }
 
-// The pages load nothing and run nothing, so the policy forbids all of it but the inline style.
+// The pages load and run nothing, so the policy forbids all but the inline style.
 function page(html: string): Response {
   return new Response(html, {
     headers: {

@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 
-/** Longest watch over one batch: its window of a day, and an hour to finish. */
+/** The longest watch over one batch: its window of a day, and an hour to finish. */
 const batchWatchMs = 25 * 3_600_000
 
 /** A batch as commands show it. */
@@ -26,7 +26,7 @@ export interface BatchLine {
   /** Credits; null until the batch has ended. */
   cost: number | null
   error: string
-  /** What items of a running batch wait for; empty when it moves. */
+  /** Why items of a running batch wait; empty when none wait. */
   waiting: readonly WaitingLine[]
 }
 
@@ -57,7 +57,7 @@ export function toBatchLine(value: unknown): BatchLine {
   }
 }
 
-/** The latest batches, the newest first; never with results. */
+/** The latest batches, newest first, without results. */
 export async function listBatches(
   client: GatewayClient,
   key: string,
@@ -67,19 +67,19 @@ export async function listBatches(
   return listOrEmpty(answer['data']).map(toBatchLine)
 }
 
-/** The most batches one page of the list may have, by the contract. */
+/** The contract's limit for one page of the list. */
 const listPageMax = 100
 
 /**
- * One batch. Looked up in the list first, because `GET /batches/{id}` carries all results once the batch has ended.
- * Throws CommandFailure when there is none.
+ * One batch. It is searched in the list first, because `GET /batches/{id}` sends all results once the batch has ended.
+ * Throws CommandFailure when there is no such batch.
  */
 export async function loadBatch(client: GatewayClient, key: string, id: string): Promise<BatchLine> {
   const listed = (await listBatches(client, key, listPageMax)).find((batch) => batch.id === id)
   if (listed) return listed
   const response = await client.send(`/batches/${encodeURIComponent(id)}`, { key })
   const answer = await (response.ok ? readWithoutResults(response) : readJson(response))
-  // 402 is the batch as well: it has ended, and its results wait for credits.
+  // A 402 contains the batch too: it has ended, and its results wait for credits.
   if (response.ok || (response.status === 402 && answer['id'] === id)) return toBatchLine(answer)
   const failure = refusal(response, answer)
   if (!failure.message.startsWith('Batch not found')) throw failure
@@ -89,8 +89,8 @@ export async function loadBatch(client: GatewayClient, key: string, id: string):
 const resultsMark = ',"results":['
 
 /**
- * A batch object up to its results, which are its last member and may be gigabytes. Nothing inside a text looks like
- * their beginning: a quotation mark has a backslash there.
+ * A batch object without its results, which are its last member and may be gigabytes. No text can contain their
+ * beginning, because a quotation mark in a text has a backslash.
  */
 async function readWithoutResults(response: Response): Promise<Record<string, unknown>> {
   const decoder = new TextDecoder()
@@ -105,7 +105,7 @@ async function readWithoutResults(response: Response): Promise<Record<string, un
   return readJson(new Response(text))
 }
 
-/** How a watch goes on. */
+/** The settings of a watch. */
 export interface Watch {
   client: GatewayClient
   key: string
@@ -116,8 +116,8 @@ export interface Watch {
 }
 
 /**
- * Asks until the batch has ended or the signal fires, and resolves with its last state (null when it was never seen). A
- * gateway that is away for a moment, restarting for instance, is waited for.
+ * Polls until the batch has ended or the signal fires, and resolves with its last state (null when no poll succeeded).
+ * A gateway that is briefly unreachable, during a restart for example, is waited for.
  */
 export async function watchBatch(watch: Watch): Promise<BatchLine | null> {
   const endMs = watch.nowMs() + batchWatchMs
@@ -138,12 +138,12 @@ export async function watchBatch(watch: Watch): Promise<BatchLine | null> {
   return last
 }
 
-/** A short batch is asked about more often, so that its end is seen at once. */
+/** A short batch is polled more often, so that its end shows at once. */
 function pollPauseOf(batch: BatchLine | null): number {
   return batch !== null && batch.total <= 100 ? batchPollEveryMs / 4 : batchPollEveryMs
 }
 
-/** Waits, but not beyond the signal. */
+/** Waits until the time is over or the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -23,7 +23,7 @@ export async function runBatch(args: readonly string[], context: CommandContext)
   )
 }
 
-/** Works with the key of the environment, else with a temporary one of the local data folder. */
+/** Uses the key of the environment, otherwise a temporary one of the local data folder. */
 async function withSession(
   context: CommandContext,
   work: (session: BatchSession) => Promise<number>,
@@ -45,7 +45,7 @@ async function withSession(
     session = { context, client, key, paint, isUnderWay: false }
     return await work(session)
   } finally {
-    // A batch that goes on without this command needs its key until it has ended.
+    // A batch that continues after this command needs its key until it has ended.
     await (session?.isUnderWay === true ? keys.leave() : keys.giveBack())
   }
 }

@@ -25,8 +25,8 @@ export interface BatchFileOptions {
 }
 
 /**
- * Reads the file once in flat memory, checks that every line is an item and finds endpoint and model. Throws
- * CommandFailure that names the first line that is wrong. The gateway checks the rest.
+ * Reads the file once in constant memory, checks that every line is an item, and finds the endpoint and the model.
+ * Throws CommandFailure, which names the first wrong line. The gateway checks the rest.
  */
 export async function scanBatchFile(path: string, options: BatchFileOptions): Promise<BatchFile> {
   await requireFile(path)
@@ -76,7 +76,9 @@ async function requireFile(path: string): Promise<void> {
   )
 }
 
-/** The lines of a file, which must be UTF-8: other bytes would be replaced, and the changed text sent and paid for. */
+/**
+ * The lines of a file, which must be UTF-8: invalid bytes would be replaced, and the caller would pay for changed text.
+ */
 async function* strictLines(path: string): AsyncGenerator<string> {
   let lines = 0
   try {
@@ -151,8 +153,8 @@ function problemOf(value: unknown, wanted: string): string {
 }
 
 /**
- * The file as the body of `POST /batches`, made while it is read. Lines go as they are: the gateway reads `custom_id` and
- * `body` of an item and ignores `method` and `url`, which OpenAI's lines have.
+ * The file as the body of `POST /batches`, made while it is read. Lines pass unchanged: the gateway reads `custom_id`
+ * and `body` of an item and ignores `method` and `url`, which OpenAI's lines have.
  */
 export function uploadOf(file: BatchFile, onBytes: (sent: number) => void): ReadableStream<Uint8Array> {
   const pieces = uploadPieces(file)
@@ -174,7 +176,7 @@ export function uploadOf(file: BatchFile, onBytes: (sent: number) => void): Read
   })
 }
 
-/** Lines gathered into pieces of about this size: one write for each would cost more than the bytes. */
+/** Lines are gathered into pieces of about this size: one write per line would cost more than the bytes. */
 const pieceCharacters = 65_536
 
 async function* uploadPieces(file: BatchFile): AsyncGenerator<Uint8Array, void> {

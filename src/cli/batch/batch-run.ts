@@ -13,7 +13,7 @@ import type { Paint } from '../paint.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { describeWaiting, summariseWaiting, type WaitingLine } from './waiting-lines.ts'
 
-/** What `batch run` and `batch watch` work with. */
+/** The parts that `batch run` and `batch watch` use. */
 export interface BatchSession {
   context: CommandContext
   client: GatewayClient
@@ -53,7 +53,7 @@ export async function runBatchFile(options: BatchRunOptions, session: BatchSessi
 
 const leftExitCode = 130
 
-/** The accepted batch, or null when a person leaves during the upload. */
+/** The accepted batch, or null when the user interrupts the upload. */
 async function acceptOrLeave(file: BatchFile, session: BatchSession): Promise<BatchLine | null> {
   const interruption = listenForInterruption()
   session.isUnderWay = true
@@ -136,7 +136,7 @@ function progressOf({ context, paint }: BatchSession, label: string): Progress {
   })
 }
 
-/** Shows a batch's progress to its end and then its results, or leaves when a person does. */
+/** Shows a batch's progress to its end and then its results; stops early when the user interrupts. */
 export async function followBatch(
   id: string,
   options: { resultsPath: string | null },
@@ -155,7 +155,7 @@ export async function followBatch(
   let looks = 0
   let told = ''
   const tell = (waiting: readonly WaitingLine[]): void => {
-    // Counts and times change at every poll; the reason is printed once, and again when it comes back.
+    // Counts and times change at every poll, so a reason is printed once, and again when it returns.
     const reasons = waiting
       .map(({ type, message }) => `${type} ${message}`)
       .toSorted()
@@ -203,7 +203,7 @@ function summaryOf(batch: BatchLine): string {
   return `${batch.status}: ${batch.completed} answered, ${batch.failed} failed, cost ${dollarsOf(batch.cost)}${reason}`
 }
 
-/** Streams the results to a file that has its final name only when it is whole. */
+/** Streams the results to a temporary file, which gets its final name once it is complete. */
 async function saveResults(
   batch: BatchLine,
   path: string,
@@ -213,7 +213,7 @@ async function saveResults(
   if (!response.ok || !response.body) throw refusal(response, await readJson(response))
   const partial = `${path}.partial`
   const bytes = await saveBody(response.body, { partial, path }).catch(async (error: unknown) => {
-    // On a full disk an incomplete file would take the room of the next try.
+    // On a full disk an incomplete file would use up the room for the next try.
     await rm(partial, { force: true })
     if (!(error instanceof CommandFailure)) throw error
     // The batch is paid for. When its file cannot be written, the results can be fetched again.

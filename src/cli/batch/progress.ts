@@ -2,15 +2,15 @@ import { progressEveryMs } from '../../core/limits/cli.ts'
 import { duration } from '../amounts.ts'
 import type { Paint } from '../paint.ts'
 
-/** A bar for something that takes longer than a second. */
+/** A progress bar for work that takes longer than a second. */
 export interface Progress {
-  /** Shows the progress; draws only now and then. `note` follows the bar. */
+  /** Shows the progress, but redraws only from time to time. `note` follows the bar. */
   update(done: number, total: number, note?: string): void
   /** Shows the last state and ends the line. */
   end(): void
 }
 
-/** Where a bar draws, and how it looks there. */
+/** The output and the appearance of a bar. */
 export interface ProgressOptions {
   write(text: string): void
   isTty: boolean
@@ -21,14 +21,14 @@ export interface ProgressOptions {
   label: string
   /** Nothing is drawn before this many milliseconds, because a quick command needs no bar. 0 by default. */
   afterMs?: number
-  /** How a count is written; as it is by default. */
+  /** Formats a count; a plain number by default. */
   show?: (count: number) => string
 }
 
-/** Share of the whole after which a reader of a log gets another line. */
+/** The share of progress after which a log gets another line. */
 const logStep = 0.25
 
-/** On a terminal one line that moves; elsewhere a line at the start of every further quarter. */
+/** On a terminal one line that is redrawn; elsewhere one line at the start of each quarter. */
 export function createProgress(options: ProgressOptions): Progress {
   const startedMs = options.nowMs()
   let drawnMs = -Infinity
@@ -74,14 +74,14 @@ interface Drawing {
 
 const barWidthMax = 30
 
-/** One line: label, bar, share, counts, time and note. A total of 0 is not known yet. */
+/** One line: label, bar, share, counts, time and note. A total of 0 means that it is unknown. */
 export function renderBar(state: { done: number; total: number; note: string }, drawing: Drawing): string {
   const { done, total, note } = state
   const share = total > 0 ? Math.min(1, done / total) : 0
   const show = drawing.show ?? String
   const figures = `${String(Math.floor(share * 100)).padStart(3)} %  ${show(done)}/${show(total)}  ${duration(drawing.elapsedMs)}`
   const tail = note === '' ? '' : `  ${note}`
-  // A terminal that does not know its width says 0.
+  // A terminal of unknown width reports 0.
   const columns = drawing.columns > 0 ? drawing.columns : 80
   const room = columns - drawing.label.length - figures.length - tail.length - 6
   const width = Math.max(5, Math.min(barWidthMax, room))

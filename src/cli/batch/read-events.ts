@@ -10,10 +10,10 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** A line beyond `streamFrameBytesMax`. */
+/** The failure for a line longer than `streamFrameBytesMax`. */
 export class LineTooLong extends CommandFailure {}
 
-/** Lines of a text stream, without their ends. Throws LineTooLong, and what the decoder throws for bytes it does not take. */
+/** The lines of a text stream, without line ends. Throws LineTooLong, and the decoder's error for invalid bytes. */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   decoder = new TextDecoder(),

@@ -1,7 +1,7 @@
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { timestamp } from '../amounts.ts'
 
-/** What items of a batch wait for, as commands show it. */
+/** Why items of a batch wait, as commands show it. */
 export interface WaitingLine {
   type: string
   message: string
@@ -34,7 +34,7 @@ export function describeWaiting({ type, message, items, sinceMs, nextTryMs }: Wa
   return `${who} for ${type} since ${timestamp(sinceMs)}, tried next at ${timestamp(nextTryMs)} (UTC): ${message}`
 }
 
-/** For the end of a line that is drawn again and again; empty when nothing waits. */
+/** A short form for the end of a progress line; empty when no item waits. */
 export function summariseWaiting(waiting: readonly WaitingLine[]): string {
   const items = waiting.reduce((sum, line) => sum + line.items, 0)
   if (items === 0) return ''

@@ -20,16 +20,18 @@ import {
 import { checkExpirations, checkNames } from './model-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
 
-/** Free disk space below which `headrace doctor` warns: two of the largest uploads with their results. */
+/** The free disk space below which `headrace doctor` warns: two of the largest uploads with their results. */
 const diskFreeBytesMin = 1_000_000_000
-/** Difference between the database's clock and this machine's that `headrace doctor` still takes for delay. */
+/**
+ * Up to this difference between the database's clock and this machine's, `headrace doctor` assumes only network delay.
+ */
 const clockDifferenceMsMax = 2_000
 
 const ok = (subject: string, message: string): Finding => ({ level: 'ok', subject, message, next: null })
 
 const wrong = (level: 'warning' | 'problem', found: Omit<Finding, 'level'>): Finding => ({ level, ...found })
 
-/** Checks everything that can go wrong, in the order of dependence; stops when later checks cannot succeed. */
+/** Runs all checks in the order of dependence, and stops when later checks cannot succeed. */
 export async function* diagnose(context: CommandContext): AsyncGenerator<Finding> {
   const config = yield* checkConfig(context)
   if (config === null) return
@@ -54,7 +56,7 @@ async function* checkConfig(context: CommandContext): AsyncGenerator<Finding, Cl
   }
 }
 
-/** Of this process; a gateway that another program starts may have another limit. */
+/** The limit of this process; a gateway started by another program may have another one. */
 function* checkDescriptors({ descriptorLimit }: CommandContext): Generator<Finding> {
   const limit = descriptorLimit?.() ?? null
   if (limit === null || limit >= descriptorsUsual) return
@@ -112,7 +114,7 @@ async function* checkStorage(context: CommandContext, config: CliConfig): AsyncG
     yield* refusalFindings(storage, facts, config)
     yield* batchFindings(storage, facts)
   } catch (error) {
-    // A part of the database that is damaged is met only when it is read.
+    // A damaged part of the database shows only when it is read.
     const message = explainFailure(error, config, { isDoctor: true })
     if (message === null) throw error
     yield wrong('problem', { subject: 'storage', message, next: null })
@@ -153,14 +155,15 @@ async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
   }
 }
 
-/** The books are right, but the operator pays the provider for answers that no caller got. */
+/** The ledger is right, but the operator pays the provider for answers that callers did not get. */
 async function* refusalFindings(
   storage: CliStorage,
   facts: HealthFacts,
   { dataFolder }: CliConfig,
 ): AsyncGenerator<Finding> {
   const subject = 'refused calls'
-  // A running gateway settles its own within seconds; the rest is of processes that died while storage was gone.
+  // A running gateway settles its own such calls within seconds; the others belong to processes that died while storage
+  // was unavailable.
   for (const generationId of await listChargedRefusals(storage.database, dataFolder)) {
     const message = `${generationId} was refused and is charged: its gateway process died before it could tell`
     yield wrong('warning', { subject, message, next: 'give its cost back: npx headrace credits add' })
@@ -267,7 +270,7 @@ async function* checkGateway(context: CommandContext, config: CliConfig): AsyncG
   const subject = 'gateway'
   const baseUrl = baseUrlOf(context.env, config)
   try {
-    // Health is asked beside the version segment, not below it.
+    // The health path stands beside the version segment, not below it.
     const response = await createClient(baseUrl.slice(0, -'/v1'.length)).send('/readyz', { timeoutMs: 5_000 })
     if (response.ok) {
       yield ok(subject, `ready at ${baseUrl}`)

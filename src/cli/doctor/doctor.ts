@@ -5,7 +5,7 @@ import { diagnose } from './diagnosis.ts'
 import type { Finding } from './finding.ts'
 import { createPaint, padded, type Paint } from '../paint.ts'
 
-/** `headrace doctor`: reports problems and what to do about them. Exit code 1 when there is one. */
+/** `headrace doctor`: reports problems and their remedies. Exit code 1 when there is a problem. */
 export async function runDoctor(args: readonly string[], context: CommandContext): Promise<number> {
   parseArguments('doctor', args, {}, 0)
   const paint = createPaint(context.isTty, context.env)

@@ -1,4 +1,4 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   level: 'ok' | 'warning' | 'problem'
   /** The subject of the check, in a word or two. */

@@ -10,25 +10,25 @@ import type { Database } from '../../storage/database.ts'
 import type { WaitingLine } from '../batch/waiting-lines.ts'
 import type { DialectName } from '../../storage/dialect.ts'
 
-/** Blobs that `headrace doctor` looks at, so that it ends on any store. */
+/** The most blobs that `headrace doctor` reads, so that it ends on any store. */
 const doctorBlobsMax = 100_000
 
 /** The blob store as `headrace doctor` receives it. */
 export type CliBlobs = Pick<BlobStore, 'list'>
 
-/** What `headrace doctor` asks the database. */
+/** The facts that `headrace doctor` reads from the database. */
 export interface HealthFacts {
   dialect: DialectName
   /** The database's clock, Unix milliseconds. */
   nowMs: number
   /** Captures that storage refused and that an operator must look at. */
   deadLetters: number
-  /** Calls of the last `refusedCallsShownMs` that were answered and then refused, and what they cost the operator. */
+  /** Calls in the last `refusedCallsShownMs` that were answered and then refused, and their cost to the operator. */
   refusedCalls: number
   refusedNanocredits: bigint
   /** Blobs that should have been deleted more than a day ago. */
   overdueDeletions: number
-  /** Batches that are not terminal, and those of them past their deadline by more than ten minutes. */
+  /** Batches that are not terminal, and those among them more than ten minutes past their deadline. */
   runningBatches: number
   overdueBatches: number
   organizations: number
@@ -80,12 +80,12 @@ export interface RefusedCall {
   provider: string
   model: string
   costNanocredits: bigint
-  /** Whether its charge was never written, or written and refunded. */
+  /** Whether its charge was never written, or was written and refunded. */
   outcome: string
   createdAtMs: number
 }
 
-/** The newest of them, of the last `refusedCallsShownMs`. */
+/** The newest such calls in the last `refusedCallsShownMs`. */
 export async function listRefusedCalls(database: Database, limit: number): Promise<RefusedCall[]> {
   const rows = await database.query<{
     generation_id: string
@@ -109,7 +109,7 @@ export async function listRefusedCalls(database: Database, limit: number): Promi
   }))
 }
 
-/** Refused calls that a process noted in its data folder before it died, and that cost their callers something. */
+/** Refused calls that a process noted in its data folder before it died, and for which callers were charged. */
 export async function listChargedRefusals(database: Database, dataFolder: string): Promise<string[]> {
   const charged: string[] = []
   for (const generationId of await listRefusalNotes(dataFolder)) {
@@ -124,12 +124,12 @@ export async function listChargedRefusals(database: Database, dataFolder: string
   return charged
 }
 
-/** A batch of which items wait. */
+/** A batch with waiting items. */
 export interface WaitingBatch extends WaitingLine {
   batchId: string
 }
 
-/** What items of batches wait for, the longest waits first; at most `cliListMax`. */
+/** Why items of batches wait, the longest waits first; at most `cliListMax`. */
 export async function listWaiting(database: Database): Promise<WaitingBatch[]> {
   const rows = await database.query(
     `select batch_id, error_type, max(message) as message, cast(sum(items) as bigint) as items,
@@ -146,15 +146,15 @@ export async function listWaiting(database: Database): Promise<WaitingBatch[]> {
   }))
 }
 
-/** Blobs that no row names, and how many were looked at. */
+/** The number of blobs without a row, and of blobs that were read. */
 export interface BlobFacts {
   looked: number
   orphaned: number
 }
 
 /**
- * Counts blobs without a row that are older than two days, the age from which the gateway removes them; younger ones may
- * belong to an upload that is still under way. Looks at most at `doctorBlobsMax`.
+ * Counts blobs without a row that are older than two days, the age at which the gateway removes them; younger ones may
+ * belong to a running upload. Reads at most `doctorBlobsMax`.
  */
 export async function countOrphanedBlobs(
   database: Database,
@@ -180,7 +180,7 @@ export async function countOrphanedBlobs(
   return facts
 }
 
-/** Which of these blobs no row names any more; one page's worth at a time. */
+/** The blobs without a row, among one page of them. */
 async function listUnnamedBlobs(database: Database, blobs: readonly string[]): Promise<string[]> {
   if (blobs.length === 0) return []
   const list = blobs.map((_, index) => `$${index + 1}`).join(', ')

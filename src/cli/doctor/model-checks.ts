@@ -4,12 +4,12 @@ import type { CliConfig } from '../context.ts'
 import type { Finding } from './finding.ts'
 import { member } from '../../catalog/listing.ts'
 
-/** The doctor warns so long before a provider shuts a model down: 60 days. */
+/** How long before a provider shuts a model down the doctor warns: 60 days. */
 const expirationWarningMs = 60 * 24 * 3_600_000
-/** Names and aliases that the doctor asks the gateway for, one by one. */
+/** The most names and aliases that the doctor asks the gateway about, one by one. */
 const doctorNamesMax = 50
 
-/** Asks the running gateway about the operator's own names and aliases: each should stand for a served model. */
+/** Asks the running gateway whether each of the operator's own names and aliases stands for a served model. */
 export async function* checkNames(
   baseUrl: string,
   { names, aliases }: Pick<CliConfig, 'names' | 'aliases'>,
@@ -42,7 +42,7 @@ export async function* checkNames(
 
 const modelsShownMax = 5
 
-/** Asks the running gateway which of its models are shut down soon, or have been: a warning for each day. */
+/** Asks the running gateway which of its models are or will soon be shut down: one warning for each day. */
 export async function* checkExpirations(baseUrl: string, nowMs: number): AsyncGenerator<Finding> {
   const response = await createClient(baseUrl).send('/models?output_modalities=all', { timeoutMs: 5_000 })
   if (!response.ok) return
@@ -51,7 +51,7 @@ export async function* checkExpirations(baseUrl: string, nowMs: number): AsyncGe
   for (const model of Array.isArray(listed) ? listed : []) {
     const [id, day] = [member(model, 'id'), member(model, 'expiration_date')]
     if (typeof id !== 'string' || typeof day !== 'string') continue
-    // An entry for batches ends with its model.
+    // A model's `:batch` entry ends together with the model.
     if (id.endsWith(':batch') || Date.parse(day) - nowMs > expirationWarningMs) continue
     byDay.set(day, [...(byDay.get(day) ?? []), id])
   }

@@ -20,7 +20,7 @@ export interface ProviderOrigin {
   file: string | null
 }
 
-/** One line that tells the operator what the last reading of a provider's listing means. */
+/** One line for the operator about the last reading of a provider's listing. */
 export function describeProvider(
   { deploymentId: provider, failure, modelCount }: DiscoveryState,
   settings: ProviderSettings | undefined,
@@ -56,7 +56,7 @@ export function checkProviders(
 }
 
 function problemOf(failure: string, settings: ProviderSettings | undefined, origin: ProviderOrigin): string {
-  // Such a request never leaves, which looks like a network that does not answer.
+  // The runtime cannot send such a request, which would look like an unreachable network.
   if (settings?.api_key !== undefined && /[^\t\u0020-\u007e\u0080-\u00ff]/.test(settings.api_key)) {
     const where = placeOf('api_key', settings, origin)
     return `the key has characters that no key has, such as a line break; check ${where}`
@@ -79,14 +79,14 @@ function problemOf(failure: string, settings: ProviderSettings | undefined, orig
   if (/was ended before/.test(failure))
     return `did not list its models in time; check the network and ${address}. Known models stay offered`
   if (/could not be reached|in time|broke off/.test(failure)) {
-    // The preset's own address is in use: the operator has set none.
+    // The operator has set no URL, so the preset's is used.
     const isOwn = settings !== undefined && settings.base_url === undefined
     return `cannot be reached; check the network${isOwn ? '' : ` and ${address}`}. Known models stay offered`
   }
   return `answers, but not with a list of models; check ${address}`
 }
 
-/** The variable or the member of the file that holds a provider's key or address. */
+/** The variable, or the member of the file, that holds a provider's key or URL. */
 function placeOf(
   member: 'api_key' | 'base_url',
   settings: ProviderSettings | undefined,

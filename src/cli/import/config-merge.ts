@@ -16,10 +16,10 @@ import { isRecord, recordOrEmpty } from '../../json/values.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ImportedProvider } from './litellm-deployments.ts'
 
-/** What an import adds to the configuration. */
+/** The additions of an import to the configuration. */
 export interface ConfigAddition extends OperatorNames {
   providers: readonly ImportedProvider[]
-  /** Variables that should switch no provider on. */
+  /** Variables that must not switch a provider on. */
   ignoredVariables: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export interface MergedConfig {
   conflicts: readonly string[]
 }
 
-/** Puts an import into the file of that path. Throws CommandFailure when the file is no JSON object. */
+/** Merges an import into the file at that path. Throws CommandFailure when the file is not a JSON object. */
 export function mergeConfig(path: string, addition: ConfigAddition): MergedConfig {
   const before = readFile(path)
   const conflicts: string[] = []
@@ -62,7 +62,7 @@ export function mergeConfig(path: string, addition: ConfigAddition): MergedConfi
   }
 }
 
-/** The file as it was written, with references to secrets and not with the secrets. */
+/** The file as written, with references to secrets instead of the secrets. */
 function readFile(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {}
   try {
@@ -80,7 +80,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** A provider without an id is called as its preset. */
+/** A provider without an id has its preset as its id. */
 function idOf(provider: unknown): unknown {
   const { id, preset } = recordOrEmpty(provider)
   return id ?? preset
@@ -105,7 +105,9 @@ function mergeProviders(
 
 const other = { names: 'aliases', aliases: 'names' } as const
 
-/** A word cannot be a name and an alias at once, so an imported name also replaces an alias, and the other way round. */
+/**
+ * A word cannot be both a name and an alias, so an imported name replaces an alias too, and an imported alias a name.
+ */
 function mergeRecord(
   member: 'names' | 'aliases',
   before: unknown,
@@ -126,7 +128,7 @@ function mergeRecord(
   return Object.keys(merged).length === 0 ? {} : { [member]: merged }
 }
 
-/** Files whose present secret would be overwritten by a different one. */
+/** Files whose present secret would be replaced by a different one. */
 export function changedSecrets(folder: string, secrets: ReadonlyMap<string, string>): string[] {
   return [...secrets].flatMap(([file, text]) => {
     const path = join(folder, file)
@@ -134,7 +136,7 @@ export function changedSecrets(folder: string, secrets: ReadonlyMap<string, stri
   })
 }
 
-/** Writes the secrets, each readable only by its owner; existing files stay. */
+/** Writes the secrets, each readable only by its owner; existing files are kept. */
 export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string>): void {
   for (const [file, text] of secrets) {
     const path = join(folder, file)
@@ -146,7 +148,7 @@ export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string
 }
 
 /**
- * Writes the file whole or not at all, with the permissions of the present one, and keeps a copy of that beside it.
+ * Writes the file atomically, with the permissions of the present one, and keeps a copy of the present file beside it.
  * Returns the copy's path.
  */
 export function writeConfig(path: string, { text, isNew }: MergedConfig): string | null {

@@ -3,25 +3,25 @@ import { counted } from '../amounts.ts'
 import { printable } from '../paint.ts'
 import type { ConfigAddition, MergedConfig } from './config-merge.ts'
 
-/** What became of the keys. */
+/** The results of importing keys. */
 export interface KeyCounts {
   added: number
-  /** Keys here already, which are left as they are. */
+  /** Keys that exist already and are kept unchanged. */
   known: number
-  /** Of the added ones. */
+  /** Among the added keys. */
   disabled: number
   expired: number
-  /** Rows that are no keys of clients, or cannot be carried. */
+  /** Rows that are not keys of clients, or cannot be imported. */
   refused: number
 }
 
-/** A provider that will run, and the variable by which it does; null where the file has it. */
+/** A provider that will run, and the variable that switches it on; null when it is in the file. */
 export interface RunningProvider {
   id: string
   variable: string | null
 }
 
-/** Every provider that the gateway would have when it starts in this environment, from the file or from a variable. */
+/** Every provider of a gateway that starts in this environment, from the file or from a variable. */
 export function describeRunning(providers: readonly RunningProvider[]): string {
   const shown = providers.map(({ id, variable }) =>
     variable === null ? id : `${id} (not in the file: by the variable ${variable})`,

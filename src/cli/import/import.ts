@@ -42,7 +42,10 @@ const options = {
   org: { type: 'string' },
 } as const
 
-/** `headrace import litellm <config.yaml>`: what another gateway is configured with, as far as it has a place here. */
+/**
+ * `headrace import litellm <config.yaml>`: another gateway's configuration, as far as this gateway has the same
+ * settings.
+ */
 export async function runImport(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('import', args, options, 2)
   const [source, path] = parsed.words
@@ -102,7 +105,7 @@ function readText(path: string): string {
   }
 }
 
-/** LiteLLM's map of prices, where it was named. */
+/** LiteLLM's map of prices, if the user named one. */
 function readPriceMap({ parsed, context }: Asked): PriceMap {
   const named = parsed.text('prices')
   if (named === undefined) return {}
@@ -117,8 +120,8 @@ function readPriceMap({ parsed, context }: Asked): PriceMap {
 }
 
 /**
- * Every provider that will run with the file as it would be, read as the gateway will read it. Throws CommandFailure where the
- * gateway would refuse it.
+ * Every provider that will run with the merged file, read as the gateway reads it. Throws CommandFailure when the
+ * gateway would refuse the file.
  */
 function readBack(target: string, { value }: MergedConfig, context: CommandContext): RunningProvider[] {
   try {
@@ -142,7 +145,7 @@ interface Tables {
   aliases: Record<string, string>
 }
 
-/** Everything of LiteLLM's database but the keys. */
+/** All of LiteLLM's database except the keys. */
 async function readTables(litellm: LitellmDatabase, file: ImportedFile, remarks: Remarks): Promise<Tables> {
   const [teams, budgets, models, stored] = [
     await litellm.table('LiteLLM_TeamTable'),
@@ -222,7 +225,7 @@ async function carryKeys(
     await withStorage(context, carry, { mayLackFile: true })
     return counts
   } catch (error) {
-    // Without LiteLLM's database the configuration alone is imported, and the first start needs that before there are keys.
+    // Without LiteLLM's database only the configuration is imported; the first start needs it before any keys exist.
     if (!(error instanceof CommandFailure) || database !== null || masterKey === null) throw error
     remarks.about(
       masterKey.value,
@@ -273,7 +276,7 @@ function writeFiles(target: string, merged: MergedConfig, { secrets }: ImportedF
   if (merged.isChanged) writeConfig(target, merged)
 }
 
-/** Variables that the configuration needs and this environment does not have. */
+/** Variables that the configuration needs and this environment lacks. */
 function missingVariables({ providers }: ConfigAddition, { env }: CommandContext): string[] {
   const named = [...JSON.stringify(providers).matchAll(/"\$\{env:(\w+)\}"/g)].map(([, name = '']) => name)
   const own = providers.flatMap(({ preset, api_key: key, base_url: url }) =>

@@ -2,19 +2,19 @@ import type { Preset } from '../../providers/define-provider.ts'
 import { findPreset } from '../../providers/registry.ts'
 import { isAnyServer } from './litellm-providers.ts'
 
-/** Where a deployment is asked. */
+/** The place of a deployment: its preset and URL. */
 export interface Address {
   preset: Preset
-  /** Absent where it is the provider's own. */
+  /** Absent when it is the provider's own. */
   baseUrl?: string
   query?: Readonly<Record<string, string>>
-  /** The other parts of the address; any of them may be a secret. */
+  /** The other parts of the URL; any of them may be a secret. */
   secrets: { query: Readonly<Record<string, string>>; authorization: string | null }
-  /** The deployment in an Azure address, which may differ from the model's name. */
+  /** The deployment in an Azure URL, which may differ from the model's name. */
   deployment: string | null
 }
 
-/** LiteLLM's settings for it. */
+/** LiteLLM's settings for a deployment. */
 interface Given {
   provider: string
   preset: Preset
@@ -22,7 +22,7 @@ interface Given {
   apiVersion: string | null
 }
 
-/** A preset, and an address up to its version; null for an invalid address. */
+/** A preset, and a URL up to its version; null for an invalid URL. */
 export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Address | null {
   if (apiBase === null) return { preset, ...nothingBeside }
   if (!URL.canParse(apiBase)) return null
@@ -42,7 +42,7 @@ export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Add
   if (baseUrl === preset.baseUrl) return { preset, ...rest }
   const isOwn = preset.baseUrl !== null && url.host === new URL(preset.baseUrl).host
   const custom = findPreset('custom')
-  // Under this name LiteLLM asks any server of the format, with prices and models of its own.
+  // With this provider's name LiteLLM calls any server of the format, whose prices and models are its own.
   if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl, ...rest }
   return { preset, baseUrl, ...rest }
 }
@@ -52,11 +52,11 @@ const nothingBeside: Pick<Address, 'secrets' | 'deployment'> = {
   deployment: null,
 }
 
-/** Some addresses include an operation's path, which the gateway adds by itself. */
+/** Some URLs include an operation's path, which the gateway adds itself. */
 const operationPath = /\/(?:chat\/completions|completions|embeddings|responses)$/
 const deploymentPath = /(?<=\/openai)\/deployments\/([^/]+)$/
 
-/** The user and the password of an address, as a header has them. */
+/** The user and the password of a URL, as a header value. */
 function loginOf({ username, password }: URL): string | null {
   if (username === '' && password === '') return null
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -67,11 +67,11 @@ function withVersion(base: string): string {
   return /\/v\d+$/.test(base) ? base : `${base}/v1`
 }
 
-/** Versions of the interface that has no version in its query. */
+/** The versions of the newer interface, which has no version in its query. */
 const currentVersions: ReadonlySet<string> = new Set(['v1', 'latest', 'preview'])
 
 function azureAddress(base: string, version: string | null): Pick<Address, 'baseUrl' | 'query'> {
-  // Said in one of the forms that the preset knows.
+  // The URL is already in one of the preset's forms.
   if (/\/(?:openai|openai\/v1|models|anthropic)$/.test(base))
     return { baseUrl: base, ...queryOf(base.endsWith('/v1') ? null : version) }
   const isCurrent = version === null || currentVersions.has(version)
@@ -82,7 +82,7 @@ function queryOf(version: string | null): Pick<Address, 'query'> {
   return version === null ? {} : { query: { 'api-version': version } }
 }
 
-/** A name for a deployment by its address without the version, such as `llm-acme-example` or `10-0-0-5-8000`. */
+/** A name for a deployment, from its URL without the version, such as `llm-acme-example` or `10-0-0-5-8000`. */
 export function idOfAddress(url: string): string {
   const { host, pathname } = new URL(url)
   const place = `${host}${pathname.replace(/\/v\d+\/?$/, '')}`
@@ -90,5 +90,5 @@ export function idOfAddress(url: string): string {
   return words.replaceAll(/^-+|-+$/g, '').slice(0, idLengthMax)
 }
 
-/** An id has up to 64 characters, and a number may follow. */
+/** An id has up to 64 characters; a number may be appended. */
 const idLengthMax = 56

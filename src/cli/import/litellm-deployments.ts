@@ -32,21 +32,21 @@ export interface ImportedProvider {
   models: ImportedModel[]
 }
 
-/** One entry of `model_list`, as it is served here. */
+/** One entry of `model_list`, as this gateway serves it. */
 export interface ImportedDeployment {
-  /** Where it is written. */
+  /** The place of the entry in the file. */
   entry: Pick<YamlValue, 'line' | 'path'>
-  /** What callers of LiteLLM write. */
+  /** The model name that callers of LiteLLM use. */
   name: string
-  /** The id that a fallback may mean it by; null for none. */
+  /** The id by which a fallback may refer to it; null for none. */
   ownId: string | null
-  /** A pattern stands for all models of its provider. */
+  /** Whether the entry is a pattern, which stands for all models of its provider. */
   isPattern: boolean
-  /** What callers write for a model of a pattern is its id here too. */
+  /** Whether callers may use the same ids here for models of a pattern. */
   keepsIds: boolean
   model: string
   provider: string
-  /** Lower first; those without one follow. */
+  /** Lower values come first; null comes last. */
   order: number
   weight: number | null
   rpm: number | null
@@ -54,13 +54,13 @@ export interface ImportedDeployment {
   accessGroups: readonly string[]
 }
 
-/** Everything that `model_list` becomes. */
+/** The results of reading `model_list`. */
 export interface ImportedList {
   providers: readonly ImportedProvider[]
   deployments: readonly ImportedDeployment[]
-  /** By their file. */
+  /** The secrets by the name of their file. */
   secrets: ReadonlyMap<string, string>
-  /** Variables that the deployments name, or that LiteLLM takes their keys from, carried or not. */
+  /** Variables that the deployments name, or from which LiteLLM takes their keys, imported or not. */
   variables: ReadonlySet<string>
 }
 
@@ -69,7 +69,7 @@ interface Sources extends ValueSources {
   credentials: ReadonlyMap<string, YamlValue>
 }
 
-/** Reads `model_list` into providers, one for each address and key, with the models of their entries. */
+/** Reads `model_list` into providers, one for each URL and key, with the models of their entries. */
 export function readDeployments(
   file: YamlValue,
   values: ValueSources & { map: PriceMap },
@@ -137,7 +137,7 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   if (mode === null) return refuse('there is no operation for its mode here')
   const unsent = unsendable(parameter, sources)
   if (unsent !== null) return refuse(`its ${unsent} can stand in no header`)
-  // There LiteLLM sends the key of the variable that is called as the provider's.
+  // In this case LiteLLM sends the key in the provider's own variable.
   if (address.baseUrl !== undefined && preset.keyVariable !== null && !parameter('api_key'))
     reading.variables.add(preset.keyVariable)
   const provider = providerFor(address, parameter, reading)
@@ -191,7 +191,7 @@ function remarkLimits(parameter: Parameter, remarks: Remarks): void {
     )
 }
 
-/** Whatever the deployment names of the environment, by its own parameters and those of its credential. */
+/** Notes the environment variables that the deployment names, by its own parameters and its credential's. */
 function noteVariables(values: readonly (YamlValue | undefined)[], { variables }: Reading): void {
   for (const value of values)
     for (const text of value?.texts() ?? []) {
@@ -203,7 +203,7 @@ function noteVariables(values: readonly (YamlValue | undefined)[], { variables }
 const headerNamePattern = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const headerValuePattern = /^[\x20-\x7e\xa0-\xff]*$/
 
-/** The parameter with characters that a request cannot carry; null when all can be sent. */
+/** The first parameter with characters that a request cannot carry; null when all can be sent. */
 function unsendable(parameter: Parameter, sources: Sources): string | null {
   const canBeSent = (value: YamlValue | null) =>
     headerValuePattern.test((plainText(value?.text() ?? '', sources) ?? '').trim())
@@ -213,7 +213,7 @@ function unsendable(parameter: Parameter, sources: Sources): string | null {
   return isSent ? null : 'extra_headers'
 }
 
-/** Undefined where it is not said; null for one that no operation serves. */
+/** Undefined when it is not stated; null for a mode that no operation serves. */
 function readMode(entry: YamlValue): ImportedModel['modality'] | undefined | null {
   const mode = entry.member('model_info')?.member('mode')?.text()
   if (mode == null) return undefined
@@ -240,7 +240,7 @@ function versionOf(parameter: Parameter, sources: Sources): string | null {
   return text == null ? null : plainText(text, sources)
 }
 
-/** The provider with this address and key, which several entries share. */
+/** The provider with this URL and key; several entries may share it. */
 function providerFor(address: Address, parameter: Parameter, reading: Reading): ImportedProvider {
   const { providers, sources, secrets } = reading
   const headers = Object.fromEntries(
@@ -300,13 +300,13 @@ function concurrencyOf(parameter: Parameter, { remarks }: Reading): number | nul
   return null
 }
 
-/** Where no entry says a key, LiteLLM has the provider's variable, which the file may set; null when it does not. */
+/** When no entry states a key, LiteLLM uses the provider's variable, which the file may set; null when it does not. */
 function variableKeyOf({ preset: { keyVariable }, baseUrl }: Address, { variables }: Sources): string | null {
   const isSet = keyVariable !== null && baseUrl === undefined && variables.has(keyVariable)
   return isSet ? `os.environ/${keyVariable}` : null
 }
 
-/** As it may stand in the name of a file. */
+/** The name in characters that suit a file's name. */
 function fileWord(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-')
 }
@@ -330,7 +330,7 @@ interface Named {
   remarks: Remarks
 }
 
-/** The public id of an entry's model, which its provider is given if it does not have it yet. */
+/** The public id of an entry's model. Adds the model to its provider if it is new. */
 function modelOf(entry: YamlValue, named: Named): string {
   const { provider, preset, asked, map, upstream, isPattern, mode, parameter, remarks } = named
   if (isPattern) {
@@ -355,14 +355,17 @@ function modelOf(entry: YamlValue, named: Named): string {
   return id
 }
 
-/** What the name tells of a model of a server of one's own, which is asked for text unless the file says otherwise. */
+/**
+ * The kind that the name implies for a model of a server that operators run; undefined when the name implies none. Such
+ * a server serves text unless the file says otherwise.
+ */
 function kindOf(name: string, preset: Preset): ImportedModel['modality'] | undefined {
   if (preset.pricesProviderId !== null) return undefined
   const { modality } = traitsOf(name, modelRulesOf(preset))
   return modality === null || modalityRow(modality).isConversation ? undefined : modality
 }
 
-/** Whether a pattern is written as the ids of the provider's models begin. */
+/** Whether a pattern equals the common beginning of the ids of the provider's models. */
 function isOwnPattern(
   name: string,
   asked: string,

@@ -2,7 +2,7 @@ import type { ImportedDeployment } from './litellm-deployments.ts'
 import type { Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
-/** One step of a chain, with where it is written. */
+/** One step of a chain, with its place in the file. */
 export interface Fallback {
   target: string
   value: YamlValue
@@ -13,21 +13,21 @@ interface Settings {
   litellm: YamlValue | null
 }
 
-/** Fallback chains as they are written. */
+/** The fallback chains of the file. */
 export interface Fallbacks {
   /** The models that a model name falls back to after any error: its own chain, else the general one. */
   of(name: string): readonly Fallback[]
   /** The same when the context of the model is too small. */
   ofContext(name: string): readonly Fallback[]
-  /** Where the chain of a name is written; null where it has none. */
+  /** The place of a name's chain in the file; null when it has none. */
   valueOf(name: string): YamlValue | null
-  /** Tells of a value, once for each message. */
+  /** Adds a remark about a value, once for each message. */
   remarkOnce(value: YamlValue, message: string): void
-  /** Tells of a deployment that gets no calls. */
+  /** Adds a remark about a deployment that gets no calls. */
   remarkWeightless(deployment: ImportedDeployment): void
 }
 
-/** Reads the chains of both sections; those of the router count first. */
+/** Reads the chains of both sections; those of the router win. */
 export function readFallbacks({ router, litellm }: Settings, remarks: Remarks): Fallbacks {
   const sections = [router, litellm].flatMap((section) => section ?? [])
   const chains = chainsOf(sections, 'fallbacks', remarks)

@@ -12,16 +12,16 @@ import { plainText, type ValueSources } from './litellm-values.ts'
 import { remarkUnread, type Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
-/** What LiteLLM's YAML file becomes. */
+/** The results of reading LiteLLM's YAML file. */
 export interface ImportedFile {
   addition: ConfigAddition
   deployments: readonly ImportedDeployment[]
   secrets: ReadonlyMap<string, string>
-  /** The master key's secret, with where it stands; null where there is none to carry. */
+  /** The master key's secret and its place in the file; null when there is none to import. */
   masterKey: { secret: string; value: YamlValue } | null
 }
 
-/** Reads the file. Settings that this gateway has no place for are reported with their line. */
+/** Reads the file. Settings that this gateway lacks are reported with their line. */
 export function readLitellmFile(
   file: YamlValue,
   { env, hasDatabase, map = {} }: { env: ValueSources['env']; hasDatabase: boolean; map?: PriceMap },
@@ -45,7 +45,7 @@ export function readLitellmFile(
   return { addition: { providers, ignoredVariables, ...names }, deployments, secrets, masterKey }
 }
 
-/** Those variables by which a provider that the file does not have would run as well. */
+/** The variables that would switch on providers that are not in the file. */
 function switchingVariables(
   variables: ReadonlySet<string>,
   providers: readonly { preset: string }[],

@@ -12,20 +12,20 @@ import type { ModelScope } from './litellm-scope.ts'
 import type { LitellmTeam } from './litellm-teams.ts'
 import type { Remarks } from './remarks.ts'
 
-/** What keys refer to. */
+/** The data that keys refer to. */
 export interface KeyContext {
   organizationId: string
   teams: ReadonlyMap<string, LitellmTeam>
-  /** By their ids. */
+  /** Budgets by id. */
   budgets: ReadonlyMap<string, LitellmRow>
   scope: ModelScope
   remarks: Remarks
 }
 
-/** LiteLLM's own interface makes keys of this team for itself; they last a day. */
+/** LiteLLM's own interface creates keys of this team for itself; they last a day. */
 const dashboardTeam = 'litellm-dashboard'
 
-/** A row of LiteLLM's keys as a key here; null for one that is not carried. */
+/** A row of LiteLLM's keys as a key of this gateway; null for one that is not imported. */
 export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | null {
   const { remarks } = context
   const name = nameOf(row)
@@ -67,7 +67,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
   return null
 }
 
-/** The problem that the store would have with the row when it reads the key again; null when there is none. */
+/** The problem that the store would have with the row on reading the key again; null when there is none. */
 function faultOf({ policy, rates }: AdoptedKey): string | null {
   try {
     parsePolicy(JSON.parse(renderPolicy(policy)))
@@ -89,7 +89,7 @@ function expiryOf(value: unknown, tell: (message: string) => void): number | nul
   return expiryMs
 }
 
-/** Its alias, else what LiteLLM shows of it, else the beginning of its hash; never its secret. */
+/** Its alias, otherwise the part that LiteLLM shows, otherwise the beginning of its hash; never its secret. */
 function nameOf(row: LitellmRow): string {
   const told = filledTextOrNull(row['key_alias']) ?? filledTextOrNull(row['key_name'])
   const shown = told?.replaceAll(/\p{Cc}+/gu, ' ').trim() ?? ''
@@ -156,7 +156,7 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
   return limit
 }
 
-/** The stricter of the key's own limit, or its budget's, and its team's. */
+/** The strictest among the limits of the key, its budget and its team. */
 function rateOf(
   row: LitellmRow,
   { subject, team, context }: Reading,
@@ -172,7 +172,7 @@ function rateOf(
   return rate
 }
 
-/** Columns that say something which is not carried, when they do. */
+/** Columns that are not imported; a remark is added when one has a value. */
 const columns: readonly (readonly [column: string, message: string])[] = [
   ['max_parallel_requests', 'keys have no limit of calls at once here'],
   ['model_max_budget', 'a key has one limit for all its models here'],

@@ -3,7 +3,7 @@ import type { Remarks } from './remarks.ts'
 import { findPrices, readPrices, type CarriedPrices, type PriceMap, type Unpriced } from './litellm-prices.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
-/** A model as it is to stand in the configuration file. */
+/** A model as the configuration file will state it. */
 export interface ImportedModel {
   id: string
   upstream: string
@@ -19,13 +19,13 @@ interface Described {
   parameter: (name: string) => YamlValue | null
   mode: ImportedModel['modality'] | undefined
   remarks: Remarks
-  /** What is asked, and of whom. */
+  /** The requested model and its preset. */
   asked: Pick<Unpriced, 'asked' | 'preset'>
   /** LiteLLM's map of prices; empty when none was given. */
   map: PriceMap
 }
 
-/** The model with what `model_info` says of its kind, prices and limits. */
+/** The model, with its kind, prices and limits from `model_info`. */
 export function readModel(
   { id, upstream }: Pick<ImportedModel, 'id' | 'upstream'>,
   { entry, parameter, mode, remarks, asked, map }: Described,
@@ -56,7 +56,10 @@ export function readModel(
   }
 }
 
-/** When the file states no price, LiteLLM uses its map. Here a key with a limit cannot use a model without a price. */
+/**
+ * When the file states no price, LiteLLM uses its map. In this gateway a key with a limit cannot use a model without a
+ * price.
+ */
 function unstated(
   entry: YamlValue,
   { unpriced, map, remarks }: { unpriced: Unpriced; map: PriceMap; remarks: Remarks },
@@ -80,7 +83,7 @@ function shownPrices(found: CarriedPrices): string {
     .join(', ')
 }
 
-/** A whole number of something. */
+/** Whether this is a positive whole number. */
 export function isCount(value: number | null | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0
 }

@@ -63,7 +63,7 @@ function readAliases(
     } else if (!isModelName(alias) || !isModelName(target)) {
       remarks.about(value, 'is not carried: an alias, or what it means, is none that callers can write here')
     } else found[alias] = target
-    // A pattern may offer a model that the file does not name.
+    // A pattern may serve a model that the file does not name.
     const isKnown = target == null || hasPatterns || names.has(target) || aliased.has(target)
     if (!isKnown) remarks.about(value, `means "${target}", which is no model_name that is carried`)
   }
@@ -99,7 +99,7 @@ interface Context {
   remarks: Remarks
 }
 
-/** The groups of a model name, then the groups of its fallbacks, then those of theirs; each endpoint once. */
+/** The groups of a model name, then those of its fallbacks, then those of theirs; each endpoint once. */
 function groupsOf(name: string, context: Context): readonly Group[] {
   const { fallbacks, remarks } = context
   const chain: string[] = []
@@ -130,7 +130,7 @@ function groupsOf(name: string, context: Context): readonly Group[] {
   return groups.slice(0, nameGroupsMax)
 }
 
-/** The names a call goes through: a fallback's own fallbacks come before the next one, as in LiteLLM. */
+/** Collects the names that a call goes through: a fallback's own fallbacks come before the next one, as in LiteLLM. */
 function follow(name: string, chain: string[], context: Context): void {
   if (chain.includes(name)) return
   chain.push(name)
@@ -147,12 +147,15 @@ function follow(name: string, chain: string[], context: Context): void {
 
 function targetOf(name: string, { own, aliases }: Context): string | null {
   let target = name
-  // Aliases have no cycles any more.
+  // Cycles of aliases were removed before.
   while (!own.has(target) && Object.hasOwn(aliases, target)) target = aliases[target] ?? target
   return own.has(target) ? target : null
 }
 
-/** Groups by `order`, with the weights that LiteLLM would pick by: those of the first parameter that the first one has. */
+/**
+ * Groups by `order`, with the weights that LiteLLM would use: those of the first weight parameter that the first
+ * deployment has.
+ */
 function tiersOf(
   deployments: readonly ImportedDeployment[],
   { fallbacks, remarks }: Context,
@@ -180,14 +183,14 @@ function tiersOf(
   })
 }
 
-/** Weights are shares; those of tokens a minute may be larger than a weight here can be. */
+/** Weights are shares; a limit of tokens per minute may exceed the largest weight here. */
 function bounded(group: Group): Group {
   const most = Math.max(...group.map(({ weight = 1 }) => weight))
   if (most <= weightMax) return group
   return group.map(({ weight = 1, ...member }) => ({ ...member, weight: (weight / most) * weightMax }))
 }
 
-/** The same model at the same provider twice is one member with both weights. */
+/** The same model at the same provider twice becomes one member with the sum of the weights. */
 function joined(members: readonly NameMember[]): Group {
   const found = new Map<string, NameMember>()
   for (const member of members) {

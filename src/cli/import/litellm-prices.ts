@@ -13,7 +13,7 @@ export type CarriedPrices = Record<string, string>
 /** LiteLLM's map of prices, by the names of models. */
 export type PriceMap = Readonly<Record<string, unknown>>
 
-/** Prices by LiteLLM's names, as members of the configuration, and by which power of ten they differ. */
+/** Prices by LiteLLM's names, with the configuration's names and the power of ten between them. */
 const prices: readonly (readonly [theirs: string, ours: string, power: number])[] = [
   ['input_cost_per_token', 'input_per_million', 6],
   ['output_cost_per_token', 'output_per_million', 6],
@@ -26,7 +26,7 @@ const prices: readonly (readonly [theirs: string, ours: string, power: number])[
   ['input_cost_per_request', 'per_request', 0],
 ]
 
-/** Prices that stand under LiteLLM's names; `textOf` tells each, and `refuse` hears of one that is no amount. */
+/** Reads prices under LiteLLM's names; `textOf` returns each, and `refuse` is called for an invalid one. */
 export function readPrices(
   textOf: (theirs: string) => string | null | undefined,
   refuse: (theirs: string) => void,
@@ -43,7 +43,7 @@ export function readPrices(
     const price = read(theirs, power)
     if (price !== null) found[ours] = price
   }
-  // LiteLLM itself bills the one or the other, and its own lists state both for the same second.
+  // LiteLLM bills only one of the two, and its own lists state both for the same second.
   for (const theirs of ['output_cost_per_second', 'input_cost_per_second']) {
     const price = read(theirs, 0)
     if (price !== null && (found['audio_per_second'] ?? '0') === '0') found['audio_per_second'] = price
@@ -51,25 +51,25 @@ export function readPrices(
   return found
 }
 
-/** A model whose price the file does not say. */
+/** A model without a price in the file. */
 export interface Unpriced {
   asked: LitellmModel
-  /** The name by which LiteLLM is told to look its price up; null where it is told none. */
+  /** The name under which LiteLLM looks its price up; null when the file names none. */
   baseModel: string | null
-  /** Where it is asked, and by which name. */
+  /** The preset and the name under which it is served. */
   preset: Preset
   upstream: string
 }
 
-/** Where prices come from, and what they are. */
+/** Prices and their source. */
 export interface LitellmPrices {
   source: string
   prices: CarriedPrices
 }
 
 /**
- * The price that LiteLLM would bill: from its map if one was given, else what the price list here has for the same model
- * at its maker. Null when the gateway knows the model's price at its address by itself; `unknown` when no source has one.
+ * The price that LiteLLM would bill: from its map if one was given, otherwise this gateway's price of the same model at
+ * its maker. Null when the gateway knows the model's price at its own URL; `unknown` when no source has one.
  */
 export function findPrices(
   { asked, baseModel, preset, upstream }: Unpriced,
@@ -88,7 +88,7 @@ export function findPrices(
     if (Object.keys(told).length > 0) return { source: `LiteLLM's map for ${name}`, prices: told }
   }
   if (isKnown(priceAt(preset, upstream))) return null
-  // A name may tell its maker where the provider is another, such as Azure or a proxy.
+  // A name may contain its maker when the provider is another, such as Azure or a proxy.
   for (const { provider, name } of [meant, parseLitellmModel(meant.name, null)].flatMap((one) => one ?? [])) {
     const maker = presetFor(provider)
     const known = maker === null ? {} : carried(priceAt(maker, name))
@@ -98,7 +98,7 @@ export function findPrices(
   return 'unknown'
 }
 
-/** What the gateway itself knows of a model's price. */
+/** The gateway's own price of a model. */
 function priceAt({ pricesProviderId: providerId, prices: own }: Preset, upstream: string): Price {
   const nowMs = Date.now()
   const facts = tableFacts({ table: pricePackage, providerId }, upstream, nowMs)
@@ -107,7 +107,7 @@ function priceAt({ pricesProviderId: providerId, prices: own }: Preset, upstream
 
 const isKnown = (price: Price): boolean => Object.keys(carried(price)).length > 0
 
-/** By which member the configuration states a unit, and by which power of ten that differs. */
+/** The configuration's member of each unit, and the power of ten between them. */
 const members: readonly (readonly [unit: PriceUnit, ours: string, power: number])[] = [
   ['inputToken', 'input_per_million', -9],
   ['outputToken', 'output_per_million', -9],

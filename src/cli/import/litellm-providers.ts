@@ -1,7 +1,7 @@
 import { findPreset } from '../../providers/registry.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 
-/** Providers that LiteLLM calls otherwise than this gateway does. */
+/** Providers whose LiteLLM name differs from this gateway's. */
 const slugOf: Readonly<Record<string, string>> = {
   azure_ai: 'azure',
   custom_openai: 'custom',
@@ -43,21 +43,21 @@ const unknownHere: ReadonlySet<string> = new Set([
   'watsonx',
 ])
 
-/** Which provider LiteLLM infers from a bare name. */
+/** The providers that LiteLLM infers from bare model names. */
 const inferred: readonly (readonly [RegExp, string])[] = [
   [/^(?:gpt-|o\d|chatgpt-|codex-|text-embedding-|whisper-|tts-)/, 'openai'],
   [/^claude-/, 'anthropic'],
 ]
 
-/** A deployment's `model`, taken apart. */
+/** A deployment's `model` in parts. */
 export interface LitellmModel {
-  /** As LiteLLM calls it. */
+  /** The provider, by LiteLLM's name. */
   provider: string
-  /** As the provider calls it. */
+  /** The model, by the provider's name. */
   name: string
 }
 
-/** Which model at which provider LiteLLM means; null when it does not say the provider in a way that is known here. */
+/** The model and the provider that LiteLLM means; null when the provider is unknown here. */
 export function parseLitellmModel(model: string, stated: string | null): LitellmModel | null {
   const slash = model.indexOf('/')
   const prefix = slash > 0 ? model.slice(0, slash) : null
@@ -74,13 +74,13 @@ function isProvider(name: string): boolean {
   return unknownHere.has(name) || presetFor(name) !== null
 }
 
-/** The preset of a provider as LiteLLM calls it; null when this gateway has none. */
+/** The preset of a provider, by LiteLLM's name; null when this gateway has none. */
 export function presetFor(provider: string): Preset | null {
   const preset = findPreset(Object.hasOwn(slugOf, provider) ? (slugOf[provider] ?? provider) : provider)
   return preset?.isSimulator ? null : preset
 }
 
-/** Whether LiteLLM means any server of the format by it, when an address is given. */
+/** Whether this name with a URL means any server of the format. */
 export function isAnyServer(provider: string): boolean {
   return provider === 'openai' || provider === 'text-completion-openai'
 }

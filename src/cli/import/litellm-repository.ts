@@ -1,17 +1,17 @@
 import { SQL } from 'bun'
 
-/** Rows that an import reads and writes at once. */
+/** The rows that an import reads and writes at once. */
 const importPageRows = 200
 import { CommandFailure } from '../failure.ts'
 
-/** A row with the names of its columns, as JSON has it; the times that count are Unix milliseconds in `…_ms`. */
+/** A row with its column names, as JSON; relevant times are Unix milliseconds in `…_ms`. */
 export type LitellmRow = Readonly<Record<string, unknown>>
 
-/** What is read of LiteLLM's database; nothing there is changed. */
+/** Reads LiteLLM's database; changes nothing there. */
 export interface LitellmDatabase {
-  /** The rows of a small table in the order of its key; empty where there is no such table. */
+  /** The rows of a small table in the order of its key; empty when the table does not exist. */
   table(name: LitellmTable): Promise<readonly LitellmRow[]>
-  /** All keys by their hashes, a page at a time. Throws CommandFailure where there is no such table. */
+  /** All keys in the order of their hashes, page by page. Throws CommandFailure when the table does not exist. */
   keys(): AsyncGenerator<readonly LitellmRow[]>
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ const tables = {
   LiteLLM_EndUserTable: 'user_id',
 } as const
 
-/** A table that is read as a whole. */
+/** A table that is read whole. */
 export type LitellmTable = keyof typeof tables
 
 const undefinedTable = '42P01'
@@ -39,7 +39,7 @@ export async function openLitellm(url: string): Promise<LitellmDatabase> {
     await sql.unsafe('select 1')
   } catch (error) {
     await sql.close({ timeout: 0 }).catch(() => undefined)
-    // The driver's message names no password; the address may have one, so it is not repeated.
+    // The driver's message never contains the password, but the URL may, so the URL is not repeated.
     throw new CommandFailure(`LiteLLM's database cannot be read: ${messageOf(error)}. See --database.`)
   }
   return {
@@ -78,7 +78,7 @@ async function rowsOf(sql: SQL, query: string, parameters: unknown[]): Promise<L
   }
 }
 
-/** Without the settings that only Prisma, by which LiteLLM connects, understands. */
+/** Removes settings that only Prisma, LiteLLM's database client, understands. */
 function connect(url: string): SQL {
   if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
     throw new CommandFailure('--database must be an address such as postgres://user:password@host/litellm.', {

@@ -1,7 +1,7 @@
 import { finiteNumberOrNull, recordOrEmpty } from '../../json/values.ts'
 import { parseCredits } from '../../core/money.ts'
 
-/** A spending limit as a key has it here. */
+/** A spending limit, in the form of this gateway's keys. */
 export interface RowLimit {
   amount: bigint | null
   reset: 'daily' | 'weekly' | 'monthly' | null
@@ -16,7 +16,7 @@ const resets: Readonly<Record<string, RowLimit['reset']>> = {
   '1mo': 'monthly',
 }
 
-/** The rest of a budget that is never renewed; the whole of one that is renewed, because it starts anew here. */
+/** The rest of a budget that is never renewed; the whole of a renewed one, because it starts anew here. */
 export function limitWith({
   most,
   spent,
@@ -37,12 +37,12 @@ function creditsOf(amount: number): bigint {
   try {
     return parseCredits(String(Math.max(0, amount)))
   } catch {
-    // More than there can be.
+    // Larger than any possible amount.
     return 9_000_000_000_000_000_000n
   }
 }
 
-/** Whether a column has a value that means anything. */
+/** Whether a column has a meaningful value. */
 export function saysSomething(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false
   if (Array.isArray(value)) return value.length > 0

@@ -2,17 +2,17 @@ import type { OperatorNames } from '../../catalog/operator-names.ts'
 import { isModelName } from '../../core/model-name.ts'
 import type { ImportedDeployment } from './litellm-deployments.ts'
 
-/** What names in a list of models stand for. */
+/** The meaning of names in a list of models. */
 export interface ModelScope {
-  /** Null means all models; unknown names are kept apart. */
+  /** Null means all models; unknown names are returned separately. */
   read(listed: readonly string[]): { models: readonly string[] | null; unknown: readonly string[] }
 }
 
-/** Words that LiteLLM has for all models, and for none. */
+/** LiteLLM's words for all models, and for none. */
 const allModels: ReadonlySet<string> = new Set(['all-proxy-models', '*'])
 const noModels = 'no-default-models'
 
-/** Reads lists of models by what was carried of the YAML file. */
+/** Reads lists of models, using the names and deployments imported from the YAML file. */
 export function createScope(
   { names, aliases }: OperatorNames,
   deployments: readonly ImportedDeployment[],

@@ -6,20 +6,20 @@ import type { LitellmRow } from './litellm-repository.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { Remarks } from './remarks.ts'
 
-/** The settings that a team adds to each of its keys. */
+/** The settings that a team gives to each of its keys. */
 export interface LitellmTeam {
   name: string
   isBlocked: boolean
-  /** Null for all. */
+  /** Null for all models. */
   models: readonly string[] | null
-  /** What is left of its budget, in nanocredits; null for none. */
+  /** The rest of its budget, in nanocredits; null for none. */
   left: bigint | null
   reset: 'daily' | 'weekly' | 'monthly' | null
   requestsPerMinute: number | null
   tokensPerMinute: number | null
 }
 
-/** Reads teams, and tells what all keys of one have together in LiteLLM and each for itself here. */
+/** Reads teams. Adds a remark for limits that a team's keys share in LiteLLM and that each key has by itself here. */
 export function readTeams(
   rows: readonly LitellmRow[],
   { scope, remarks }: { scope: ModelScope; remarks: Remarks },
@@ -72,7 +72,7 @@ export function readTeams(
   return new Map(teams)
 }
 
-/** Aliases of teams, as far as they can be those of the whole gateway. */
+/** The aliases of teams that can apply to the whole gateway. */
 export function readTeamAliases(
   rows: { teams: readonly LitellmRow[]; models: readonly LitellmRow[] },
   known: { names: Readonly<Record<string, unknown>>; aliases: Readonly<Record<string, string>> },
@@ -111,7 +111,7 @@ export function readTeamAliases(
   return found
 }
 
-/** Some versions store JSON as text within JSON. */
+/** Some versions store JSON as a text inside JSON. */
 function parsed(value: unknown): Record<string, unknown> {
   if (typeof value !== 'string') return recordOrEmpty(value)
   try {

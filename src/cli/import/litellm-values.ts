@@ -1,28 +1,28 @@
 import type { YamlValue } from './yaml-tree.ts'
 
-/** Where the values of secrets and addresses may come from. */
+/** The sources of values for secrets and URLs. */
 export interface ValueSources {
   /** `environment_variables` of the file. */
   variables: ReadonlyMap<string, YamlValue>
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** A secret as the configuration is to name it, and what to store for that. */
+/** A secret as the configuration refers to it, and the text to store for it. */
 export interface CarriedSecret {
   /** `${env:NAME}` or `${file:./secrets/NAME}`. */
   reference: string
-  /** The text to store in that file; absent where a variable holds it. */
+  /** The text to store in that file; absent when a variable holds it. */
   stored?: { file: string; text: string }
 }
 
 const variablePattern = /^os\.environ\/([\w]+)$/
 
-/** The variable that a value names instead of saying it itself; null when it says it. */
+/** The variable that a value names; null when the value is literal. */
 export function variableOf(text: string): string | null {
   return variablePattern.exec(text)?.[1] ?? null
 }
 
-/** A secret without its text in the configuration: by its variable, or by a file of that name. */
+/** A secret whose text is kept out of the configuration: by its variable, or in a file of that name. */
 export function carrySecret(text: string, name: string, { variables }: ValueSources): CarriedSecret {
   const variable = variableOf(text)
   const literal = variable === null ? text : variables.get(variable)?.text()
@@ -32,7 +32,7 @@ export function carrySecret(text: string, name: string, { variables }: ValueSour
   return { reference: `\${file:./${file}}`, stored: { file, text: literal } }
 }
 
-/** A value's text, also when it names a variable of the file or the environment; null when that is not set. */
+/** A value's text; for a named variable of the file or the environment its value, or null when it is not set. */
 export function plainText(text: string, { variables, env }: ValueSources): string | null {
   const variable = variableOf(text)
   if (variable === null) return text
@@ -42,7 +42,7 @@ export function plainText(text: string, { variables, env }: ValueSources): strin
 
 const decimal = /^(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,3}))?$/
 
-/** A decimal amount times a power of ten, exactly, in plain digits; null of anything else. */
+/** A decimal amount times a power of ten, exactly, in plain digits; null for any other text. */
 export function scaled(text: string, power: number): string | null {
   const match = decimal.exec(text.trim().replace(/^\+/, ''))
   if (!match || `${match[1]}${match[2]}` === '') return null

@@ -1,12 +1,12 @@
-/** Names that an import tells of a list before it counts the rest. */
+/** The names of a list that an import shows before it only counts the rest. */
 const importNamesShown = 3
 import type { YamlValue } from './yaml-tree.ts'
 
-/** Something that was not carried, or not as it was; never with a secret. */
+/** A setting that was not imported, or not unchanged; never contains a secret. */
 export interface Remark {
-  /** In the YAML file; null of what stands in the database. */
+  /** The line in the YAML file; null for a row of the database. */
   line: number | null
-  /** What it is about: a path in the file, or a row and its column. */
+  /** The subject: a path in the file, or a row and its column. */
   subject: string
   message: string
 }
@@ -15,17 +15,17 @@ export interface Remark {
 export class Remarks {
   readonly #found: Remark[] = []
 
-  /** About a value of the file. */
+  /** Adds a remark about a value of the file. */
   about({ line, path }: Pick<YamlValue, 'line' | 'path'>, message: string): void {
     this.#found.push({ line, subject: path, message })
   }
 
-  /** About a row of the database. */
+  /** Adds a remark about a row of the database. */
   aboutRow(subject: string, message: string): void {
     this.#found.push({ line: null, subject, message })
   }
 
-  /** About many names of one row: the first few, and how many there are. */
+  /** Adds a remark about many names of one row: the first few, and their number. */
   aboutNames(subject: string, names: readonly string[], message: (shown: string) => string): void {
     if (names.length === 0) return
     const shown = names.slice(0, importNamesShown).map((name) => `"${name}"`)
@@ -33,7 +33,7 @@ export class Remarks {
     this.aboutRow(subject, message(more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')))
   }
 
-  /** Those of the file by their lines, then those of the database by what they are about. */
+  /** The remarks about the file by line, then those about the database by subject. */
   sorted(): readonly Remark[] {
     return this.#found.toSorted(
       (left, right) =>
@@ -45,13 +45,13 @@ export class Remarks {
 /** Rows of the database follow all lines of the file. */
 const lastLine = Number.MAX_SAFE_INTEGER
 
-/** Without the rules of a language, so that the order is the same everywhere. */
+/** Does not use a language's rules, so that the order is the same everywhere. */
 function compare(left: string, right: string): number {
   if (left === right) return 0
   return left < right ? -1 : 1
 }
 
-/** Why settings of these names are not carried, wherever they stand. */
+/** Why settings of these names are not imported, wherever they occur. */
 const reasons: Readonly<Record<string, string>> = {
   num_retries: 'a call has six attempts here, and what may pass is tried again',
   max_retries: 'a call has six attempts here, and what may pass is tried again',

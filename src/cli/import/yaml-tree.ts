@@ -14,21 +14,21 @@ import {
 } from 'yaml'
 import { CommandFailure } from '../failure.ts'
 
-/** What all values of one file share. */
+/** The common data of all values of one file. */
 interface Tree {
   document: Document.Parsed
   lines: LineCounter
-  /** Values that somebody has asked for. */
+  /** The values that were read. */
   read: Set<Node>
 }
 
-/** A value of a YAML file that knows its line and its path, and what of it was asked for. */
+/** A value of a YAML file with its line and path, which remembers what was read of it. */
 export class YamlValue {
   /** Such as `model_list[2].litellm_params.rpm`; empty for the whole file. */
   readonly path: string
   readonly #node: Node
   readonly #tree: Tree
-  /** Where its key stands, or itself. */
+  /** The position of its key, otherwise its own. */
   readonly #offset: number
 
   constructor(node: Node, path: string, { tree, offset }: { tree: Tree; offset: number }) {
@@ -43,13 +43,13 @@ export class YamlValue {
     return this.#tree.lines.linePos(this.#offset).line
   }
 
-  /** The member of this name; null where there is none, it is null, or this is no mapping. It counts as read. */
+  /** The member of this name; null when it is absent or null, or when this value is not a mapping. Marks it as read. */
   member(name: string): YamlValue | null {
     const found = this.#pairs().find(([key]) => key === name)
     return found ? this.#child(found[1], this.#below(name), found[2]) : null
   }
 
-  /** All members by their names, which count as read; empty of anything but a mapping. */
+  /** All members by name, marked as read; empty unless this is a mapping. */
   members(): [string, YamlValue][] {
     return this.#pairs().flatMap(([name, node, offset]): [string, YamlValue][] => {
       const child = this.#child(node, this.#below(name), offset)
@@ -57,14 +57,14 @@ export class YamlValue {
     })
   }
 
-  /** The entries of a list, which count as read; empty of anything else. */
+  /** The entries of a list, marked as read; empty unless this is a list. */
   items(): YamlValue[] {
     return this.#nodes().flatMap(
       (node, index) => this.#child(node, `${this.path}[${index}]`, offsetOf(node)) ?? [],
     )
   }
 
-  /** The text of a string, or a number or truth value as it is written; null of anything else. */
+  /** The text of a string, number or truth value as written; null for any other value. */
   text(): string | null {
     if (!isScalar(this.#node)) return null
     const { value, source } = this.#node
@@ -72,7 +72,7 @@ export class YamlValue {
     return typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : null
   }
 
-  /** All texts in it, at any depth; none of them counts as read. What stands there by an alias again is told once. */
+  /** All texts in it, at any depth, without marking them as read. A value repeated by an alias is returned once. */
   *texts(seen = new Set<Node>()): Generator<string> {
     if (seen.has(this.#node)) return
     seen.add(this.#node)
@@ -95,13 +95,15 @@ export class YamlValue {
     return isMap(this.#node)
   }
 
-  /** Everything below counts as read. */
+  /** Marks all values below as read. */
   readAll(): this {
     for (const child of [...this.members().map(([, value]) => value), ...this.items()]) child.readAll()
     return this
   }
 
-  /** What nobody has asked for, in the order of the file; of a value that was not asked for, the whole of it. */
+  /**
+   * The values that were never read, in the order of the file; of a value that was never read, only the value itself.
+   */
   *unread(): Generator<YamlValue> {
     for (const [name, node, offset] of this.#pairs())
       yield* this.#unreadBelow(node, this.#below(name), offset)
@@ -129,7 +131,7 @@ export class YamlValue {
     return isSeq(this.#node) ? this.#node.items.map((item) => resolved(item as Node, this.#tree)) : []
   }
 
-  /** Members with their own before those of a merged mapping (`<<`). */
+  /** The members; a mapping's own come before those of a merged one (`<<`). */
   #pairs(): [name: string, node: Node, offset: number][] {
     return isMap(this.#node) ? pairsOf(this.#node, this.#tree) : []
   }
@@ -147,7 +149,7 @@ function pairsOf(map: YAMLMap, tree: Tree): [string, Node, number][] {
   return [...own, ...merged.filter(([name]) => !names.has(name))]
 }
 
-/** Of a mapping that another one takes in, or of several. */
+/** The members of one merged mapping, or of several. */
 function mergedPairs(node: Node, tree: Tree): [string, Node, number][] {
   if (isMap(node)) return pairsOf(node, tree)
   return isSeq(node) ? node.items.flatMap((one) => mergedPairs(resolved(one as Node, tree), tree)) : []
@@ -161,7 +163,7 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0
 }
 
-/** Reads a YAML file. Throws CommandFailure with the line where it is none, or holds no mapping. */
+/** Reads a YAML file. Throws CommandFailure, with the line, when it is not YAML or not a mapping. */
 export function parseYaml(text: string, file: string): YamlValue {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })

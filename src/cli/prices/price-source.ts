@@ -9,19 +9,21 @@ import type { CommandContext } from '../context.ts'
 import { CommandFailure } from '../failure.ts'
 import { readTar } from './tar.ts'
 
-/** A price list as it was found: its data, not looked at yet, and where it is from in words. */
+/** An unchecked price list, and a description of its source. */
 export interface FoundPrices {
   data: unknown
   source: string
 }
 
-/** Where a package keeps its data, the surest first: a file of data, then the code that holds it. */
+/**
+ * The places where a package may keep its data, the most reliable first: a data file, then the code that contains it.
+ */
 const dataFiles = ['data.json', 'dist/data.json', 'dist/index.js', 'dist/index.cjs', 'index.js'] as const
 const packagePattern = /^(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.^~+-]+)?$/
 
 /**
- * Finds the prices that the operator names: a file of data, a package as a folder or as the archive that registries have,
- * or a package of the registry that his npm uses. Nothing that is found is run. Throws CommandFailure.
+ * Finds the prices that the operator names: a data file, a package as a folder or as a registry's archive, or a package
+ * of the registry that the operator's npm uses. It never runs code that it finds. Throws CommandFailure.
  */
 export async function findPrices(
   named: string,
@@ -49,7 +51,7 @@ function readPath(path: string): FoundPrices {
   return { data: parse(bytes.toString('utf8'), basename(path)), source: basename(path) }
 }
 
-/** An archive has the package's files below one folder. */
+/** An archive has all files of the package below one folder. */
 function readArchive(bytes: Uint8Array<ArrayBuffer>, path: string): FoundPrices {
   let files: ReadonlyMap<string, string>
   try {
@@ -88,7 +90,7 @@ function parse(text: string, file: string): unknown {
   }
 }
 
-/** By the operator's own npm, so that his registry, proxy and login count. */
+/** Uses the operator's own npm, so that its registry, proxy and login apply. */
 async function readPackage(named: string, { env }: Pick<CommandContext, 'env'>): Promise<FoundPrices> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-prices-'))
   try {

@@ -21,10 +21,10 @@ import { createPaint, printable } from '../paint.ts'
 import { renderTable } from '../table.ts'
 import { findPrices } from './price-source.ts'
 
-/** Lines of a comparison that are shown of models that came or went. */
+/** The most lines that a comparison shows about added and removed models. */
 const priceLinesShownMax = 40
 
-/** `headrace prices`: which default prices count, and other ones in their place without a release. */
+/** `headrace prices`: shows the default prices in use, and replaces them without a new release. */
 export function runPrices(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('prices', args, { yes: { type: 'boolean' }, force: { type: 'boolean' } }, 2)
   const [verb = 'list', named] = parsed.words
@@ -80,7 +80,7 @@ async function updatePrices(named: string, parsed: Parsed, context: CommandConte
   return withStorage(context, (storage) => takePrices({ table, source }, storage, parsed, context))
 }
 
-/** `table` null: those that the program came with. */
+/** A `table` of null means the prices that came with the program. */
 async function takePrices(
   { table, source }: { table: PriceTable | null; source: string },
   { priceLists }: CliStorage,

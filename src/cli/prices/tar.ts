@@ -1,6 +1,6 @@
 const blockBytes = 512
 
-/** The files of an archive as texts, by their paths without the first folder. Throws for one that is cut off. */
+/** The files of an archive as texts, by their paths without the first folder. Throws for a truncated archive. */
 export function readTar(bytes: Uint8Array): ReadonlyMap<string, string> {
   const files = new Map<string, string>()
   const text = new TextDecoder()

@@ -9,7 +9,7 @@ import { findOrganization, withStorage } from '../local-storage.ts'
 import { createPaint } from '../paint.ts'
 import { renderTable } from '../table.ts'
 
-/** `headrace credits` and `headrace credits add <amount>`: on the database directly. */
+/** `headrace credits` and `headrace credits add <amount>`: works on the database directly. */
 export async function runCredits(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('credits', args, { org: { type: 'string' } }, 2)
   const [action, amount] = parsed.words

@@ -26,7 +26,7 @@ const options = {
   ...Object.fromEntries(ruleNames.map((name) => [name, text])),
 } as const
 
-/** What one action works with. */
+/** The parts that one action uses. */
 interface KeyAction {
   parsed: Parsed
   storage: CliStorage
@@ -36,7 +36,10 @@ interface KeyAction {
 
 type Act = (action: KeyAction) => Promise<void>
 
-/** `headrace keys list|create|set|rotate|disable|enable|delete`: on the database directly, also while a gateway runs. */
+/**
+ * `headrace keys list|create|set|rotate|disable|enable|delete`: works on the database directly, also while a gateway
+ * runs.
+ */
 export async function runKeys(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('keys', args, options, 2)
   const [name = 'list'] = parsed.words
@@ -59,7 +62,7 @@ export async function runKeys(args: readonly string[], context: CommandContext):
   return 0
 }
 
-/** An option that an action takes no notice of is a slip: what it asks for would be thought done. */
+/** An option that an action would ignore is a mistake: the user would believe that it was done. */
 function refuseStrayOptions(name: string, { given }: Parsed): void {
   const stray = given.find((option) => {
     if (option === 'org') return false
@@ -122,7 +125,7 @@ function stateOf({ disabled, expiresAtMs }: KeyRecord, paint: Paint): string {
   return expiresAtMs !== null && expiresAtMs <= Date.now() ? paint.yellow('expired') : paint.green('active')
 }
 
-/** Only what the key adds to its organization's rules. */
+/** Only the rules that the key adds to its organization's. */
 function rulesOf(key: KeyRecord): string {
   const rules = showRules(key).flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]))
   return rules.length === 0 ? '-' : rules.join(' ')
@@ -154,7 +157,7 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
 
 function showSecret({ key, secret }: CreatedKey, context: CommandContext): void {
   const variable = key.kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
-  // The secret alone goes to stdout, so that a script can take it from there.
+  // Only the secret goes to stdout, so that a script can read it there.
   context.writeError(`${key.keyId}, shown once:\n`)
   context.write(`${secret}\n`)
   context.writeError(`Use it: export ${variable}=<the key above>\n`)
@@ -185,12 +188,14 @@ async function set(action: KeyAction): Promise<void> {
     )
   }
   refuseIdleLimits(changes, await findKey(action))
-  // A reset without its limit would come back with the next limit, long after anybody thought of it.
+  // A reset without its limit would return with the next limit, long after the user forgot it.
   const isLimitGone = changes.limitNanocredits === null
   await change(action, { ...changes, ...(isLimitGone ? { limitReset: null } : {}) }, 'changed')
 }
 
-/** Throws a usage failure for limits that would limit nothing: a reset without a limit, any on a key that makes no calls. */
+/**
+ * Throws a usage failure for limits without effect: a reset without a limit, or any limit on a key that makes no calls.
+ */
 function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>): void {
   const { limitNanocredits = key.limitNanocredits, limitReset = null, rates } = changes
   if (key.kind === 'management') {
@@ -226,7 +231,7 @@ async function findKey({ parsed, storage, organizationId }: KeyAction): Promise<
   throw new CommandFailure(`There is no key "${wanted}". "npx headrace keys" lists their ids.`)
 }
 
-/** All keys, the oldest first: those that "headrace try" made and disabled count too, so there can be many. */
+/** All keys, the oldest first. Disabled keys that "headrace try" made are included, so there can be many. */
 async function* keyPages(storage: CliStorage, organizationId: string): AsyncGenerator<readonly KeyRecord[]> {
   for (let offset = 0; ; offset += cliKeysMax) {
     const page = await storage.keys.list(organizationId, { offset, limit: cliKeysMax, includeDisabled: true })
@@ -250,17 +255,17 @@ function changesOf(parsed: Parsed): KeyChanges {
   }
 }
 
-/** The longest that a secret may outlive its successor's making: 90 days. */
+/** The longest time for which an old secret may stay valid beside its successor: 90 days. */
 const overlapMsMax = 90 * 24 * 3_600_000
 
-/** The moment that is meant: after a time from now, or at the beginning of a day (UTC); null for never. */
+/** The moment that the text names: after a duration from now, or at the beginning of a day (UTC); null for never. */
 function expiryOf(value: string): number | null {
   if (value === 'none') return null
   const afterMs = durationOf(value)
   const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(value)
   const dateMs = isDate ? Date.parse(value) : Number.NaN
   const atMs = afterMs === null ? dateMs : Date.now() + afterMs
-  // What is no day of its month would be one of the next.
+  // JavaScript would read a day that its month lacks as a day of the next month.
   const isOwnDay = afterMs !== null || new Date(dateMs || 0).toISOString().startsWith(value.slice(0, 10))
   if (atMs > Date.now() && atMs <= latestExpiryMs && isOwnDay) return atMs
   throw usageFailure(

@@ -16,7 +16,9 @@ import {
 } from './rules.ts'
 import { suggestionFor } from '../suggestion.ts'
 
-/** `headrace org` and `headrace org set <setting> <value>`: on the database directly, also while a gateway runs. */
+/**
+ * `headrace org` and `headrace org set <setting> <value>`: works on the database directly, also while a gateway runs.
+ */
 export async function runOrganization(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('org', args, { org: { type: 'string' } }, 3)
   const changes = parsed.words.length === 0 ? null : changesOf(parsed.words)
@@ -55,7 +57,7 @@ async function change(
   }
   warnOfUnknownWords(changes, context)
   if (changes.accountMode !== 'prepaid') return
-  // Also when it was prepaid already: what was still running as tracked at the change is booked by doing it again.
+  // Also run when the organization was prepaid already: it books usage that was still tracked when the mode changed.
   const { balance } = await storage.accounts.reconcileCredits(organizationId)
   const refused =
     balance > 0n ? '' : '; every call is refused with 402 until there are some: npx headrace credits add 10'

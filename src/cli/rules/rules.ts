@@ -7,7 +7,7 @@ import { presets } from '../../providers/registry.ts'
 import type { CommandContext } from '../context.ts'
 import { usageFailure } from '../failure.ts'
 
-/** What one rule's value on the command line changes. Throws a usage failure for a value that makes no sense. */
+/** The changes that a rule's value on the command line makes. Throws a usage failure for an invalid value. */
 type Reader = (value: string, rule: Rule) => RuleChanges
 
 interface Rule {
@@ -36,10 +36,10 @@ const readers = {
   }),
 } satisfies Readonly<Record<string, Reader>>
 
-/** A rule that organizations and keys have alike, by its name on the command line. */
+/** A rule that organizations and keys share, by its name on the command line. */
 export type RuleName = keyof typeof readers
 
-/** All of them, in the order in which they are shown. */
+/** All rules, in the order in which they are shown. */
 export const ruleNames: readonly RuleName[] = Object.keys(readers) as RuleName[]
 
 /** Whether a word is the name of a rule. */
@@ -47,7 +47,7 @@ export function isRuleName(name: string): name is RuleName {
   return Object.hasOwn(readers, name)
 }
 
-/** What the given values change; rules without a value stay. Throws a usage failure that names the rule. */
+/** The changes of the given values; rules without a value stay. Throws a usage failure, which names the rule. */
 export function readRules(
   valueOf: (name: RuleName) => string | undefined,
   command: 'org' | 'keys',
@@ -67,10 +67,10 @@ export function readRules(
   }
 }
 
-/** A rule as it is typed, or null where it forbids nothing. */
+/** A rule as users type it; the value is null when it forbids nothing. */
 export type ShownRule = readonly [name: RuleName, value: string | null]
 
-/** The rules as they would be typed. */
+/** The rules as users would type them. */
 export function showRules({ policy, rates }: { policy: Policy; rates: Rates }): readonly ShownRule[] {
   return [
     ['requests-per-minute', numberOf(rates.requestsPerMinute)],
@@ -85,19 +85,19 @@ export function showRules({ policy, rates }: { policy: Policy; rates: Rates }): 
   ]
 }
 
-/** What a rule's value is called where it forbids nothing. */
+/** The value of a rule that forbids nothing. */
 export function openValueOf(name: RuleName): string {
   if (name === 'allowed-providers' || name === 'allowed-models') return 'all'
   return name === 'require-zdr' || name === 'deny-data-collection' ? 'off' : 'none'
 }
 
-/** Says on stderr which words of a rule nobody here knows, or mean something else. */
+/** Warns on stderr about words of a rule that are unknown or mean something else. */
 export function warnOfUnknownWords(changes: RuleChanges, context: CommandContext): void {
   warnOfUnknownProviders(changes, context)
   warnOfUnknownModels(changes, context)
 }
 
-/** A slip of the pen in an allow-list refuses every call. */
+/** A misspelt word in an allow-list refuses every call. */
 function warnOfUnknownProviders({ policy }: RuleChanges, context: CommandContext): void {
   const known = new Set(presets.flatMap(({ slug, name }) => [slug, name.toLowerCase()]))
   for (const { id } of context.readConfig().providers) if (id !== undefined) known.add(id)
@@ -107,7 +107,7 @@ function warnOfUnknownProviders({ policy }: RuleChanges, context: CommandContext
   }
 }
 
-/** A prohibition that forbids nothing looks like one that does. */
+/** A misspelt word in a deny-list forbids nothing, but looks as if it did. */
 function warnOfUnknownModels({ policy }: RuleChanges, context: CommandContext): void {
   const { names, aliases, providers } = context.readConfig()
   const own = providers.flatMap(({ models = [] }) => models.map(({ id }) => id))
@@ -153,7 +153,7 @@ function ignoredOf(value: string, rule: Rule): readonly string[] {
 function namesOf(value: string, { name, command, open }: Rule & { open: string }): readonly string[] {
   const names = [...new Set(value.split(',').map((part) => part.trim()))]
   const isFine = names.every((part) => /^[^\s\p{Cc}]+$/u.test(part) && part.length <= modelIdLengthMax)
-  // `all` or `none` inside a list is a slip; as a name it would shut everybody out, or nobody.
+  // `all` or `none` inside a list is a mistake; as a name it would exclude every caller, or none.
   const isSlip = names.includes('all') || names.includes('none')
   if (isFine && !isSlip && names.length <= policyListMax) return names
   throw usageFailure(`${name} is ${open}, or names with commas between them and no spaces.`, command)

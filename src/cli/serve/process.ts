@@ -1,11 +1,11 @@
-/** A supervisor and a terminal both signal the whole group, so the same request to stop often comes twice. */
+/** A supervisor and a terminal both signal the whole process group, so one request to stop often arrives twice. */
 const repeatedSignalMs = 1_000
 
-/** Who is told of signals besides the one that ends the process. */
+/** Listeners for signals other than the first that ends the process. */
 export interface SignalListeners {
-  /** Somebody insists on the end. */
+  /** A second signal asks for the end. */
   again(): void
-  /** SIGHUP, by which operators ask a server to read its configuration again. It ends nothing. */
+  /** SIGHUP, with which operators ask a server to reload its configuration. It ends nothing. */
   reload(): void
 }
 
@@ -24,7 +24,7 @@ export function untilSignal({ again, reload }: SignalListeners): Promise<NodeJS.
   return promise
 }
 
-/** Asks whoever sits at the terminal; an empty answer when nobody does. */
+/** Asks the user at the terminal; returns an empty answer when there is no terminal. */
 export async function askPerson(question: string): Promise<string> {
   if (!process.stdin.isTTY) return ''
   process.stdout.write(question)
@@ -35,9 +35,9 @@ export async function askPerson(question: string): Promise<string> {
 type Output = NodeJS.WriteStream
 
 /**
- * A reader that has gone (`headrace credits | head -1`) is nobody's failure, and a full disk below the log must not end a
- * gateway: what cannot be written is lost. The set is filled with the outputs that lost something to anything but a reader
- * who left.
+ * A closed reader (`headrace credits | head -1`) is not a failure, and a full disk under the log must not end a
+ * gateway: output that cannot be written is dropped. The returned set collects the outputs that dropped something for
+ * another reason than a closed reader.
  */
 export function outliveReaders(): ReadonlySet<Output> {
   const lost = new Set<Output>()
@@ -50,10 +50,10 @@ export function outliveReaders(): ReadonlySet<Output> {
 }
 
 /**
- * Resolves when everything written has left this process; nothing can be written after it. Writing to a pipe does not wait, and ending the process before
- * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for, and one that is stuck no
- * longer than `waitMs` where it is given: a list may stand in a pager for hours, but a gateway was asked to stop. Nor is
- * an output in `lost`: a full disk tells its end to nobody.
+ * Resolves when all output has left this process; nothing can be written afterwards. Writing to a pipe does not wait,
+ * so ending the process earlier would cut a long list after the pipe's first 64 kB. A closed reader is not waited for,
+ * and a blocked one no longer than `waitMs`, if given: a list may stay in a pager for hours, but a gateway must stop.
+ * An output in `lost` is skipped too, because a full disk never reports its end.
  */
 export async function flushOutput(
   waitMs: number | null = null,

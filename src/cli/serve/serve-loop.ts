@@ -2,11 +2,11 @@ import { constants } from 'node:os'
 import type { CommandContext, ProviderCheck } from '../context.ts'
 import type { SignalListeners } from './process.ts'
 
-/** The running gateway as its console sees it. */
+/** The running gateway as the command sees it. */
 export interface ServedGateway {
   listen(): { url: string; port: number; metricsUrl: string | null }
   stop(): Promise<void>
-  /** Says in the log that the configuration is read at the start alone. */
+  /** Logs that the configuration is read only at the start. */
   refuseReload(): void
   checkProviders(): Promise<readonly ProviderCheck[]>
   unpricedModels(): readonly string[]
@@ -21,10 +21,10 @@ export interface ServedGateway {
   }
 }
 
-/** What the loop needs of the outside. */
+/** The functions and settings that the loop needs. */
 export interface ServeDependencies {
   config: { host: string; port: number; dataFolder: string; databaseUrl: string }
-  /** Throws when the port cannot be listened on, before anything is made. */
+  /** Throws when the process cannot listen on the port; called before anything is created. */
   requirePort: () => void
   create: () => Promise<ServedGateway>
   context: Pick<CommandContext, 'write' | 'writeError'>
@@ -34,10 +34,10 @@ export interface ServeDependencies {
   uptimeMs: () => number
 }
 
-/** Starts, says what there is to say, and resolves with the exit code once a signal has stopped it. */
+/** Starts the gateway, prints its start messages, and resolves with the exit code after a signal has stopped it. */
 export async function serveUntilSignal(dependencies: ServeDependencies): Promise<number> {
   const { context } = dependencies
-  // Listened for from the beginning: the first process of a container ignores a signal that nobody listens for.
+  // Listens from the beginning, because the first process of a container ignores signals without a listener.
   let gateway: ServedGateway | null = null
   const signal = dependencies.untilSignal({
     again: () => context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
@@ -46,7 +46,7 @@ export async function serveUntilSignal(dependencies: ServeDependencies): Promise
   try {
     dependencies.requirePort()
     const started = await Promise.race([dependencies.create(), signal])
-    // Nothing runs yet, and whatever is half done is made good by the next start.
+    // Nothing runs yet, and the next start repairs anything half done.
     if (typeof started === 'string') return exitCodeOf(started)
     gateway = started
   } catch (error) {
@@ -58,7 +58,7 @@ export async function serveUntilSignal(dependencies: ServeDependencies): Promise
     context.write(metrics + greeting(url, gateway, dependencies.uptimeMs()))
   } catch (error) {
     await gateway.stop()
-    // The port was taken between the look and this. The keys are made already, and no later start shows them.
+    // Another process took the port after the check. The keys exist already, and no later start shows them.
     const keys = keyLines(gateway)
     if (keys.length > 0) context.write(`${keys.slice(1).join('\n')}\n\n`)
     return refuse(error, dependencies)
@@ -70,7 +70,7 @@ export async function serveUntilSignal(dependencies: ServeDependencies): Promise
   return 0
 }
 
-/** As shells count what ended by a signal. */
+/** The number that shells use for a process ended by a signal. */
 function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
@@ -91,7 +91,7 @@ function greeting(url: string, gateway: ServedGateway, uptimeMs: number): string
   return `${lines.join('\n')}\n`
 }
 
-/** The keys that this start made, after an empty line; nothing when it made none. */
+/** The keys that this start created, after an empty line; empty when it created none. */
 function keyLines({ bootstrapped: { key, managementKey } }: ServedGateway): string[] {
   if (key === null && managementKey === null) return []
   const lines = ['', 'Shown once, so keep them:']
@@ -133,8 +133,8 @@ function refuse(error: unknown, { config, context }: ServeDependencies): number 
 }
 
 /**
- * What a start or an opening of storage failed of, in one line with the next command; null when it is a bug. The doctor is
- * not sent to itself.
+ * The reason why a start or an opening of storage failed, in one line with the next command; null when it is a bug. The
+ * doctor's own message does not recommend the doctor.
  */
 export function explainFailure(
   error: unknown,
@@ -152,19 +152,19 @@ export function explainFailure(
     return `the disk of ${config.dataFolder} is full. Free some space and start again: npx headrace serve`
   if (error instanceof Error && refusals.has(error.name)) return message
   if (error instanceof Error && error.name === 'GatewayError') {
-    // Anything else says itself what to mend, such as two bootstrap keys that are one.
+    // Other errors contain their own remedy, such as two bootstrap keys that are equal.
     if (propertyOf(error, 'type') !== 'storage_unavailable') return message
     return explainStorage(error, config.databaseUrl) + (isDoctor ? '.' : ', then: npx headrace doctor')
   }
   return null
 }
 
-/** Errors that say themselves what is in the way and what to do. */
+/** Errors that contain their own reason and remedy. */
 const refusals: ReadonlySet<string> = new Set(['SchemaMismatch', 'SchemaOccupied', 'BlobStoreMismatch'])
 
 const sqlite = 'sqlite:'
 
-/** Which database does not work and why, without its password, and what to look at; no full stop at the end. */
+/** The failing database and the reason, without its password, and what to check; no full stop at the end. */
 function explainStorage({ message, cause }: Error, databaseUrl: string): string {
   const reason = cause instanceof Error ? ` (${cause.message})` : ''
   if (!databaseUrl.startsWith(sqlite))
@@ -196,7 +196,7 @@ function explainListening(code: string | null, { host, port }: ServeDependencies
   return `there is no address ${host} on this machine. Use HEADRACE_HOST=127.0.0.1, or 0.0.0.0 for all addresses`
 }
 
-/** The code of a failure, or of what caused it: storage tells callers less than its cause knows. */
+/** The code of a failure or of its cause, because storage hides the cause's code from callers. */
 function codeOf(error: unknown): string | null {
   return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
 }

@@ -1,10 +1,10 @@
 import { dayOfTransaction } from '../../core/ids.ts'
 import type { Database } from '../../storage/database.ts'
 
-/** The database as commands receive it; only the repositories of this folder know what it is. */
+/** The database as commands receive it; only the repositories of this folder know its type. */
 export type CliDatabase = Database
 
-/** What the ledger says of one call, or of all items of one batch. */
+/** The ledger's entries for one call, or for all items of one batch. */
 export interface Receipt {
   /** Captures: 1 for a call, one per answered item for a batch. */
   captures: number
@@ -28,7 +28,7 @@ export interface UsageLine {
   cost: bigint
 }
 
-/** Reads what calls cost; writes nothing. */
+/** Reads the costs of calls; writes nothing. */
 export interface Receipts {
   /** Null until the capture is durable. Rejects with `storage_unavailable`. */
   loadCall(generationId: string): Promise<Receipt | null>
@@ -47,7 +47,7 @@ interface ReceiptRow {
   unpriced: number | null
 }
 
-/** Sums are made by the database, so that a batch of a million items is one row here. */
+/** The database computes the sums, so that a batch of a million items is one row here. */
 function receiptSql(condition: string): string {
   const chosen = `select 'income:usage', day, generation_id from usages where ${condition}
     union all select 'organization:' || organization_id, day, generation_id from usages where ${condition}`

@@ -11,10 +11,10 @@ interface Names {
   transcription: string
 }
 
-/** Used where the gateway could not be asked. */
+/** Used when the gateway cannot be reached. */
 const usualNames = { chat: 'openai/gpt-4o-mini', speech: 'openai/tts-1', transcription: 'openai/whisper-1' }
 
-/** The operations as code that runs as it stands; keys come from the environment. */
+/** The operations as code that runs unchanged; keys come from the environment. */
 export function renderCode(
   language: CodeLanguage,
   given: { baseUrl: string; models: TryModels | null },

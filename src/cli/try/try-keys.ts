@@ -6,17 +6,17 @@ import { openTemporaryKeys, requireKnown } from '../temporary-keys.ts'
 export interface TryKeys {
   key: string
   managementKey: string | null
-  /** Storage on this machine, when the keys were made there. */
+  /** Storage on this machine, if the keys were created there. */
   storage: CliStorage | null
-  /** One line that says where the keys are from. */
+  /** One line about the source of the keys. */
   origin: string
-  /** Disables what was made and closes storage. */
+  /** Disables the created keys and closes storage. */
   giveBack(): Promise<void>
 }
 
 /**
- * The keys of the environment, or temporary ones made in the local data folder. Throws CommandFailure when the gateway
- * that answers does not know a key made there, because it then works on other data.
+ * The keys of the environment, or temporary ones in the local data folder. Throws CommandFailure when the gateway that
+ * answers does not know a key created there, because it then uses other data.
  */
 export async function obtainKeys(context: CommandContext, client: GatewayClient): Promise<TryKeys> {
   const { HEADRACE_API_KEY: key, HEADRACE_MANAGEMENT_KEY: managementKey } = context.env

@@ -1,10 +1,10 @@
 import type { GatewayClient } from '../client.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 
-/** What is spoken and then transcribed: the sandbox's recogniser knows this sentence. */
+/** The sentence that is spoken and then transcribed; the sandbox's recogniser knows it. */
 export const spokenSentence = 'The weather is good today.'
 
-/** A model as `GET /models` shows it, as far as commands read it. */
+/** The members of a model in `GET /models` that commands read. */
 export interface ListedByGateway {
   id: string
   inputs: readonly string[]
@@ -13,12 +13,12 @@ export interface ListedByGateway {
   /** USD per unit, as the catalog writes them; `-1` when unknown. */
   promptPrice: string
   completionPrice: string
-  /** USD per second of audio; empty where audio is not priced by its length. */
+  /** USD per second of audio; empty when audio is not priced by its length. */
   audioPrice: string
   voices: readonly string[]
 }
 
-/** One model per operation, null where none is served. */
+/** One model per operation; null when none is served. */
 export interface TryModels {
   chat: ListedByGateway | null
   embeddings: ListedByGateway | null
@@ -26,7 +26,7 @@ export interface TryModels {
   transcription: ListedByGateway | null
 }
 
-/** Every model that this key (or anybody, without one) is shown. */
+/** Every model that this key can see; without a key, the public ones. */
 export async function listModels(client: GatewayClient, key: string | null): Promise<ListedByGateway[]> {
   const answer = await client.json('/models?output_modalities=all', { key })
   return listOrEmpty(answer['data']).map((entry) => {
@@ -41,14 +41,14 @@ export async function listModels(client: GatewayClient, key: string | null): Pro
       contextLength: numberOrZero(model['context_length']),
       promptPrice,
       completionPrice: textOrEmpty(pricing['completion']) || '-1',
-      // Where text has a price, that of audio is of tokens too.
+      // When text has a price, the price of audio is per token too.
       audioPrice: Number(promptPrice) > 0 ? '' : textOrEmpty(pricing['audio']),
       voices: listOrEmpty(model['supported_voices']).map(textOrEmpty),
     }
   })
 }
 
-/** Models that answer quickly and cost little; the first pattern that some model fits is taken. */
+/** Models that answer quickly and cost little; the first pattern that matches a model is used. */
 const preferred: Readonly<Record<keyof TryModels, readonly RegExp[]>> = {
   chat: [/gpt-4o-mini$/, /gpt-4\.1-(mini|nano)$/, /mini|small|flash|nano|haiku|8b|instant/],
   embeddings: [/3-small$/, /small|embed/],
@@ -65,8 +65,8 @@ const outputOf: Readonly<Record<keyof TryModels, string>> = {
 }
 
 /**
- * The model with this output that the first of the patterns fits, else any; null where none has it. Variants are left out,
- * and models without a known price come last.
+ * The model with this output that matches the first possible pattern, otherwise any; null when none has this output.
+ * Variants are left out, and models without a known price come last.
  */
 export function chooseModel(
   models: readonly ListedByGateway[],
@@ -83,7 +83,7 @@ export function chooseModel(
   return candidates[0] ?? null
 }
 
-/** Chooses what to try. */
+/** Chooses a model for each operation. */
 export function chooseModels(models: readonly ListedByGateway[]): TryModels {
   const choose = (operation: keyof TryModels) =>
     chooseModel(models, outputOf[operation], preferred[operation])

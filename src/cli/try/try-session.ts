@@ -4,24 +4,27 @@ import type { Receipt, Receipts } from './receipt-repository.ts'
 import { numberOrZero, recordOrEmpty } from '../../json/values.ts'
 import type { ListedByGateway, TryModels } from './try-models.ts'
 
-/** How long a command waits for the ledger to show a call: captures are durable before an answer ends, so this is generous. */
+/**
+ * How long a command waits until the ledger shows a call. Captures are durable before an answer ends, so this is
+ * generous.
+ */
 const receiptWaitMs = 3_000
 const receiptEveryMs = 50
 
-/** What the steps of `headrace try` share. */
+/** The common data of the steps of `headrace try`. */
 export interface TrySession {
   client: GatewayClient
   key: string
-  /** Null when there is none: what needs it is left out, and said to be. */
+  /** Null when there is none; steps that need it are skipped, with a message. */
   managementKey: string | null
   models: TryModels
-  /** All that are served. */
+  /** All served models. */
   listed: readonly ListedByGateway[]
-  /** Null when the gateway's data is somewhere else; the API then says what a call cost. */
+  /** Null when the gateway's data is elsewhere; the API then reports the cost of a call. */
   receipts: Receipts | null
-  /** Folder for files that the steps leave behind; null where none can be made. */
+  /** The folder for files that the steps leave behind; null when it cannot be created. */
   folder: string | null
-  /** What was spoken, as a WAV file, once it was. */
+  /** The spoken sentence as a WAV file, once it exists. */
   speech: Uint8Array<ArrayBuffer> | null
   signal: AbortSignal
   paint: Paint
@@ -31,32 +34,32 @@ export interface TrySession {
   nowMs(): number
 }
 
-/** What one step did. */
+/** The result of one step. */
 export interface StepResult {
-  /** What a reader should see of it, a line each. */
+  /** The lines to show. */
   lines: readonly string[]
   /** Monotonic milliseconds from sending to the last byte. */
   elapsedMs: number
-  /** Time to the first content, where that is something else. */
+  /** The time to the first content, when it differs. */
   firstMs?: number
-  /** Whose captures the ledger is asked about; null for what costs nothing. */
+  /** The call or batch whose captures are read from the ledger; null for a step without a cost. */
   charged: { generationId: string } | { batchId: string } | null
-  /** Who answered, where the gateway says so. */
+  /** The provider that answered, if the gateway names it. */
   provider?: string
 }
 
-/** A step that was not taken, and why. */
+/** A skipped step, with the reason. */
 export class StepSkipped extends Error {}
 
 /** One step of `headrace try`. */
 export interface TryStep {
   title: string
-  /** What it asks, for the headline. */
+  /** The model that it asks, for the headline. */
   subject(session: TrySession): string
   run(session: TrySession): Promise<StepResult>
 }
 
-/** What the ledger says, as soon as it says it; null when it stays silent. */
+/** The ledger's receipt, as soon as it exists; null when none appears. */
 export async function findReceipt(
   session: TrySession,
   charged: StepResult['charged'],
@@ -75,7 +78,7 @@ export async function findReceipt(
   return null
 }
 
-/** The cost in credits that the API states for a generation; null while it knows none. */
+/** The cost in credits that the API reports for a generation; null while it is unknown. */
 export async function findCost(session: TrySession, generationId: string): Promise<number | null> {
   const response = await session.client.send(`/generation?id=${encodeURIComponent(generationId)}`, {
     key: session.key,

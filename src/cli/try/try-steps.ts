@@ -25,7 +25,7 @@ async function checked(response: Response): Promise<Response> {
   throw refusal(response, await readJson(response))
 }
 
-/** Who answered, and under which id the ledger knows it. */
+/** The provider that answered, and the id in the ledger. */
 function originOf({ headers }: Response): Pick<StepResult, 'charged' | 'provider'> {
   const generationId = headers.get('x-generation-id')
   const provider = headers.get('x-provider-name')
@@ -129,7 +129,7 @@ const speechStep: TryStep = {
     const { client, key, models, signal, nowMs } = session
     const model = modelFor(models.speech, 'speech')
     const startedMs = nowMs()
-    // Samples without a container are the format that every provider has; the header of a file is 44 bytes of ours.
+    // Every provider has samples without a container; this program adds the 44 bytes of the file's header.
     const body = {
       model: model.id,
       input: spokenSentence,
@@ -153,7 +153,7 @@ const speechStep: TryStep = {
   },
 }
 
-/** The file's path, or null where it cannot be written. */
+/** The file's path, or null when it cannot be written. */
 async function keepSpeech(speech: Uint8Array<ArrayBuffer>, folder: string | null): Promise<string | null> {
   if (folder === null) return null
   const file = join(folder, speechFile)
@@ -213,7 +213,7 @@ const settingsStep: TryStep = {
       await change(!before)
       after = await read()
     } finally {
-      // Somebody's real setting: put back whatever has happened, a person who left included.
+      // The setting may be a real organization's, so it is restored in any case, also after an interruption.
       await change(before)
     }
     const restored = await read()
@@ -224,7 +224,7 @@ const settingsStep: TryStep = {
   },
 }
 
-/** What `headrace try` does, in this order. */
+/** The steps of `headrace try`, in order. */
 export const trySteps: readonly TryStep[] = [
   chatStep,
   embeddingsStep,

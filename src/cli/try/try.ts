@@ -26,7 +26,9 @@ import { timingOf, trySteps } from './try-steps.ts'
 
 const languages: readonly CodeLanguage[] = ['curl', 'python', 'ts']
 
-/** `headrace try`: the operations against the running gateway, each with its time and what the ledger says. */
+/**
+ * `headrace try`: runs the operations against the running gateway, and shows the time and the ledger's receipt of each.
+ */
 export async function runTry(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('try', args, { print: { type: 'string' } }, 0)
   const print = parsed.text('print')
@@ -38,7 +40,7 @@ export async function runTry(args: readonly string[], context: CommandContext): 
   return 0
 }
 
-/** Code can be printed before the gateway runs; then with models that stand for what it may serve. */
+/** Code can be printed before the gateway runs; it then uses typical models. */
 async function modelsOrNull(context: CommandContext) {
   try {
     return chooseModels(await listModels(clientOf(context), null))
@@ -57,7 +59,7 @@ async function tryAll(context: CommandContext): Promise<number> {
   const keys = await obtainKeys(context, client)
   let folder: string | null = null
   try {
-    // On a root that is read-only nothing can be kept to be listened to, and everything can be tried all the same.
+    // On a read-only file system no sound can be kept, but all steps can run.
     folder = await mkdtemp(join(tmpdir(), 'headrace-try-')).catch(() => null)
     const session: TrySession = {
       client,
@@ -80,7 +82,7 @@ async function tryAll(context: CommandContext): Promise<number> {
   } finally {
     interruption.stop()
     await keys.giveBack()
-    // Only an empty folder can be removed this way: what was spoken stays to be listened to.
+    // This removes only an empty folder: the spoken sentence stays for listening.
     if (folder !== null) await rmdir(folder).catch(() => undefined)
   }
 }
@@ -123,7 +125,7 @@ async function runStep(step: TryStep, session: TrySession): Promise<'done' | 'fa
   }
 }
 
-/** What the step cost: from the ledger where it is at hand, else from the API. */
+/** The cost of the step: from the ledger if it is available, otherwise from the API. */
 async function ledgerLine(
   result: StepResult,
   session: TrySession,

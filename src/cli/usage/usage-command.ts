@@ -15,13 +15,13 @@ import {
   type UsageGroupSum,
 } from './usage-repository.ts'
 
-/** Groups that `headrace usage` shows at the most. */
+/** The most groups that `headrace usage` shows. */
 const usageGroupsMax = 10_000
 
 const text = { type: 'string' } as const
 const options = { by: text, since: text, csv: { type: 'boolean' }, org: text } as const
 
-/** `headrace usage`: sums the usage rows of an organization, on the database directly. */
+/** `headrace usage`: sums the usage rows of an organization; works on the database directly. */
 export async function runUsage(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('usage', args, options, 0)
   const by = groupsOf(parsed.text('by') ?? 'day,model')
@@ -55,7 +55,7 @@ function groupsOf(value: string): UsageGroup[] {
   })
 }
 
-/** The moment that is meant: a time ago, or the beginning of a day (UTC). */
+/** The moment that the text names: a duration ago, or the beginning of a day (UTC). */
 function sinceOf(value: string): number {
   const agoMs = durationOf(value)
   if (agoMs !== null && agoMs > 0) return Date.now() - agoMs
@@ -144,7 +144,9 @@ function csvOf(
     .join('')
 }
 
-/** Quoted where it must be; a `user` that a caller chose is no formula of the operator's spreadsheet. */
+/**
+ * Quoted when necessary. A `user` is the caller's text, and it must not become a formula in the operator's spreadsheet.
+ */
 function csvCell(value: string): string {
   const safe = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : value
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,26 +1,26 @@
 import type { Database } from '../../storage/database.ts'
 
-/** What usage can be summed by: a day (UTC), the key, the model, the caller's own `user`, the provider. */
+/** The groups for sums of usage: a day (UTC), the key, the model, the caller's own `user`, the provider. */
 export const usageGroups = ['day', 'key', 'model', 'user', 'provider'] as const
 /** One of them. */
 export type UsageGroup = (typeof usageGroups)[number]
 
 /** The sum of the usage rows of one group. */
 export interface UsageGroupSum {
-  /** By what it is grouped, in the order that was asked for: days since 1970, ids, names; null where a row has none. */
+  /** The values of the groups, in the requested order: days since 1970, ids, names; null when a row has none. */
   values: readonly (string | number | null)[]
   requests: number
   inputTokens: number
   outputTokens: number
   audioMilliseconds: number
   characters: number
-  /** Rows whose usage or surcharge had to be estimated, and rows that have a unit without a price. */
+  /** Rows with estimated usage or surcharge, and rows with a unit without a price. */
   estimated: number
   unpriced: number
   costNanocredits: bigint
 }
 
-/** What to sum. */
+/** The rows to sum, and their grouping. */
 export interface UsageQuestion {
   organizationId: string
   by: readonly UsageGroup[]
@@ -30,7 +30,7 @@ export interface UsageQuestion {
 
 /** Reads the usage rows; writes nothing. */
 export interface UsageRepository {
-  /** By falling cost; by day, the days in their order. Sums are made by the database. */
+  /** Ordered by falling cost; with groups of days, by day. The database computes the sums. */
   sum(question: UsageQuestion): Promise<UsageGroupSum[]>
 }
 

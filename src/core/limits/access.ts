@@ -20,10 +20,10 @@ export const unknownKeyLookupInTotalEveryMs = 2
 export const unknownKeysWaitingMax = 1_000
 export const unknownKeyWaitMsMax = 30_000
 export const authenticationAddressesMax = 10_000
-/** How far ahead the tokens of one call may use up a limit: an hour of it. */
+/** How far ahead one call's tokens may use up a limit: an hour of it. */
 export const rateDebtMs = 3_600_000
 export const rateLimitsMax = 20_000
-/** The length of an imported secret, and the entries of one list in a policy. */
+/** The length of an imported secret, and the entries of a list in a policy. */
 export const importedKeyLengthMin = 16
 export const importedKeyLengthMax = 512
 export const policyListMax = 1_000

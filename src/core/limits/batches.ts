@@ -1,6 +1,4 @@
-/**
- * Batches: how much is accepted, how it runs, how long it is kept. Durations end in Ms, sizes in Bytes.
- */
+/** Batches: how much is accepted, how they run, how long they are kept. Durations end in Ms, sizes in Bytes. */
 
 /** The contract's limit for a batch body, after decompression: exactly this many bytes are accepted. */
 export const batchBodyBytesMax = 200_000_000
@@ -9,31 +7,33 @@ export const customIdLengthMax = 64
 /** One item of a batch. An item is parsed as a whole, so this bounds the memory of an upload; a larger item gets an error. */
 export const batchItemBytesMax = 32_000_000
 /**
- * Everything of such an item but its longer texts: looking through millions of small values would stall all other calls. A
- * request that fills a context of a million tokens has less.
+ * The bound of such an item without its longer texts: millions of small values would block the event loop. A request
+ * that fills a context of a million tokens has less.
  */
 export const batchItemValuesBytesMax = 4_000_000
 /** Unknown field names of one audio request that are listed as dropped. */
 export const droppedNamesMax = 32
-/** Results gathered in memory before they become a durable part: the most that a crash repeats. */
+/** Results gathered in memory before they become a durable part; a crash repeats at most these. */
 export const partBytesMax = 1_000_000
 export const partGatherMs = 2_000
-/** How often the rest of a budget is read again while other calls take from it, for an item that cost more than its hold. */
+/**
+ * How often the rest of a budget is read again while other calls use it too, for an item that cost more than its hold.
+ */
 export const enlargeTriesMax = 4
 /** Items of batches one process executes at once; live traffic comes first within each deployment anyway. */
 export const batchItemsAtOnce = 256
-/** The share of the places for segments or items that one organization may have, so that others find a place. */
+/** The share of the places for segments or items that one organization may use, so that others find a place. */
 export function organizationShareOf(places: number): number {
   return Math.max(1, places - Math.ceil(places / 8))
 }
-/** The shortest time between two notes of what a segment's waiting items wait for. */
+/** The shortest time between two notes of why a segment's items wait. */
 export const waitingNoteEveryMs = 3_000
 /**
  * How long finished results are kept while storage refuses them, before their batch fails: time for an operator to make
  * room on a disk. Also for a segment that cannot be read or merged when its batch is to be closed.
  */
 export const resultsHoldMs = 3_600_000
-/** How long items may finish after their batch was cancelled, and when the process stops. */
+/** How long items may take to finish after their batch was cancelled, and when the process stops. */
 export const cancelGraceMs = 30_000
 export const workerStopMs = 20_000
 /** How often a worker looks for work that no signal announced. */
@@ -41,7 +41,7 @@ export const workerIdleMs = 1_000
 /** Finished segments and parts whose rows are read at a time. */
 export const mergedPageMax = 100
 export const partsPageMax = 5
-/** Rows and blobs per page of cleaning up, pages per pass, and how often a pass is made. */
+/** Rows and blobs per page of cleaning up, pages per pass, and the time between passes. */
 export const retentionPageMax = 200
 export const retentionPagesMax = 500
 export const retentionEveryMs = 3_600_000

@@ -10,14 +10,14 @@ export const cliRequestMs = 120_000
 export const cliUploadMs = 3_600_000
 /** Largest JSON answer a command reads whole; results of batches are streamed instead. */
 export const cliAnswerBytesMax = 64_000_000
-/** Times a command asks again after the connection broke, and the pause before the first, which doubles. */
+/** How often a command repeats a request after the connection broke, and the first pause, which doubles each time. */
 export const cliTriesMax = 5
 export const cliPauseMs = 500
-/** Batches and usage lines that a command lists at once. */
+/** Batches and usage lines in one list of a command. */
 export const cliListMax = 20
 /** Keys that `headrace keys` reads at a time. */
 export const cliKeysMax = 1_000
-/** The last moment that a key may expire at, the end of the year 9999: the last that dates have four digits for. */
+/** The last moment at which a key may expire, the end of the year 9999: later dates need more than four digits. */
 export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)
-/** Calls at once that an import takes over for a provider; the configuration takes as many. */
+/** The most concurrent calls to a provider that an import accepts; the configuration has the same bound. */
 export const concurrencyMax = 100_000

@@ -1,6 +1,6 @@
 /**
- * The bodies, headers and connections of callers, and how answers leave. Durations end in Ms, sizes in Bytes. How deep a
- * body may be nested, and how many members it may have, stands in `text.ts`.
+ * The bodies, headers and connections of callers, and the sending of answers. Durations end in Ms, sizes in Bytes. The
+ * bounds of nesting and members are in `text.ts`.
  */
 
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
@@ -9,14 +9,14 @@ export const liveBodyBytesMax = 64_000_000
 export const sessionIdLengthMax = 256
 export const userIdLengthMax = 256
 export const modelIdLengthMax = 256
-/** A longer name of a provider's service tier is not written down. */
+/** A longer name of a provider's service tier is not stored. */
 export const serviceTierLengthMax = 64
-/** Memory that bodies for upstreams share as long as they are handed over; larger ones are streamed, in slices. */
+/** The buffer that bodies for providers share while they are handed over; larger bodies are streamed, in slices. */
 export const sharedBodyBytesMax = 2_000_000
 export const bodySliceBytes = 262_144
 /** Bytes of a larger body that are gathered before sending, so that its head and its end share a system call. */
 export const gatheredResponseBytes = 65_536
-/** Descriptors of one call: its caller's connection and one to a provider. */
+/** The descriptors of one call: its caller's connection and one to a provider. */
 export const descriptorsOfCall = 2
 /** A process with a lower limit logs a warning: about 2,000 calls at once. */
 export const descriptorsUsual = 4_096
@@ -24,6 +24,6 @@ export const descriptorsUsual = 4_096
 export const countedBodyBytesMin = 65_536
 /** Measured memory of a call for each byte of its body: the body, the request to the provider, and garbage not yet collected. */
 export const textBodyCopies = 3
-/** The part of its memory that the bodies of a process take by default, and the least that an operator may leave them. */
+/** The part of its memory that a process uses for bodies by default, and the least that an operator may set. */
 export const bodyMemoryPart = 4
 export const bodyMemoryMegabytesMin = 64

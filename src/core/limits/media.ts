@@ -1,4 +1,4 @@
-/** The longest address that is fetched; signed ones of object stores have about 1,500 characters. */
+/** The longest URL that is fetched; signed URLs of object stores have about 1,500 characters. */
 export const mediaAddressLengthMax = 8_192
-/** Tokens of a document that only its provider reads: ten pages with their pictures. */
+/** The tokens assumed for a document that only its provider reads: ten pages with their pictures. */
 export const unreadFileTokens = 25_000

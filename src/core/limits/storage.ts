@@ -2,10 +2,15 @@
  * The database and the blob store. Durations end in Ms, sizes in Bytes.
  */
 
-/** Rows that one writer transaction may touch, and how long it may gather them, so that other writers get their turn. */
+/**
+ * Rows that one writer transaction may change, and how long it may gather them, so that other writers get their turn.
+ */
 export const writerRowsMax = 200
 export const writerGatherMs = 5
-/** Least time between two write groups, in which writes gather: one wake-up of the writer costs as much as ten inserts. */
+/**
+ * The least time between two write groups, in which writes gather: one wake-up of the writer costs as much as ten
+ * inserts.
+ */
 export const writerSpacingMs = 2
 /** How long a commit may take before its caller gets `storage_unavailable`; longer than any healthy disk needs. */
 export const commitWaitMs = 30_000
@@ -15,6 +20,6 @@ export const statementCacheMax = 500
 export const postgresConnectMs = 5_000
 /** Objects one page of a blob listing may name. */
 export const blobListMax = 1_000
-/** Days for which PostgreSQL has partitions before they are needed, and how often that is looked after. */
+/** Days for which PostgreSQL has partitions in advance, and how often they are checked. */
 export const partitionDaysAhead = 7
 export const partitionEveryMs = 3_600_000

@@ -1,2 +1,2 @@
-/** How long a stopping gateway waits for the reader of its output, which may be stuck. */
+/** How long a stopping gateway waits for the reader of its output, which may hang. */
 export const outputWaitMs = 2_000

@@ -156,7 +156,7 @@ function originOf(referer: string | null): string {
   return referer === null ? '' : (URL.parse(referer)?.origin ?? '')
 }
 
-/** Every try of the call. The one of a call that was tried once has answered, and with 200. */
+/** All attempts of the call. A call with one attempt was answered by it, with status 200. */
 function providerResponses(
   { tries, provider, endpointId, latencyMs }: UsageRecord,
   name: string = provider,

@@ -71,8 +71,8 @@ function idOf(exchange: Authenticated): string {
 }
 
 /**
- * Checks the rate before it reads the body, so that a flood costs no bandwidth. The rate counts created batches: a dry run
- * is refused as the real request would be but uses up nothing, and a refused body gives its place back.
+ * Checks the rate before it reads the body, so that a flood costs no bandwidth. The rate counts created batches: a dry
+ * run is refused like the real request but uses nothing up, and a refused body returns its place.
  */
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
   const { request, principal } = exchange

@@ -13,7 +13,8 @@ import { jsonResponse, withPrincipal, type HttpExchange, type HttpRoute } from '
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
 export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog' } as const
-  // With the flag on, a key of the organization sees what it can use; otherwise everybody sees the public catalog.
+  // When the organization's flag is on, its keys see only the models that they can use; every other caller sees the
+  // public catalog.
   const options = (reader: HttpExchange, path: string): ListOptions => ({
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
@@ -51,7 +52,8 @@ export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
     },
     {
       ...common,
-      // Behind the paths above, which would be ids to it. Clients of OpenAI's API send the slash of an id as %2F.
+      // After the paths above, which this pattern would read as ids. Clients of OpenAI's API escape the slash of an id
+      // as %2F.
       path: '/models/:id{.+}',
       name: 'models_retrieve',
       access: 'optional',
@@ -70,7 +72,7 @@ export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
     },
     {
       ...common,
-      // Names of local models have more slashes, names of the operator's own may have none.
+      // Names of local models may have more slashes, and the operator's own names may have none.
       path: '/model/:id{.+}',
       name: 'model',
       access: 'optional',
@@ -88,7 +90,7 @@ function findModel(id: string, dependencies: HttpDependencies): ModelJson {
   )
 }
 
-/** A JSON answer of the catalog: what a key sees must not be kept for others by a shared cache. */
+/** A JSON answer of the catalog. A shared cache must not store an answer that depends on a key. */
 export function forReader(body: unknown, reader: HttpExchange): Response {
   const response = jsonResponse(body)
   response.headers.set('cache-control', reader.principal ? 'private, no-store' : 'public, max-age=120')

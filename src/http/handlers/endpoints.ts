@@ -3,7 +3,7 @@ import type { HttpDependencies } from '../http-dependencies.ts'
 import type { HttpRoute } from '../pipeline.ts'
 import { forReader } from './catalog.ts'
 
-/** Who serves what: the endpoints of a model, those without retention, and the providers. Public, like the catalog. */
+/** The endpoints of a model, those without data retention, and the providers. Public, like the catalog. */
 export function endpointRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog', access: 'optional' } as const
   return [

@@ -7,7 +7,7 @@ import { jsonResponse, withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { settingsPatchSchema } from '../schemas/organization.ts'
 
-/** Body of a settings change: one flag. */
+/** The bound of a settings change: its body is one flag. */
 const settingsBodyBytesMax = 65_536
 
 /** `GET` and `PATCH /organization/settings`, for management keys. */

@@ -7,7 +7,7 @@ import { withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
-/** Copies of a speech body that are in memory at once: its clips are decoded and encoded again. */
+/** The copies of a speech body in memory at once: its clips are decoded and encoded again. */
 const speechBodyCopies = 6
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */

@@ -18,7 +18,7 @@ const textOperations = Object.values(operations).flatMap((operation) =>
   operation.text === null ? [] : [{ operation, text: operation.text }],
 )
 
-/** One handler for all of them, because they differ only in their decoder. */
+/** One handler for all of them, because they differ only in their decoders. */
 export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return textOperations.map(({ operation, text }) => ({
@@ -36,7 +36,7 @@ export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
       const lean = leaning && (await leaning)
       const { headers } = exchange.request
       const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
-      // The contract's own name for it, which is not Anthropic's.
+      // The contract's name of this header differs from Anthropic's.
       const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
       const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
       const outcome = await dependencies.executor.text(call, scopeOf(exchange))
@@ -52,8 +52,8 @@ function sessionOfAgent(headers: Headers): string | null {
 }
 
 /**
- * Counts a prompt's tokens without asking a model, for operations whose format has such a call. It is the estimate that
- * holds are made of, corrected by the prompts that the model's answers have reported.
+ * Counts a prompt's tokens without asking a model, for operations whose format has such a call. The count is the
+ * estimate used for holds, corrected by the counts in the model's earlier answers.
  */
 export function tokenCountRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
@@ -99,7 +99,7 @@ export function scopeOf(exchange: Authenticated): RequestScope {
   }
 }
 
-/** By the contract's headers; `X-Title` is the older name. */
+/** From the contract's headers; `X-Title` is an older name. */
 function attributionOf(headers: Headers): Attribution {
   const referer = headers.get('http-referer')
   const title = headers.get('x-openrouter-title') ?? headers.get('x-title')
@@ -119,14 +119,14 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 
 /**
  * Headers that keep proxies from buffering a streamed answer. nginx buffers unless a header forbids it; other proxies
- * compress, and buffer for that.
+ * buffer in order to compress.
  */
 const streamHeaders = [
   ['cache-control', 'no-cache, no-transform'],
   ['x-accel-buffering', 'no'],
 ] as const
 
-/** An outcome as a response; the exchange is over when its body is. */
+/** The response of an outcome; the exchange ends with its body. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
   const headers = commonHeaders(exchange)
   headers['content-type'] = outcome.contentType

@@ -13,7 +13,7 @@ import { bodyOf, refusedEncoding, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
-/** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
+/** `POST /audio/transcriptions`: audio as base64 in JSON, in a form, or by URL; the answer is text. */
 export function transcriptionRoute(
   dependencies: HttpDependencies,
   dialect: { isOpenAiDialect?: true } = {},
@@ -33,7 +33,7 @@ export function transcriptionRoute(
   }
 }
 
-/** No byte before the outcome. */
+/** Sends nothing before the outcome is known. */
 async function whole(
   { call, media, dispose }: DecodedTranscription,
   exchange: Authenticated,
@@ -77,7 +77,7 @@ async function decode(
   dialect: { isOpenAiDialect?: true },
 ): Promise<DecodedTranscription> {
   const stated = Number(request.headers.get('content-length') ?? 0)
-  // Base64 and the other members take a third more than the audio itself.
+  // Base64 and the other members take up to 40 percent more than the audio itself.
   if (stated > audioBodyBytesMax * 1.4) {
     throw new GatewayError(
       'payload_too_large',
