@@ -5,7 +5,7 @@ export const aacRates: readonly number[] = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ]
 
-/** Samples of a block, at the rate that is stated: what spectral replication adds doubles both. */
+/** The samples of a block, at the stated rate; spectral replication doubles both. */
 export const aacBlockSamples = 1_024
 
 /** The ADTS frame of AAC whose header lies at `at`, or null when there is no valid header. */

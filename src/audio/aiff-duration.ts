@@ -1,8 +1,8 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 
 /**
- * Seconds of an AIFF or AIFC file. For plain samples the bytes that exist count, so a file that was cut off is as long as
- * its rest; for compressed samples the stated number counts. Null when the chunks do not tell.
+ * Seconds of an AIFF or AIFC file. For plain samples the existing bytes count, so a truncated file is as long as its
+ * rest; for compressed samples the stated number counts. Null when the chunks do not tell.
  */
 export async function measureAiff(blob: BoundedBlob): Promise<number | null> {
   let sound: { bytesPerSecond: number; statedSeconds: number } | null = null
@@ -31,12 +31,12 @@ function readCommon(common: Buffer, size: number): { bytesPerSecond: number; sta
   return { bytesPerSecond: isPlain ? width * rate : 0, statedSeconds: common.readUInt32BE(2) / rate }
 }
 
-/** The rate is a float of ten bytes: sign and exponent in two, and eight of digits. */
+/** The rate is a ten-byte float: sign and exponent in two bytes, the digits in eight. */
 function readExtended(common: Buffer): number {
   return common.readUInt32BE(10) * 2 ** ((common.readUInt16BE(8) & 0x7fff) - 16_383 - 31)
 }
 
-/** Samples as they are, in either order of bytes, and floats. */
+/** Codings of uncompressed samples, in either byte order, and of floats. */
 const plainCodings: ReadonlySet<string> = new Set(['NONE', 'sowt', 'twos', 'fl32', 'FL32', 'fl64', 'FL64'])
 
 /** Files carry a handful of chunks around their samples. */

@@ -1,18 +1,22 @@
 import { assert } from '../core/assert.ts'
 
-/** One read of a file that is measured. */
+/** The size of one read of a measured file. */
 export const durationReadBytes = 32_768
-/** Lookups in read data, and how many before other work gets a turn: a file of tiny boxes would need one each, for minutes. */
+/**
+ * The most lookups in read data, and how many run before other work gets a turn: a file of tiny boxes would need
+ * lookups for minutes.
+ */
 const durationQuestionsMax = 1_000_000
 const durationQuestionsAtOnce = 1_024
 import { nextTurn } from '../core/turns.ts'
 
-/** Thrown when a parser has read more than it may; the caller then goes without its answer. */
+/** Thrown when a parser has read more than it may; its caller then has no result. */
 export class ReadLimitError extends Error {}
 
 /**
- * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones. The number
- * of both is bounded. Both yield to other work now and then, because a parser may find all its reads in memory.
+ * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones. Both
+ * numbers are bounded. Both kinds of read yield to other work now and then, because a parser may find all its reads in
+ * memory.
  */
 export class BoundedBlob {
   readonly size: number
@@ -29,7 +33,7 @@ export class BoundedBlob {
     this.#readsMax = readsMax
   }
 
-  /** Bytes from `start` to `end`, fewer at the end of the blob. The result is a view that later reads leave alone. */
+  /** Bytes from `start` to `end`, fewer at the end of the blob. The result is a view; later reads do not change it. */
   async read(start: number, end: number): Promise<Uint8Array> {
     assert(start >= 0 && end >= start, 'a read has a beginning and an end')
     this.#questions += 1

@@ -11,8 +11,8 @@ import { leadingTagBytes } from './tag-bytes.ts'
 import { readElement, readUnsigned } from './webm-duration.ts'
 
 /**
- * Channels of stored audio as decoders would find them, from 1; null when its beginning does not tell, or tells more than
- * any recording has. Reads a bounded amount and gives way to other work in between; never rejects.
+ * The channels of stored audio as decoders find them, at least 1; null when the beginning does not tell, or states more
+ * than any recording has. Reads a bounded amount and yields to other work; never rejects.
  */
 export async function measureChannels(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
   const { stored } = audio
@@ -27,12 +27,12 @@ export async function measureChannels(audio: Pick<LocalAudio, 'format' | 'stored
     const channels = await readChannels(inner, head, blob)
     return channels >= 1 && channels <= audioChannelsMax ? channels : null
   } catch {
-    // Not a container after all, or one that would need too many reads.
+    // The bytes are not such a container, or it would need too many reads.
     return null
   }
 }
 
-/** 0 where it does not tell. */
+/** 0 when the bytes do not tell. */
 function readChannels(format: string, head: Buffer, blob: BoundedBlob): Promise<number> | number {
   if (format === 'mp3') return inFirstFrame(head, readMpegFrame, mpegChannels)
   if (format === 'aac') return inFirstFrame(head, readAdtsFrame, adtsChannels)
@@ -46,7 +46,7 @@ function readChannels(format: string, head: Buffer, blob: BoundedBlob): Promise<
 
 type ReadFrame = typeof readMpegFrame
 
-/** Of the first frame that is followed by another one: arbitrary bytes may look like a single frame. */
+/** Reads the first frame that is followed by another one: arbitrary bytes may look like a single frame. */
 function inFirstFrame(
   head: Buffer,
   read: ReadFrame,
@@ -72,7 +72,7 @@ function adtsChannels(head: Buffer, at: number): number {
   return layout === 7 ? 8 : layout
 }
 
-/** A chunk is found by its name: files carry a handful of others before it. `at` is where its content begins. */
+/** Finds a chunk by its name, because files have a few other chunks before it. `at` is where its content begins. */
 function chunkNumber(head: Buffer, name: string, readAt: (at: number) => number): number {
   const at = head.indexOf(name, 12, 'latin1')
   return at < 0 || at + 12 > head.length ? 0 : readAt(at + 8)
@@ -89,7 +89,7 @@ function oggChannels(head: Buffer): number {
   return speex < 0 || speex + 52 > head.length ? 0 : head.readUInt32LE(speex + 48)
 }
 
-/** Of the track with the most. */
+/** The most channels of any track. */
 async function mp4Channels(blob: BoundedBlob): Promise<number> {
   let most = 0
   for await (const description of descriptionsIn(blob, { start: 0, end: blob.size }, [
@@ -121,7 +121,10 @@ const soundSettings = 0xe1
 
 const channelCount = 0x9f
 
-/** Channels of the WebM track of sound with the most, by the beginning of the file; a track that does not say has one. 0 without sound. */
+/**
+ * The most channels of any audio track of a WebM file, from the file's beginning; a track that states none has one. 0
+ * without audio.
+ */
 export function readWebmChannels(head: Uint8Array): number {
   let most = 0
   for (let at = 0; at < head.length;) {

@@ -13,8 +13,8 @@ import { measureWav } from './wav-duration.ts'
 import { measureWebm } from './webm-duration.ts'
 
 /**
- * Whole milliseconds of stored audio, at least 1, from its content; null when the content does not tell, or tells
- * something impossible. Reads a bounded amount and yields to other work in between; never rejects.
+ * Whole milliseconds of stored audio, at least 1, from its content; null when the content does not tell, or is
+ * impossible. Reads a bounded amount and yields to other work; never rejects.
  */
 export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
   const { stored } = audio
@@ -28,13 +28,13 @@ export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored
     if (seconds === null) return null
     return toPlausible(seconds, await leastDuration(inner, open(), start), stored.sizeBytes)
   } catch {
-    // Not a container after all, or one that would need too many reads. What the provider says decides then.
+    // The bytes are not such a container, or it would need too many reads. The provider's figure decides then.
     return null
   }
 }
 
 /**
- * An upper estimate for a hold when the length is unknown: compressed speech has hardly fewer than 16 kbit/s. Whole
+ * An upper estimate for a hold when the length is unknown: compressed speech rarely has less than 16 kbit/s. Whole
  * milliseconds, at most a day.
  */
 export function estimateDurationMs(format: string, sizeBytes: number): number {
@@ -46,7 +46,7 @@ async function sniffAt(blob: BoundedBlob, start: number): Promise<string | null>
   return sniffFormat(await blob.read(start, start + audioHeadBytes))
 }
 
-/** Only two kinds of file begin with a tag of another kind, and are measured from its end. */
+/** Only these two formats may begin with a tag of another kind; they are measured from its end. */
 async function measureStream(format: string, blob: BoundedBlob, start: number): Promise<number | null> {
   if (format === 'mp3') return measureMpeg(blob, start)
   if (format === 'aac') return measureAdts(blob, start)
@@ -58,12 +58,12 @@ async function measureStream(format: string, blob: BoundedBlob, start: number): 
   return format === 'm4a' ? measureMp4(blob) : null
 }
 
-/** Silence in Opus and FLAC comes down to about this. */
+/** Silence in Opus and FLAC needs about this little. */
 const bitsPerSecondMin = 300
-/** The sound may be longer than its header says, when a frame is damaged or the file was cut. */
+/** The sound may be longer than the header states, when a frame is damaged or the file is truncated. */
 const headerShareMin = 0.9
 
-/** What the container says, unless the sound in it is longer, or its size could not hold that much. */
+/** The container's figure, unless the sound in it is longer, or a file of its size could not hold that much. */
 function toPlausible(seconds: number, least: LeastDuration, sizeBytes: number): number | null {
   const milliseconds = Math.max(1, Math.round(seconds * 1000))
   const longest = Math.min(audioDurationMsMax, (sizeBytes * 8_000) / bitsPerSecondMin)

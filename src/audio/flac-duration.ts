@@ -4,16 +4,16 @@ import { flacHeadBytes } from './tag-bytes.ts'
 
 /** The position that a frame states for itself. */
 interface FlacFrame {
-  /** The number of the frame where all are of one length, else of its first sample. */
+  /** The number of the frame when all frames have one length, otherwise of its first sample. */
   number: number
   samples: number
   isNumbered: boolean
 }
 
 /**
- * Seconds of the FLAC stream that begins at `start`, up to the end of its last frame, which states its own position. So a
- * header that was never completed, or that is of a longer file which was cut off, does not count. The header counts only
- * when there is no such frame.
+ * Seconds of the FLAC stream that begins at `start`, up to the end of its last frame, which states its own position. So
+ * a header that was never completed, or that belongs to a longer, truncated file, does not count. The header counts
+ * only when there is no such frame.
  */
 export async function measureFlac(blob: BoundedBlob, start: number): Promise<number | null> {
   const info = Buffer.from(await blob.read(start + 8, start + 26))
@@ -46,7 +46,9 @@ function sameLow(one = 0, other = 0): boolean {
   return (one & 15) === (other & 15)
 }
 
-/** A head of a frame: four bytes, a number of up to seven, two of a length, two of a rate, and its checksum. */
+/**
+ * The longest head of a frame: four bytes, a number of up to seven, two of a length, two of a rate, and its checksum.
+ */
 const headBytesMax = 16
 
 function readFrame(bytes: Buffer, at: number): FlacFrame | null {
@@ -65,7 +67,7 @@ function readFrame(bytes: Buffer, at: number): FlacFrame | null {
   return { number: number.value, samples, isNumbered: second === 0xf8 }
 }
 
-/** Codes after which the length of a block, or the rate, itself follows. */
+/** The codes after which the length of a block, or the rate, follows explicitly. */
 const lengthCodeBytes: Readonly<Record<number, number>> = { 6: 1, 7: 2 }
 const rateCodeBytes: Readonly<Record<number, number>> = { 12: 1, 13: 2, 14: 2 }
 
@@ -75,7 +77,7 @@ function blockSamples(code: number): number {
   return code === 1 ? 192 : 0
 }
 
-/** A number as UTF-8 writes a character, in up to seven bytes. */
+/** A number in the encoding of UTF-8 characters, extended to seven bytes. */
 function readNumber(bytes: Buffer, at: number): { value: number; bytes: number } | null {
   const first = bytes[at] ?? 0xff
   if (first < 0x80) return { value: first, bytes: 1 }

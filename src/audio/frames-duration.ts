@@ -7,12 +7,15 @@ import { walk, type ReadPiece } from './walk.ts'
 /** The frame whose header lies at that place, or null. */
 type ReadFrame = (bytes: Uint8Array, at: number) => SoundFrame | null
 
-/** Seconds of MPEG audio of any version and layer, from `start` on: its frames added up. Null when it has none. */
+/** Seconds of MPEG audio of any version and layer, from `start` on: the sum of its frames. Null when it has none. */
 export function measureMpeg(blob: BoundedBlob, start: number): Promise<number | null> {
   return measureFrames(blob, start, rememberFrames())
 }
 
-/** Nearly all frames of a file have one of a few headers, and an hour has a hundred thousand of them. */
+/**
+ * Caches frames by header: nearly all frames of a file have one of a few headers, and an hour has a hundred thousand
+ * frames.
+ */
 function rememberFrames(): ReadFrame {
   const known = new Map<number, SoundFrame | null>()
   return (bytes, at) => {
@@ -32,8 +35,8 @@ export function measureAdts(blob: BoundedBlob, start: number): Promise<number | 
 }
 
 /**
- * The number of frames in a header or a table does not count, because decoders play the frames that exist. By a false
- * number hours could be billed as a second, and by a true one a file that was cut off would be billed as a whole one.
+ * Frame counts in headers and tables are ignored, because decoders play the frames that exist. With a false count hours
+ * could be billed as a second; with a true one a truncated file would be billed as a whole one.
  */
 async function measureFrames(blob: BoundedBlob, start: number, read: ReadFrame): Promise<number | null> {
   const frames = new FrameReader(read)
@@ -48,16 +51,16 @@ async function measureFrames(blob: BoundedBlob, start: number, read: ReadFrame):
   return milliseconds > 0 ? (milliseconds * (blob.size - start)) / way.bytes / 1000 : null
 }
 
-/** The longest frame, 13 bits of length in ADTS, and the head of the one after it. */
+/** The longest frame, with a 13-bit length in ADTS, and the head of the next one. */
 const frameBytesMax = 8_192 + 8
 
 /**
- * Finds frames among tags, pictures and garbage. In any bytes something looks like a header every few kilobytes, so a
- * frame counts when it follows another or when a like one follows it.
+ * Finds frames among tags, pictures and garbage. In arbitrary bytes something looks like a header every few kilobytes,
+ * so a frame counts only when it follows another frame or a similar one follows it.
  */
 class FrameReader {
   readonly #read: ReadFrame
-  /** The duration of the frame that ended where the next is read; 0 when none did. */
+  /** The kind of the frame that ended right before the current position; 0 for none. */
   #kind = 0
   #isFirst = true
   #otherBytes = 0
@@ -80,7 +83,7 @@ class FrameReader {
     return isTable ? { bytes: frame.bytes, milliseconds: 0 } : frame
   }
 
-  /** A file could hide its sound by one byte between any two frames, so many separate frames count as well. */
+  /** A file could hide its sound with one byte between any two frames, so many separate frames count too. */
   get scatteredMilliseconds(): number {
     const { bytes, milliseconds } = this.#scattered
     return bytes * 2 > this.#otherBytes ? milliseconds : 0
@@ -107,7 +110,10 @@ class FrameReader {
   }
 }
 
-/** The first frame of many files is silent and holds the length of the others, by the names of three encoders' tables. */
+/**
+ * The first frame of many files is silent and holds the length of the others; it is known by the names of three
+ * encoders' tables.
+ */
 function isFrameTable(frame: Uint8Array): boolean {
   const head = Buffer.from(frame.subarray(4, 44)).toString('latin1')
   return /Xing|Info|VBRI/.test(head)

@@ -1,9 +1,9 @@
 import type { Mp3Info } from './mp3-info-reader.ts'
 
 /**
- * Removes the samples that encoder and decoder have added before the first sample of a source and after its last one, as
- * far as the stream states their number. Samples that seem to come after the end are held back. If more come than a codec
- * adds, the stated length was wrong, and all of them are sound.
+ * Removes the samples that encoder and decoder added before and after the source's samples, as far as the stream states
+ * their numbers. Samples that seem to come after the end are held back. If more of them come than a codec adds, the
+ * stated length was wrong, and all of them are kept.
  */
 export class GaplessTrim {
   readonly #tailMax: number
@@ -18,7 +18,9 @@ export class GaplessTrim {
     this.#tailMax = source?.tailSamples ?? 0
   }
 
-  /** The samples of the source in these; a view if possible. Samples that are still held at the end do not belong to the source. */
+  /**
+   * The source's samples among these; a view if possible. Samples still held at the end do not belong to the source.
+   */
   push(samples: Float32Array): Float32Array {
     const lead = Math.min(this.#leadLeft, samples.length)
     this.#leadLeft -= lead

@@ -1,6 +1,6 @@
 /**
- * Passes bytes on, but never the last `keptBytes`. A caller that has a whole answer must have a durable capture, so the
- * end of the answer waits for that. All earlier bytes leave at once.
+ * Passes bytes on, but never the last `keptBytes`. A caller with a whole answer must have a durable capture, so the end
+ * of the answer waits for it. All earlier bytes leave at once.
  */
 export class KeepBackStream {
   readonly #keptBytes: number
@@ -26,7 +26,7 @@ export class KeepBackStream {
     return bytes
   }
 
-  /** The kept end, once. */
+  /** Returns the kept end, once. */
   end(): Uint8Array {
     const tail = this.#tail
     this.#tail = new Uint8Array(0)

@@ -1,10 +1,10 @@
 import { mp3KilobitRate } from './mp3-info-frame.ts'
 import { pcmOutputRate } from '../canonical/audio.ts'
 
-/** Samples encoded at once: a quarter of a second, so that a stream needs little memory. */
+/** Samples that are encoded at once: a quarter of a second, so that a stream needs little memory. */
 const mp3SliceSamples = 5_760
 
-/** What `mp3.wasm` of `wasm-media-encoders` 0.7.0 exports: pointers and counts, negative for an error. */
+/** The exports of `mp3.wasm` in `wasm-media-encoders` 0.7.0: pointers and counts, negative for an error. */
 interface LameExports {
   memory: WebAssembly.Memory
   _initialize(): void
@@ -31,8 +31,8 @@ interface LameEncoder {
 }
 
 /**
- * LAME in WebAssembly, with any number of encoders in one memory. Synchronous: a minute of speech takes a third of a second,
- * so that it runs in a thread of its own. Throws when memory is exhausted or the samples cannot be encoded.
+ * LAME in WebAssembly, with any number of encoders in one memory. Synchronous: a minute of speech takes a third of a
+ * second, so it runs in its own thread. Throws when memory is exhausted or the samples cannot be encoded.
  */
 export class Lame {
   readonly #exports: LameExports
@@ -56,7 +56,7 @@ export class Lame {
     return new Lame(exports)
   }
 
-  /** A new encoder of the contract's samples, to be closed once. */
+  /** A new encoder for the contract's samples; the caller closes it once. */
   open(): LameEncoder {
     const encoder = this.#create()
     return {
@@ -85,7 +85,7 @@ export class Lame {
     const encoded: Uint8Array[] = []
     for (let from = 0; from < count; from += mp3SliceSamples) {
       const sliceCount = Math.min(mp3SliceSamples, count - from)
-      // Asked for again each time, because memory that grows is another buffer.
+      // Read each time, because grown memory has another buffer.
       const channels = requirePointer(this.#exports.enc_get_pcm(encoder, sliceCount))
       const { buffer } = this.#exports.memory
       const place = new DataView(buffer, channels, 4).getUint32(0, true)

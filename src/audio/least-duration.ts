@@ -3,10 +3,10 @@ import type { BoundedBlob } from './bounded-blob.ts'
 import { flacHeadBytes, mediaBytes } from './tag-bytes.ts'
 import { walkOpus, type Walk } from './walk.ts'
 
-/** The shortest time that audio can have, whatever its header says. */
+/** The shortest possible time of the audio, whatever its header states. */
 export interface LeastDuration {
   milliseconds: number
-  /** It was added up from the sound itself and not told from its size: good enough to go by. */
+  /** Whether it was added up from the sound itself rather than derived from the size; it is then reliable. */
   isHeard: boolean
 }
 
@@ -15,11 +15,11 @@ const lossyOggBitsMax = 2_000_000
 const compressedBitsMax = 1_200_000
 const losslessBitsMax = 20_000_000
 const videoBitsMax = 60_000_000
-/** Small tags and tables that are not looked for. */
+/** Small tags and tables that are not searched for. */
 const otherBytesMax = 65_536
 
 /**
- * The stated length is a few bytes of a header, and no decoder uses it: with false ones, hours could be billed as a
+ * The stated length is a few bytes of a header that no decoder uses: with false ones, hours could be billed as a
  * second. When packets state their own duration, they are added up. Otherwise the sound takes at least its bytes at the
  * codec's highest rate; pictures and other tags take no time. 0 when nothing is known, and for frames, which were added
  * up before.
@@ -46,7 +46,7 @@ async function leastOgg(blob: BoundedBlob): Promise<LeastDuration> {
   return bySize(blob.size, head.includes('\x7fFLAC', 0, 'latin1') ? losslessBitsMax : lossyOggBitsMax)
 }
 
-/** The walk ended at its bound; the rest of the file is assumed to sound like the part before. */
+/** The walk ended at its bound; the rest of the file is assumed to be like the part before. */
 function heard({ milliseconds, bytes }: Walk, wholeBytes: number): LeastDuration {
   return { milliseconds: bytes === 0 ? 0 : (milliseconds * wholeBytes) / bytes, isHeard: true }
 }
@@ -55,7 +55,7 @@ function bySize(bytes: number, bitsPerSecond: number): LeastDuration {
   return { milliseconds: (Math.max(0, bytes - otherBytesMax) * 8_000) / bitsPerSecond, isHeard: false }
 }
 
-/** Bits of a second before compression, by the first frame; it refers to the header where it says nothing itself. */
+/** Bits per second before compression, from the first frame, or from the header when the frame refers to it. */
 async function flacBits(blob: BoundedBlob, start: number, frames: number): Promise<number> {
   const info = await blob.read(start + 18, start + 22)
   const frame = await blob.read(frames, frames + 4)
@@ -66,7 +66,7 @@ async function flacBits(blob: BoundedBlob, start: number, frames: number): Promi
   const channels = isOwnChannels ? flacChannels(kinds >> 4) : ((third >> 1) & 7) + 1
   const bits = flacSizes[(kinds >> 1) & 7] ?? (((third & 1) << 4) | (fourth >> 4)) + 1
   const raw = rate * channels * bits
-  // Frames of noise are a little larger than their samples.
+  // Frames of noise are slightly larger than their samples.
   return raw === 0 ? losslessBitsMax : Math.min(losslessBitsMax, raw * 1.1)
 }
 
@@ -89,7 +89,7 @@ const flacRates: Readonly<Record<number, number>> = {
 }
 const flacSizes: Readonly<Record<number, number>> = { 1: 8, 2: 12, 4: 16, 5: 20, 6: 24, 7: 32 }
 
-/** By the names of codecs and of track kinds, which lie near the beginning or the end of MP4 and WebM files. */
+/** Uses the names of codecs and of track kinds, which lie near the beginning or the end of MP4 and WebM files. */
 async function boxedBits(blob: BoundedBlob): Promise<number> {
   const tailAt = Math.max(0, blob.size - boxedLookBytes)
   const ends = [await blob.read(0, boxedLookBytes), await blob.read(tailAt, blob.size)].map((bytes) =>

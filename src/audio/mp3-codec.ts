@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
 
-/** Streams that are converted from or to mp3 at once; each holds half a megabyte while it lasts. */
+/** The most streams converted from or to mp3 at once; each uses half a megabyte. */
 export const mp3ConversionsMax = 512
 import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
@@ -10,21 +10,21 @@ export interface Mp3Conversion {
   push(bytes: Uint8Array): Promise<Uint8Array>
   /** The last output; push nothing afterwards. */
   end(): Promise<Uint8Array>
-  /** Frees what the stream holds. May be called again, never throws. */
+  /** Frees the stream's memory. May be called again, never throws. */
   close(): void
 }
 
-/** Makes MPEG layer III of the contract's samples and such samples of MPEG audio, off the event loop. */
+/** Converts the contract's samples to MPEG layer III, and MPEG audio to such samples, off the event loop. */
 export interface Mp3Codec {
-  /** Throws `no_healthy_endpoint` when as many streams are converted as may be at once. */
+  /** Throws `no_healthy_endpoint` when the most streams are being converted already. */
   open(direction: Mp3Direction): Mp3Conversion
-  /** Ends the thread; streams that are still converted fail. */
+  /** Ends the thread; running conversions fail. */
   close(): void
 }
 
 /**
- * A codec whose thread starts with its first stream and then stays; `startsAtOnce` where descriptors are few, because the
- * runtime ends a process that has none left for a thread.
+ * A codec whose thread starts with its first stream and then stays. `startsAtOnce` is for few descriptors: the runtime
+ * ends a process that has no descriptor left for a thread.
  */
 export function createMp3Codec({ startsAtOnce = false }: { startsAtOnce?: boolean } = {}): Mp3Codec {
   const codec = new ThreadedCodec()
@@ -67,7 +67,7 @@ class ThreadedCodec implements Mp3Codec {
 
   #startThread(): Worker {
     const worker = new Worker(new URL('./mp3-thread.ts', import.meta.url))
-    // A gateway that has nothing else to do may end.
+    // The thread does not keep an otherwise idle gateway alive.
     worker.unref()
     worker.onmessage = ({ data }: MessageEvent<FromMp3Thread>) => {
       const waiting = this.#waiting.get(data.id)

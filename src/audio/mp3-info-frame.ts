@@ -1,18 +1,18 @@
-/** Kilobits a second of the sound that is encoded here: speech of one voice is as good as its source at that. */
+/** The kilobits per second of encoded speech: one voice is as good as its source at this rate. */
 export const mp3KilobitRate = 96
 
 /** Bytes of a frame at that rate and 24,000 Hz. */
 export const mp3FrameBytes = 288
 
-/** Samples by which an encoder of this kind is late before its decoder adds its own. */
+/** The delay of such an encoder in samples, before the decoder adds its own. */
 const encoderDelay = 576
 
-/** Where the tag stands in a frame of one channel of MPEG 2: behind the header and the side information. */
+/** The place of the tag in a frame of one channel of MPEG 2: after the header and the side information. */
 const tagOffset = 4 + 9
 
 /**
- * A silent frame before the others that states how many samples the encoder has added in front, as LAME writes one into
- * files, so that a player begins with the first sample of the source. It states no length, which is not known yet.
+ * A silent frame before the others. Like LAME's frame in files, it states how many samples the encoder added in front,
+ * so that a player begins with the source's first sample. It states no length, which is not known yet.
  */
 export function mp3InfoFrame(): Uint8Array {
   const frame = Buffer.alloc(mp3FrameBytes)

@@ -3,19 +3,19 @@ import { id3TagBytes } from './tag-bytes.ts'
 
 /** What a stream's silent first frame states about the samples that a decoder returns. */
 export interface Mp3Info {
-  /** So many come before the first of the source. */
+  /** The number of samples before the source's first one. */
   leadSamples: number
-  /** How many the source has, and how many at most come behind them; null where the encoder did not know. */
+  /** The number of the source's samples, and the most that follow them; null when the encoder did not know. */
   source: { samples: number; tailSamples: number } | null
 }
 
-/** Samples by which every decoder of layer III is late. */
+/** The delay in samples of every layer III decoder. */
 const decoderDelay = 529
 
-/** Header, checksum, side information, counts with their table, and the encoder's own words up to its delays. */
+/** Header, checksum, side information, counts with their table, and the encoder's fields up to its delays. */
 const infoBytes = 4 + 2 + 32 + 120 + 24
 
-/** Reads the facts in a stream's first frame, after tags of any length. Feed it every piece until it is done. */
+/** Reads the first frame's facts, after tags of any length. Pass every piece until it is done. */
 export class Mp3InfoReader {
   /** Null when the first frame states nothing, and until that frame has come. */
   info: Mp3Info | null = null
@@ -39,7 +39,7 @@ export class Mp3InfoReader {
   }
 }
 
-/** What the frame at the beginning of these bytes says; null where it is a frame of sound, or none. */
+/** The facts in the frame at the beginning of these bytes; null for a frame of sound, and for other bytes. */
 function readMp3Info(frame: Buffer): Mp3Info | null {
   if (readMpegFrame(frame, 0) === null) return null
   const second = frame.readUInt8(1)
@@ -51,7 +51,7 @@ function readMp3Info(frame: Buffer): Mp3Info | null {
   const tag = 4 + sideBytes + (isChecked ? 2 : 0)
   if (!/^(?:Xing|Info)$/.test(frame.toString('latin1', tag, tag + 4))) return null
   const flags = frame.readUInt32BE(tag + 4)
-  // Counts of frames and of bytes, a table of a hundred bytes, and a quality, each where its bit is set.
+  // The counts of frames and bytes, a table of a hundred bytes, and a quality; each exists when its bit is set.
   const frames = flags & 1 ? frame.readUInt32BE(tag + 8) : 0
   const encoder =
     tag + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0)

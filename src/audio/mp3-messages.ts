@@ -1,7 +1,7 @@
-/** What becomes of a stream: samples of the contract made mp3, or mp3 made such samples. */
+/** The direction of a conversion: the contract's samples to mp3, or mp3 to such samples. */
 export type Mp3Direction = 'encode' | 'decode'
 
-/** To the thread that converts. Each stream has an id of its own; all but `close` are answered, in their order. */
+/** Messages to the converting thread. Each stream has its own id; all messages but `close` are answered, in order. */
 export type ToMp3Thread =
   | { kind: 'bytes'; id: number; direction: Mp3Direction; bytes: Uint8Array }
   | { kind: 'end'; id: number }

@@ -2,7 +2,7 @@ import { Lame } from './lame.ts'
 import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 import { Mp3ToSamples } from './mp3-to-samples.ts'
 
-/** Bytes that the converting thread takes and gives before it collects its garbage: half a second of work. */
+/** The bytes that the converting thread receives and sends between two garbage collections: half a second of work. */
 const mp3CollectBytes = 4_000_000
 
 declare const self: Worker
@@ -14,14 +14,14 @@ interface Conversion {
   close(): void
 }
 
-// The decoder names every damaged frame there, as often as a provider likes.
+// The decoder logs every damaged frame, and a provider may send any number of them.
 Object.assign(console, { error: () => undefined })
 
 const nothing = new Uint8Array(0)
 const conversions = new Map<number, Conversion>()
 let lame: Promise<Lame> | null = null
 
-// Messages wait for each other, so that they are answered in their order also while a codec is being loaded.
+// Messages are handled one after another, so that they are answered in order even while a codec is loading.
 let last: Promise<unknown> = Promise.resolve()
 self.onmessage = ({ data }: MessageEvent<ToMp3Thread>): void => {
   last = last.then(() => take(data)).catch((error) => fail(data, error))
@@ -52,7 +52,7 @@ async function open(direction: Mp3Direction): Promise<Conversion> {
 
 let uncollectedBytes = 0
 
-/** Messages are garbage as soon as they are read, which a runtime left alone collects by the hundred megabytes. */
+/** Messages become garbage once they are read; by itself the runtime would let hundreds of megabytes pile up. */
 function collectNowAndThen(bytes: number): void {
   uncollectedBytes += bytes
   if (uncollectedBytes < mp3CollectBytes) return

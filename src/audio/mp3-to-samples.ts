@@ -5,12 +5,14 @@ import { Mpg123 } from './mpg123.ts'
 import { isResamplable, Resampler } from './resampler.ts'
 import { toS16 } from './samples.ts'
 
-/** Bytes of mp3 that are decoded at one go: two frames of usual speech, within which its rate does not change. */
+/**
+ * The bytes of mp3 that are decoded at once: two frames of usual speech; the rate does not change inside such a slice.
+ */
 const mp3SliceBytes = 1_024
 
 /**
  * Converts one stream of MPEG audio to the contract's samples: decodes it, mixes it to one channel, removes the samples
- * that the encoder added (as far as the stream states them) and changes it to the contract's rate. The caller closes it.
+ * that the encoder added (if the stream states them), and resamples it. The caller closes it.
  */
 export class Mp3ToSamples {
   readonly #decoder: Mpg123
@@ -18,7 +20,7 @@ export class Mp3ToSamples {
   #trim: GaplessTrim | null = null
   /** 0 before the first sound. */
   #rate = 0
-  /** Null where the stream has the contract's rate. */
+  /** Null when the stream has the contract's rate. */
   #resampler: Resampler | null = null
 
   private constructor(decoder: Mpg123) {
@@ -54,8 +56,8 @@ export class Mp3ToSamples {
   }
 
   /**
-   * Begins at the first sound, and again when the rate changes: some servers join sentences of different rates. Returns the
-   * rest at the rate before. A first frame that states delays was read before there is any sound.
+   * Called at the first sound, and whenever the rate changes: some servers join sentences of different rates. Returns
+   * the rest at the former rate. A first frame that states delays is read before any sound.
    */
   #begin(rate: number): Uint8Array {
     const rest = this.end()

@@ -1,16 +1,16 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 
-/** A box of an MP4 file: its four letters and where its content lies. */
+/** A box of an MP4 file: its four-letter type and the place of its content. */
 export interface Box {
   type: string
   start: number
-  /** At most the end of what holds it. */
+  /** At most the end of the enclosing box. */
   end: number
-  /** Bytes that are missing of its stated size; above zero in a file that was cut off. */
+  /** The missing bytes of its stated size; above zero in a truncated file. */
   missing: number
 }
 
-/** The boxes of that kind in a part of the file, or all boxes. Stops at bytes that are no box. */
+/** The boxes of that kind in a part of the file, or all boxes. Stops at bytes that are not a box. */
 export async function* boxesIn(
   blob: BoundedBlob,
   within: Pick<Box, 'start' | 'end'>,
@@ -38,7 +38,7 @@ export async function contentOf(blob: BoundedBlob, { start, end }: Box, bytesMax
   return Buffer.from(await blob.read(start, Math.max(start, Math.min(end, start + bytesMax))))
 }
 
-/** The number of four bytes there, 0 where they are missing. */
+/** The four-byte number at this place; 0 when bytes are missing. */
 export function numberAt(content: Buffer, at: number): number {
   return content.length < at + 4 ? 0 : content.readUInt32BE(at)
 }

@@ -3,7 +3,7 @@ import type { BoundedBlob } from './bounded-blob.ts'
 import { contentOf, type Box } from './mp4-boxes.ts'
 
 /**
- * How long each sample of a track sounds, by its description: AAC's blocks have one length and its decoder's own
+ * The duration of each sample of a track, from its description: AAC's blocks have one length, and its decoder
  * configuration names the rate. 0 for other codecs, whose samples differ.
  */
 export async function readSampleSeconds(blob: BoundedBlob, description: Box): Promise<number> {
@@ -17,8 +17,8 @@ export async function readSampleSeconds(blob: BoundedBlob, description: Box): Pr
 const descriptionBytesMax = 1_024
 
 /**
- * Channels of a track's samples, by its description; 0 for a track without sound. AAC's decoder uses its own
- * configuration, and beside that many files state two channels for mono sound.
+ * The channels of a track's samples, from its description; 0 for a track without audio. AAC decoders use the codec's
+ * own configuration; many files state two channels elsewhere for mono sound.
  */
 export async function readSampleChannels(blob: BoundedBlob, description: Box): Promise<number> {
   const content = await contentOf(blob, description, descriptionBytesMax)
@@ -35,10 +35,10 @@ function blockSeconds(descriptors: Buffer): number {
   return rate > 0 ? aacBlockSamples / rate : 0
 }
 
-/** Descriptors within one another: of the stream, of its decoder, and what this one is set up with. Null where it is not AAC's. */
+/** Nested descriptors: of the stream, of its decoder, and of the decoder's configuration. Null when it is not AAC. */
 function setupOf(descriptors: Buffer): { rate: number; layout: number } | null {
   const stream = bodyOf(descriptors, 3)
-  // Its id, and flags for three members that files do not have.
+  // Skips its id, and flags for three members that files do not have.
   const decoder = stream && bodyOf(stream.subarray(3), 4)
   const setup = decoder && bodyOf(decoder.subarray(13), 5)
   if (!decoder || !setup || !aacObjects.has(decoder[0] ?? 0)) return null
@@ -56,7 +56,7 @@ function setupOf(descriptors: Buffer): { rate: number; layout: number } | null {
 /** AAC of MPEG 4, and three profiles of MPEG 2's. */
 const aacObjects: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68])
 
-/** What a descriptor of that kind holds: a length of up to four bytes, seven bits each, stands before it. */
+/** The content of a descriptor of that kind; its length stands before it in up to four bytes of seven bits each. */
 function bodyOf(bytes: Buffer, tag: number): Buffer | null {
   if (bytes[0] !== tag) return null
   let length = 0

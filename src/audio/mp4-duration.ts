@@ -5,9 +5,9 @@ import { readSampleSeconds } from './mp4-codec.ts'
 import { addFragment, type SoundTrack } from './mp4-fragments.ts'
 
 /**
- * Seconds of the longest sound track of a QuickTime or MP4 file, whole or in fragments. The number of its samples counts,
- * because no decoder can do without it; else the table of their times. The header's total does not count, and a file that
- * was cut off is as long as its rest. Null when no track has sound.
+ * Seconds of the longest audio track of a QuickTime or MP4 file, whole or in fragments. The number of its samples
+ * counts, because every decoder needs it; otherwise the table of their times. The header's total does not count, and a
+ * truncated file is as long as its rest. Null when no track has audio.
  */
 export async function measureMp4(blob: BoundedBlob): Promise<number | null> {
   const tracks: SoundTrack[] = []
@@ -22,7 +22,7 @@ export async function measureMp4(blob: BoundedBlob): Promise<number | null> {
       missingBytes += box.missing
     }
     if (box.type !== 'moof') continue
-    // The walk ended at its bound; the rest of the file is assumed to sound like the part before.
+    // The walk ended at its bound; the rest of the file is assumed to be like the part before.
     if (box.start > durationWalkBytesMax) {
       walked = box.start
       break
@@ -56,7 +56,7 @@ async function soundTracks(blob: BoundedBlob, movie: Box): Promise<SoundTrack[]>
   return tracks
 }
 
-/** Null for a track of pictures or text. */
+/** Null for a track without audio. */
 async function readTrack(blob: BoundedBlob, within: Box): Promise<SoundTrack | null> {
   const track = { id: 0, scale: 0, units: 0, samples: 0, sampleSeconds: 0, defaultUnits: 0 }
   let isSound = false

@@ -1,15 +1,15 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 import { boxesIn, contentOf, numberAt, type Box } from './mp4-boxes.ts'
 
-/** The facts about a track of sound, including those of its fragments. */
+/** The facts about an audio track, including those of its fragments. */
 export interface SoundTrack {
   id: number
-  /** Units in a second. */
+  /** Units per second. */
   scale: number
-  /** Length by the tables of times. */
+  /** The length from the tables of times. */
   units: number
   samples: number
-  /** Of every sample, where the codec knows no other length; 0 where a table must say. */
+  /** The duration of every sample, when the codec fixes it; 0 when a table must state it. */
   sampleSeconds: number
   /** The duration, in the track's units, of a sample whose fragment states none. */
   defaultUnits: number
@@ -35,7 +35,10 @@ export async function addFragment(
   }
 }
 
-/** After the flags and the track: where the data begins, its description, and the length of samples, each where flagged. */
+/**
+ * The fields after the flags and the track are optional: the start of the data, its description, and the duration of
+ * samples.
+ */
 function ownDefault(head: Buffer): number | null {
   const flags = numberAt(head, 0)
   if ((flags & 8) === 0) return null
@@ -65,6 +68,6 @@ async function addRun(
   }
 }
 
-/** Every sample says its own length. */
+/** Each sample states its own duration. */
 const ownUnits = 0x100
 const runReadEntries = 1_024

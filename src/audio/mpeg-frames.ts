@@ -1,7 +1,7 @@
 import { mpegSearchBytesMax } from '../core/limits/audio.ts'
 import { id3HeadBytes, id3TagBytes } from './tag-bytes.ts'
 
-/** Kilobits of a second by their index; of layers III, II and I. MPEG 2.5 has those of MPEG 2. */
+/** Kilobits per second by their index, for layers III, II and I. MPEG 2.5 has those of MPEG 2. */
 const bitRates1: readonly (readonly number[])[] = [
   [],
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
@@ -14,13 +14,13 @@ const bitRates2: readonly (readonly number[])[] = [
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
   [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
 ]
-/** MPEG 1 has these rates, MPEG 2 half and MPEG 2.5 a quarter of them. */
+/** MPEG 1 has these rates, MPEG 2 half of them, MPEG 2.5 a quarter. */
 const rateShifts: readonly number[] = [2, 0, 1, 0]
 const sampleRates: readonly number[] = [44_100, 48_000, 32_000]
 
 const headBytes = 4
 
-/** Tells when a first whole MPEG audio frame has passed; a leading ID3 tag of any length is skipped. */
+/** Detects the first complete MPEG audio frame; a leading ID3 tag of any length is skipped. */
 export class MpegFrameDetector {
   hasFrame = false
   #window: Uint8Array = new Uint8Array(0)
@@ -56,7 +56,8 @@ export class MpegFrameDetector {
     for (; at + headBytes <= window.length; at++) {
       const frame = readMpegFrame(window, at)
       if (frame === null) continue
-      // Every few kilobytes arbitrary bytes look like a header, so a header that is not first must be followed by another.
+      // In arbitrary bytes something looks like a header every few kilobytes, so a header that is not first must be
+      // followed by another.
       const isFirst = this.#searched + at === 0
       const end = at + frame.bytes
       if (window.length < end + (isFirst ? 0 : headBytes)) break
@@ -64,16 +65,16 @@ export class MpegFrameDetector {
       if (this.hasFrame) break
     }
     this.#searched += at
-    // A copy without what was searched, so that no chunk is kept alive.
+    // A copy without the searched bytes, so that no chunk is kept alive.
     this.#window = this.hasFrame ? new Uint8Array(0) : new Uint8Array(this.#window.subarray(at))
   }
 }
 
-/** A frame of coded sound: its bytes, header included, and how long it sounds. */
+/** A frame of coded sound: its bytes, header included, and its duration. */
 export interface SoundFrame {
   bytes: number
   milliseconds: number
-  /** What all frames of one stream have in common. */
+  /** Equal for all frames of one stream. */
   kind: number
 }
 

@@ -1,6 +1,6 @@
 import { textSampleBytes } from '../core/limits/audio.ts'
 
-/** How files that are sent by mistake begin, and what to call them. */
+/** The beginnings of files that are sent by mistake, and their names. */
 const others: readonly (readonly [signature: string, name: string])[] = [
   ['\x89PNG', 'a PNG image'],
   ['\xff\xd8\xff', 'a JPEG image'],
@@ -11,15 +11,15 @@ const others: readonly (readonly [signature: string, name: string])[] = [
   ['\x7fELF', 'a program'],
 ]
 
-/** What bytes are that begin like a file of another kind, in the words of an error; null where they do not. */
+/** The name of the other kind of file that the bytes begin like, for an error; null for none. */
 export function nameOfOther(begin: Uint8Array): string | null {
   const head = Buffer.from(begin.subarray(0, 16)).toString('latin1')
   return others.find(([signature]) => head.startsWith(signature))?.[1] ?? null
 }
 
 /**
- * Whether bytes are text, such as the page of an error that was saved under the name of a sound. In UTF-8, with or
- * without a mark, or in UTF-16 with one.
+ * Whether bytes are text, such as an error page that was saved as an audio file: UTF-8 with or without a byte order
+ * mark, or UTF-16 with one.
  */
 export function isText(begin: Uint8Array): boolean {
   const sample = begin.subarray(0, textSampleBytes)
@@ -31,7 +31,7 @@ export function isText(begin: Uint8Array): boolean {
   return text !== null && !/[^\P{C}\s\u200b-\u200f\ufeff]/u.test(text)
 }
 
-/** Fewer bytes of samples may be letters by chance. */
+/** Fewer bytes of samples may look like letters by chance. */
 const textBytesMin = 12
 
 function decodeText(sample: Uint8Array, encoding: 'utf-8' | 'utf-16le' | 'utf-16be'): string | null {

@@ -2,8 +2,8 @@ import { audioReadBytes } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 
 /**
- * Seconds of an Ogg file with Opus, Vorbis, FLAC or Speex: its last whole page's position over the rate that the first page names. Two
- * reads whatever its length.
+ * Seconds of an Ogg file with Opus, Vorbis, FLAC or Speex: the position of its last complete page, divided by the rate
+ * in the first page. Two reads, whatever the length.
  */
 export async function measureOgg(blob: BoundedBlob): Promise<number | null> {
   const head = Buffer.from(await blob.read(0, 256))
@@ -19,7 +19,7 @@ export async function measureOgg(blob: BoundedBlob): Promise<number | null> {
   return null
 }
 
-/** The page that a file was cut in is not heard. */
+/** An incomplete page at the end is not played. */
 function isWholePage(tail: Buffer, at: number): boolean {
   const lacings = tail.subarray(at + 27, at + 27 + (tail[at + 26] ?? 0))
   return at + 27 + lacings.reduce((sum, bytes) => sum + bytes, lacings.length) <= tail.length

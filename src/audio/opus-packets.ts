@@ -1,4 +1,4 @@
-/** How long an Opus packet sounds, by its first two bytes (RFC 6716, section 3.1); the two header packets do not. */
+/** The duration of an Opus packet, from its first two bytes (RFC 6716, section 3.1); 0 for the two header packets. */
 export function opusMilliseconds(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0
   if (first === 0x4f && bytes[at + 1] === 0x70 && bytes[at + 2] === 0x75 && bytes[at + 3] === 0x73) return 0
@@ -8,7 +8,7 @@ export function opusMilliseconds(bytes: Uint8Array, at: number): number {
   return code === 0 ? frame : 2 * frame
 }
 
-/** Speech has long frames, music short ones, and between them lies a mixture. */
+/** Speech has long frames, music short ones, and the configurations between them are hybrids. */
 function opusFrameMs(config: number): number {
   if (config < 12) return silkMs[config & 3] ?? 0
   return config < 16 ? 10 << (config & 1) : 2.5 * 2 ** (config & 3)

@@ -7,7 +7,7 @@ import { isText, nameOfOther } from './no-sound.ts'
 import { sniffFormat } from './sniff.ts'
 import { leadingTagBytes } from './tag-bytes.ts'
 
-/** Reads that tell a format: the beginning, and what follows a leading tag. */
+/** The reads for recognising a format: of the beginning, and after a leading tag. */
 const recognizeReadsMax = 16
 
 /**
@@ -24,7 +24,8 @@ export async function recognizeSound(
   const begin = await blob.read(start, start + mpegSearchBytesMax)
   const container = start === 0 ? containerOf(stored.head) : containerOf(begin)
   if (container !== null) return found(container, known, stated)
-  // Samples without a header may look like frames of any format, so they are refused only when they are plainly something else.
+  // Headerless samples may look like frames of any format, so they are refused only when they are clearly something
+  // else.
   const other = nameOfOther(begin) ?? (isText(begin) ? 'text' : null)
   if (other !== null) return { type: 'no_sound', what: other }
   if (known === 'pcm') return { type: 'sound', format: 'pcm' }
@@ -39,7 +40,7 @@ export async function recognizeSound(
 
 function found(seen: string, known: string | null, stated: string | null): SoundFinding {
   if (stated === null || known === seen) return { type: 'sound', format: seen }
-  // A name that is not known here may well be one of such a container: `3gp`, `mka`.
+  // An unknown name, such as `3gp` or `mka`, may belong to such a container.
   if (known === null) return { type: 'sound', format: stated.toLowerCase() }
   return { type: 'other_sound', format: seen }
 }
@@ -58,17 +59,17 @@ function isPictureBrand(head: Uint8Array): boolean {
   return /^(?:avi[fs]|he[iv][csx]|mif1|msf1|crx )/.test(latin1(head, 8, 12))
 }
 
-/** Boxes that files without a leading `ftyp` begin with: old QuickTime, and fragments. */
+/** Boxes at the beginning of files without a leading `ftyp`: old QuickTime, and fragments. */
 function isBox(head: Uint8Array): boolean {
   return /^(?:moov|mdat|wide|free|skip|pnot|styp|moof|sidx)$/.test(latin1(head, 4, 8))
 }
 
-/** AAC in another frame than ADTS: one header for all, or the frames of broadcasts. */
+/** AAC in other framings than ADTS: with one header for the whole file, or broadcast frames. */
 function isOtherAac(head: Uint8Array): boolean {
   return latin1(head, 0, 4) === 'ADIF' || (head[0] === 0x56 && ((head[1] ?? 0) & 0xe0) === 0xe0)
 }
 
-/** Frames without a container, wherever they begin within `window`. */
+/** Frames without a container that begin within `window`. */
 function framesOf(window: Uint8Array, isWhole: boolean): 'mp3' | 'aac' | null {
   const at = window.indexOf(0xff)
   if (at < 0) return null
@@ -78,11 +79,13 @@ function framesOf(window: Uint8Array, isWhole: boolean): 'mp3' | 'aac' | null {
 
 interface FrameSearch {
   read: (bytes: Uint8Array, at: number) => SoundFrame | null
-  /** The window ends where the audio does. */
+  /** Whether the window reaches the end of the audio. */
   isWhole: boolean
 }
 
-/** In any bytes something looks like a header every few kilobytes, so a like one has to follow it, or the end. */
+/**
+ * In arbitrary bytes something looks like a header every few kilobytes, so a similar header, or the end, must follow.
+ */
 function hasFrames(window: Uint8Array, from: number, { read, isWhole }: FrameSearch): boolean {
   for (let at = from; at >= 0; at = window.indexOf(0xff, at + 1)) {
     const frame = read(window, at)

@@ -1,23 +1,23 @@
 import { assert } from '../core/assert.ts'
 
-/** Rows of resampling coefficients: 24,000 against 44,100 Hz takes 80, against 22,050 Hz 160. */
+/** The most rows of resampling coefficients: 24,000 against 44,100 Hz needs 80, against 22,050 Hz 160. */
 const resamplePhasesMax = 960
 
-/** Zero crossings of the filter on each side: enough that nothing above half the rate is heard folded back. */
+/** Zero crossings of the filter on each side: enough that no aliasing is audible. */
 const crossings = 16
 
 /**
- * Changes the rate of mono samples as they come, by a windowed sinc filter whose coefficients are made once. The output has
+ * Changes the rate of mono samples on arrival, by a windowed sinc filter with precomputed coefficients. The output has
  * exactly the length of the input at the new rate, rounded; half a filter's length arrives late, with `end`.
  */
 export class Resampler {
-  /** New rate over old, in lowest terms: `up` over `down`. */
+  /** The new rate over the old one, in lowest terms: `up` over `down`. */
   readonly #up: number
   readonly #down: number
   readonly #half: number
   /** One row of coefficients for every position between two input samples. */
   readonly #rows: Float32Array[]
-  /** Input from sample `#start` on; zeros stand before the beginning. */
+  /** The input from sample `#start` on, with zeros before the beginning. */
   #input: Float32Array
   #start: number
   #received = 0
@@ -46,7 +46,7 @@ export class Resampler {
     return this.#produce(Math.round((this.#received * this.#up) / this.#down))
   }
 
-  /** How many outputs have their whole filter over samples before `sample`. */
+  /** How many outputs have their whole filter before `sample`. */
   #outputsBefore(sample: number): number {
     return Math.floor((sample * this.#up) / this.#down)
   }
@@ -86,7 +86,9 @@ export function isResamplable(fromRate: number, toRate: number): boolean {
   return toRate / greatestCommonDivisor(fromRate, toRate) <= resamplePhasesMax
 }
 
-/** Coefficients for an output that lies `fraction` after an input sample; they sum to 1, so that silence and level stay. */
+/**
+ * Coefficients for an output that lies `fraction` after an input sample; they sum to 1, so that levels do not change.
+ */
 function makeRow(fraction: number, cutoff: number, half: number): Float32Array {
   const row = new Float32Array(2 * half + 1)
   let sum = 0

@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts'
 
-/** How samples lie in bytes; all little-endian, channels interleaved. */
+/** The layout of samples in bytes; all little-endian, with interleaved channels. */
 export interface SampleLayout {
   encoding: 'u8' | 's16le' | 's24le' | 's32le' | 'f32le'
   rate: number
@@ -9,7 +9,7 @@ export interface SampleLayout {
 
 const bytesOf = { u8: 1, s16le: 2, s24le: 3, s32le: 4, f32le: 4 } as const
 
-/** Reads bytes cut anywhere as mono samples from -1 to 1; several channels become their mean. */
+/** Reads bytes, cut anywhere, as mono samples from -1 to 1; several channels are averaged. */
 export class SampleReader {
   readonly #layout: SampleLayout
   readonly #frameBytes: number
@@ -55,7 +55,7 @@ function readSample(view: DataView, at: number, encoding: SampleLayout['encoding
   }
 }
 
-/** Samples as 16-bit little-endian bytes, clamped; what is not a number is silence. */
+/** Samples as 16-bit little-endian bytes, clamped; NaN becomes silence. */
 export function toS16(samples: Float32Array): Uint8Array {
   const view = new DataView(new ArrayBuffer(samples.length * 2))
   for (let index = 0; index < samples.length; index++) {

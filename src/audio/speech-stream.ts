@@ -13,14 +13,17 @@ import { SampleReader, toS16, type SampleLayout } from './samples.ts'
 import { sniffFormat } from './sniff.ts'
 import { WavReader } from './wav-reader.ts'
 
-/** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
+/**
+ * The speech that is held back until the capture is durable: at least a frame or 20 ms of samples, too little to be
+ * heard as a delay.
+ */
 export const speechTailBytes = 1_024
-/** One piece of a speech body that is unwrapped and converted at one go, within a few milliseconds. */
+/** The piece of a speech body that is unwrapped and converted at once, within a few milliseconds. */
 const speechPieceBytes = 65_536
-/** One piece of a body of mp3 that is decoded: at the lowest rate there is, eight seconds of sound. */
+/** The piece of an mp3 body that is decoded at once: at the lowest rate, eight seconds of sound. */
 const mp3PieceBytes = 8_192
 
-/** A step that converts bytes; `end` returns the bytes that the step still had. */
+/** A step that converts bytes; `end` returns its remaining bytes. */
 interface Step {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
@@ -35,7 +38,7 @@ interface SoundStep extends Step {
 
 const nothing = new Uint8Array(0)
 
-/** Of the contract's samples. */
+/** The size of the contract's samples. */
 const bytesPerSample = 2
 
 /** The content type of the caller's answer. */
@@ -49,7 +52,10 @@ export function speechContentType({
   return responseFormat === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
 }
 
-/** The header that makes the contract's samples a WAV file. Its length is not known yet, so both lengths are the largest possible. */
+/**
+ * The header that makes the contract's samples a WAV file. The length is not known yet, so both length fields have the
+ * largest possible value.
+ */
 export function wavHeader(): Uint8Array {
   const header = Buffer.from(
     'RIFF\xff\xff\xff\xffWAVEfmt \0\0\0\0'.padEnd(36, '\0') + 'data\xff\xff\xff\xff',
@@ -66,9 +72,8 @@ export function wavHeader(): Uint8Array {
 }
 
 /**
- * An upstream's answer on its way to the caller: its sound is taken out, refused when it is text or another container,
- * brought to the contract's samples or made the mp3 that was asked for, or samples of mp3, and shown without its last bytes
- * until the capture is durable.
+ * An upstream's answer on its way to the caller. The sound is extracted, refused when it is text or another container,
+ * and converted to the contract's samples or to mp3 as needed; its last bytes wait until the capture is durable.
  */
 export function createSpeechStream(
   { responseFormat, passedFormat }: Pick<SpeechCall, 'responseFormat' | 'passedFormat'>,
@@ -132,7 +137,10 @@ export function createSpeechStream(
 
 const containerOf: Readonly<Record<PassedFormat, string>> = { opus: 'ogg', aac: 'aac', flac: 'flac' }
 
-/** Sound of another format, as it comes: its first bytes have to be those of the format, and its last ones wait as always. */
+/**
+ * Sound of a format that passes unchanged: its first bytes must be those of the format, and its last ones wait as
+ * always.
+ */
 function createPassedStream(format: PassedFormat, reader: SpeechReader): SpeechStream {
   const kept = new KeptSpeech({ isMpeg: false, tailBytes: speechTailBytes })
   let head: Uint8Array | null = nothing
@@ -165,20 +173,20 @@ function createPassedStream(format: PassedFormat, reader: SpeechReader): SpeechS
   }
 }
 
-/** One frame of MPEG, where the first one says how long they are: more would be heard as a delay at a low rate. */
+/** One frame of MPEG when the first one tells the length of frames: more would be heard as a delay at a low rate. */
 function tailOf(mpeg: Uint8Array): number {
   return Math.min(speechTailBytes, readMpegFrame(mpeg, 0)?.bytes ?? speechTailBytes)
 }
 
-/** Holds back the end of the output, and tells whether a whole frame or sample has been shown. */
+/** Holds back the end of the output, and knows whether a whole frame or sample was shown. */
 class KeptSpeech {
   readonly #keepBack: KeepBackStream
   readonly #shown
   readonly #all
-  /** Bytes of the lead that are still to be shown; they are no sound. */
+  /** The bytes of the lead that are still to be shown; they are not sound. */
   #leadLeft: number
 
-  /** Encoded sound has a `lead` before it. */
+  /** Encoded sound begins with a `lead`. */
   constructor({
     isMpeg,
     tailBytes,
@@ -209,7 +217,7 @@ class KeptSpeech {
     return shown
   }
 
-  /** Adds bytes that come after everything that may be shown before the end. */
+  /** Adds bytes that follow all bytes that may be shown before the end. */
   keepAll(bytes: Uint8Array): void {
     this.#all.push(this.#keepBack.append(bytes))
   }
@@ -220,7 +228,7 @@ class KeptSpeech {
   }
 }
 
-/** Refuses bytes that are not sound, by the first of them, and converts samples to the contract's. */
+/** Refuses bytes that are not sound, judged by the first of them, and converts samples to the contract's. */
 class CheckedSound {
   readonly #reader: SpeechReader
   #step: SoundStep | null = null
@@ -250,7 +258,7 @@ class CheckedSound {
 
   #pushHead(step: Step): Uint8Array {
     const head = this.#head
-    // Not kept as long as the stream lasts.
+    // Released, so that it is not kept for the whole stream.
     this.#head = nothing
     return step.push(head)
   }
@@ -261,7 +269,7 @@ class CheckedSound {
   }
 }
 
-/** Enough to tell every container, and text, from samples. */
+/** Enough bytes to tell containers and text from samples. */
 const headBytesMin = 12
 
 function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
@@ -275,7 +283,7 @@ function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
     const step = isTagged ? { push: (chunk: Uint8Array) => chunk, end: () => nothing } : mpegStep()
     return { kind: 'mpeg', ...step }
   }
-  // Others put a header before their pcm.
+  // Other servers put a header before their pcm.
   if (output.container === 'wav' || seen === 'wav') return { kind: 'samples', ...wavStep() }
   if (isContainer(head)) throw noAudio()
   const { encoding, rate, channels } = output
@@ -283,8 +291,8 @@ function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
 }
 
 /**
- * A JSON, HTML, event or plain text answer with status 200. Samples may begin with the same byte, hardly with a dozen
- * printable ones.
+ * A JSON, HTML, event or plain text answer with status 200. Samples may begin with the same byte, but rarely with a
+ * dozen printable ones.
  */
 function isText(head: Uint8Array): boolean {
   const text = Buffer.from(head.subarray(0, 64)).toString('latin1')
@@ -301,7 +309,7 @@ function isContainer(head: Uint8Array): boolean {
   return frame !== null && read(head, frame.bytes)?.kind === frame.kind
 }
 
-/** Waits for a whole frame: an answer without one stays an error, and a different endpoint may still answer. */
+/** Waits for a whole frame: an answer without one is still an error, and another endpoint may answer. */
 function mpegStep(): Step {
   const detector = new MpegFrameDetector()
   let waiting: Uint8Array = nothing
@@ -331,7 +339,7 @@ function wavStep(): Step {
   }
 }
 
-/** Samples that are already the contract's pass as they are; others are read, mixed and brought to its rate. */
+/** Samples in the contract's form pass unchanged; others are mixed and resampled. */
 function samplesStep(layout: SampleLayout): Step {
   if (layout.encoding === 's16le' && layout.channels === 1 && layout.rate === pcmOutputRate)
     return wholeSamplesStep()
@@ -345,14 +353,17 @@ function samplesStep(layout: SampleLayout): Step {
   }
 }
 
-/** Half a sample waits for its other half. At the end it is dropped: with it, everything played after would be noise. */
+/**
+ * Half a sample waits for its other half; at the end it is dropped, because it would shift all later samples into
+ * noise.
+ */
 function wholeSamplesStep(): Step {
   let half: Uint8Array = nothing
   return {
     push(chunk) {
       const all = half.length === 0 ? chunk : Buffer.concat([half, chunk])
       const wholeBytes = all.length - (all.length % bytesPerSample)
-      // Copied, so that it does not keep a large chunk alive.
+      // Copied, so that a large chunk is not kept alive.
       half = wholeBytes === all.length ? nothing : new Uint8Array(all.subarray(wholeBytes))
       return wholeBytes === all.length ? all : all.subarray(0, wholeBytes)
     },

@@ -6,18 +6,21 @@ import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
 import { audioHeadBytes, audioReadBytes, audioWriteBytes } from '../core/limits/audio.ts'
 
-/** Audio held in memory per upload; most voice messages fit, longer audio goes to a temporary file. */
+/** The audio held in memory per upload; most voice messages fit, and longer audio goes to a temporary file. */
 const spoolMemoryBytesMax = 1_000_000
 
-/** Where a spool puts what does not fit in memory, and how much it takes. */
+/** The folder for audio that does not fit in memory, and the bound of an upload. */
 export interface SpoolOptions {
-  /** Created again when it was removed. Its files belong to this gateway, are named `audio-…`, and may be removed at start. */
+  /**
+   * Created again if it was removed. Its files belong to this gateway, are named `audio-…`, and may be removed at
+   * start.
+   */
   folder: string
-  /** Beyond this the upload is refused with `payload_too_large`. */
+  /** A larger upload is refused with `payload_too_large`. */
   bytesMax: number
 }
 
-/** Keeps audio in memory while it is small and in a temporary file from then on. */
+/** Keeps small audio in memory and writes larger audio to a temporary file. */
 export function createSpool(options: SpoolOptions): AudioSpool {
   return new Spool(options)
 }
@@ -42,7 +45,7 @@ class Spool implements AudioSpool {
       this.#head = concat([this.#head, chunk.subarray(0, audioHeadBytes - this.#head.length)])
     }
     if (this.#file) return this.#file.write(chunk)
-    // Not `slice`, which on a Buffer gives a view of memory that the sender may reuse.
+    // Not `slice`: on a Buffer it returns a view of memory that the sender may reuse.
     this.#chunks.push(new Uint8Array(chunk))
     if (this.#sizeBytes > spoolMemoryBytesMax) await this.#moveToFile()
   }
@@ -73,7 +76,7 @@ class Spool implements AudioSpool {
   }
 }
 
-/** A file that is written in large pieces, whatever the sizes in which they come. */
+/** A file that is written in large pieces, whatever the sizes of the chunks. */
 class GatheringFile {
   readonly path: string
   readonly #handle: FileHandle
@@ -134,14 +137,14 @@ function storedInFile(facts: Facts, path: string): StoredAudio {
     ...facts,
     open: () => readFileStream(path),
     blob: () => Bun.file(path),
-    // The name is gone at once; a reader that has the file open keeps its bytes until it ends.
+    // The name is removed at once; a reader with the file open keeps its bytes until it ends.
     dispose: () => unlink(path).catch(() => {}),
   }
 }
 
 /**
- * A pull stream that reads only when asked and closes the file on every exit. All pieces lie in one memory: fresh memory
- * for each cost a fifth of an upload, most of it for collecting it again.
+ * A pull stream that reads only on demand and closes the file on every exit. All chunks use the same memory: new memory
+ * for each would cost a fifth of an upload's time, mostly for garbage collection.
  */
 function readFileStream(path: string): ReadableStream<Uint8Array> {
   let handle: FileHandle | null = null

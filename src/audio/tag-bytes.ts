@@ -1,6 +1,6 @@
 import type { BoundedBlob } from './bounded-blob.ts'
 
-/** Bytes of the ID3 tag that a file begins with, 0 without one. Decoders pass it by, whatever is in it. */
+/** The bytes of the ID3 tag at the beginning of a file; 0 without one. Decoders skip it, whatever it contains. */
 export async function leadingTagBytes(blob: BoundedBlob): Promise<number> {
   return Math.min(blob.size, id3TagBytes(await blob.read(0, id3HeadBytes)))
 }

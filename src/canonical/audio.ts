@@ -9,7 +9,9 @@ export interface StoredAudio {
   sizeBytes: number
   /** The first bytes, enough to recognise a container; fewer when the audio is shorter. */
   head: Uint8Array
-  /** Its bytes, piece by piece. A piece is good until the next is asked for, because both may lie in the same memory. */
+  /**
+   * Its bytes, chunk by chunk. A chunk is valid until the next is requested, because both may lie in the same memory.
+   */
   open(): ReadableStream<Uint8Array>
   /** Random access; reads only the parts that are sliced and read. */
   blob(): Blob
@@ -42,7 +44,7 @@ export type SoundFinding =
   /** No sound of the stated format or of any that is known; `what` is a word for it where there is one, such as `text`. */
   | { type: 'no_sound'; what: string | null }
 
-/** Audio whose bytes the gateway has. */
+/** Audio whose bytes the gateway holds. */
 export interface LocalAudio extends AudioSource {
   stored: StoredAudio
   /** The request fields that errors name: the one with the bytes or their address, and the one with the format. */
@@ -51,8 +53,8 @@ export interface LocalAudio extends AudioSource {
 }
 
 /**
- * Audio at a public address. An endpoint that takes addresses is given `url`; for any other one the gateway fetches it
- * first and calls with `LocalAudio` instead. Until then the size is 0 and `open` must not be called.
+ * Audio at a public URL. An endpoint that takes URLs gets `url`; for any other endpoint the gateway first fetches the
+ * audio and passes `LocalAudio` instead. Until then the size is 0 and `open` must not be called.
  */
 export interface RemoteAudio extends AudioSource {
   url: string
@@ -72,19 +74,19 @@ export function isLocalAudio(source: AudioSource): source is LocalAudio {
   return 'stored' in source
 }
 
-/** How a transcript leaves: the contract's JSON, or what `Accept` asked for. */
+/** The form of a transcript for the caller: the contract's JSON, or the type that `Accept` names. */
 export type TranscriptMedia = 'json' | 'vtt' | 'srt' | 'text'
 
 /** A decoded transcription request. The caller of the decoder disposes it, also when the call is refused later. */
 export interface DecodedTranscription {
   call: TranscriptionCall
   media: TranscriptMedia
-  /** As events; the media is `json` then. */
+  /** Whether the transcript is sent as events; the media is then `json`. */
   isStreamed: boolean
   dispose(): Promise<void>
 }
 
-/** Times are seconds from the beginning, not negative; scores are as the provider gave them, and absent when it gave none. */
+/** Times are seconds from the beginning, not negative. Scores are the provider's; they are absent when it sent none. */
 export interface TranscriptSegment {
   id: number
   start: number
@@ -122,14 +124,16 @@ export interface TranscriptEntity {
   end_char: number
 }
 
-/** A transcript of any provider, in one shape. Null means that the provider did not tell; nothing is made up. */
+/**
+ * A transcript of any provider, in one form. Null means that the provider did not report a value; no value is invented.
+ */
 export interface CanonicalTranscription {
   text: string
   /** Two letters where a code is known, else the provider's own word for it. */
   language: string | null
   /** Seconds as the provider measured them; already checked for plausibility. */
   durationSeconds: number | null
-  /** Channels of the audio as the provider counted them; absent where it did not say. */
+  /** Channels of the audio as the provider counted them; absent when it did not report them. */
   channels?: number
   segments: readonly TranscriptSegment[] | null
   words: readonly TranscriptWord[] | null
@@ -144,7 +148,7 @@ export interface CanonicalTranscription {
 export interface TranscriptReader {
   /** The text that this piece adds; empty for none. Throws `provider_failed` for an error in the stream. */
   push(chunk: Uint8Array): string
-  /** The whole. Throws `provider_failed` when it broke off before. */
+  /** The whole transcript. Throws `provider_failed` when the stream broke off. */
   end(): CanonicalTranscription
 }
 
@@ -175,7 +179,7 @@ export interface SpeechReader {
   push(piece: Uint8Array): Uint8Array
   /** The sound that was still held. Throws also when the body ended before it said that it was whole. */
   end(): Uint8Array
-  /** True from the first sound on. */
+  /** Valid from the first sound on. */
   readonly output: SpeechOutput
   /** What headers and body have reported so far; null while they have reported nothing. */
   readonly billed: SpeechBilled | null
@@ -190,8 +194,8 @@ export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
 type Soon<Value> = Value | Promise<Value>
 
 /**
- * An upstream's body on its way to the caller as sound; feed every piece of it, each when the one before has been
- * answered, then call `end` once.
+ * An upstream's body on its way to the caller as sound. Pass every piece of the body, each after the answer to the one
+ * before, then call `end` once.
  */
 export interface SpeechStream {
   /** The bytes that the caller may have now, or null. Throws `provider_failed` when the body is not audio. */

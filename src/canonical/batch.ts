@@ -55,13 +55,13 @@ export interface Batch {
   failedItems: number
   estimateNanocredits: bigint
   worstCaseNanocredits: bigint
-  /** The most the batch's budget may grow to; null means what its parents have. */
+  /** The most that the batch's budget may grow to; null means the amount of its parents. */
   maxCostNanocredits: bigint | null
   /** The budgets that the batch's own was carved out of; empty when nothing limits its organization. */
   budgetParents: readonly string[]
   /** JSON of the summed usage, null until terminal. */
   usageJson: string | null
-  /** JSON of the batch's error; before the end it may say what the batch waits for. */
+  /** JSON of the batch's error; before the end it may say why the batch waits. */
   errorJson: string | null
   requestBytes: number
   providerSlug: string | null
@@ -84,7 +84,7 @@ export function shownStatus(status: StoredStatus): BatchStatus {
   return status === 'expiring' || status === 'failing' ? 'finalizing' : status
 }
 
-/** The id of an item's result: the same whenever and however often it is asked for. */
+/** The id of an item's result, always the same for the item. */
 export function resultIdOf(batchId: BatchId, item: number): string {
   return `batch_req_${batchId.slice(batchId.indexOf('_') + 1)}_${item.toString(36)}`
 }

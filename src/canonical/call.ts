@@ -16,7 +16,10 @@ export interface Preferences {
   sort: 'price' | 'throughput' | 'latency' | null
   /** Only models whose author allows distillation. */
   requireDistillable: boolean
-  /** Tokens a second, and milliseconds to the first output: endpoints that miss one of them come after those that do not. */
+  /**
+   * Minimum tokens per second and maximum milliseconds to the first output: endpoints that miss one of them come after
+   * the others.
+   */
   preferredThroughputMin: Partial<Percentiles> | null
   preferredLatencyMaxMs: Partial<Percentiles> | null
   /** Nanocredits per million tokens, or per request for `request`; endpoints above are left out. */
@@ -71,11 +74,11 @@ export interface MediaAddress {
 
 /** Files that the gateway fetched for providers that accept no addresses, or not this kind. */
 export interface FetchedMedia {
-  /** Those that some provider of the call does not take. */
+  /** The URLs that at least one provider of the call does not take. */
   addresses: readonly MediaAddress[]
   /** Why one of them could not be fetched, by its URL. */
   failures: ReadonlyMap<string, Error>
-  /** The request with the bytes in place of what could be fetched. */
+  /** The request with the bytes in place of the fetched URLs. */
   document: JsonDocument
 }
 
@@ -85,9 +88,9 @@ export interface TextCall extends CallBase {
   format: TextFormat
   stream: boolean
   document: JsonDocument
-  /** Absent where nothing had to be fetched. */
+  /** Absent when nothing had to be fetched. */
   fetched?: FetchedMedia
-  /** Why a guarded deployment must not be sent it; absent for nearly all. */
+  /** Why the call must not go to a guarded deployment; absent for nearly all calls. */
   refusedAddress?: unknown
   /** JSON of members that most upstreams need and the caller left out; empty for nearly all calls. */
   completed?: Readonly<Record<string, string>> | null
@@ -120,7 +123,7 @@ export interface AudioSource {
 export interface TranscriptionCall extends CallBase {
   kind: 'transcription'
   audio: AudioSource
-  /** Length of the audio as its container says, null when it cannot be told; `demand` then has a bound instead. */
+  /** The length of the audio from its container; null when unknown, and `demand` then has a bound instead. */
   measuredMilliseconds: number | null
   language: string | null
   temperature: number | null
@@ -128,7 +131,7 @@ export interface TranscriptionCall extends CallBase {
   granularities: readonly ('word' | 'segment')[]
   diarize: boolean
   keyterms: readonly string[]
-  /** The caller is shown the text as it comes, where the provider streams it; absent where the answer is a whole. */
+  /** Whether the caller gets the text in pieces, if the provider streams it; absent for a whole answer. */
   stream?: true
 }
 
@@ -148,9 +151,9 @@ export interface SpeechCall extends CallBase {
   input: string
   voice: string | null
   responseFormat: 'mp3' | 'pcm'
-  /** The samples are shown as a WAV file. */
+  /** Whether the samples are sent as a WAV file. */
   isWav: boolean
-  /** A format that the provider itself has to make, in place of `responseFormat`; absent for nearly all calls. */
+  /** A format that the provider itself must make, in place of `responseFormat`; absent for nearly all calls. */
   passedFormat?: PassedFormat
   speed: number
   references: readonly SpeechReference[]

@@ -12,7 +12,7 @@ export interface Credential {
 
 /** Names a credential without its secret. */
 export interface CredentialReference {
-  /** `operator:` and a deployment's id for the operator's own; `caller` for a login of the caller's that is only passed on. */
+  /** `operator:` and a deployment's id for the operator's own; `caller` for a caller's login that is only passed on. */
   id: string
   /** The provider bills the key's owner and not the operator, so the call costs no credits. */
   isByok: boolean

@@ -8,7 +8,7 @@ import type { Price } from './usage.ts'
 export type AuthScheme =
   /** In the header of this lower-case name, after the prefix with its space: `{ name: 'authorization', prefix: 'Bearer ' }`. */
   | { type: 'header'; name: string; prefix: string }
-  /** In the query member of this name. Like any secret it is never shown, also not as a part of an address. */
+  /** In the query parameter of this name. Like any secret it is never shown, not even as part of a URL. */
   | { type: 'query'; name: string }
 
 /** How requests of one deployment authenticate; `none` when it has no credential. */
@@ -31,8 +31,8 @@ export interface Deployment {
   /** Slug of the preset whose adapters it uses. */
   preset: string
   /**
-   * The provider's slug, by which callers choose it and by which batches, usage and reports name it. It is the preset's
-   * slug; a custom server has its own id instead, because custom servers have nothing in common but their format.
+   * The provider's slug, by which callers select it and by which batches, usage and reports name it. It is the preset's
+   * slug; a custom server has its own id instead, because custom servers have only their format in common.
    */
   provider: string
   /** What callers see in the `provider` field. */
@@ -40,13 +40,13 @@ export interface Deployment {
   /** Without a trailing slash. Never shown to callers. */
   baseUrl: string
   /**
-   * Set when a caller's own provider login may be passed on; what requests carry beside it. Only the provider's official
-   * host gets a login, and only when the operator allows it.
+   * Set when a caller's own provider login may be passed on; has the headers that go with it. Only the provider's
+   * official host gets a login, and only when the operator allows it.
    */
   callerLogins?: { headers: Readonly<Record<string, string>> }
   /**
-   * Its server is or may be in the operator's own network. So it gets no address that a caller could not have fetched from
-   * outside.
+   * Whether its server is, or may be, in the operator's own network. Such a server gets no URL that a caller could not
+   * fetch from outside.
    */
   isGuarded?: true
   /** The operator's statement that this custom server accepts prompt cache marks; nothing else can tell. */
@@ -73,7 +73,7 @@ export interface KeytermRules {
   countMax: number | null
   /** Most code points of one term. */
   charactersMax: number | null
-  /** Most words of one term, words being what spaces separate. */
+  /** The most words of one term; words are separated by spaces. */
   wordsMax: number | null
   /**
    * The most tokens of all terms together, as the provider counts them. The gateway cannot count its tokens, but a word has
@@ -102,26 +102,29 @@ export type PassedFormat = (typeof passedFormats)[number]
 export interface AudioCapabilities {
   verboseJson: boolean
   wordTimes: boolean
-  /** It tells the speaker of every word, where `diarize` asks for it. */
+  /** Whether it reports the speaker of every word when `diarize` is set. */
   diarize: boolean
-  /** It tells the speaker of every segment, but of no word: `diarize` is refused, and `verbose_json` shows them. */
+  /**
+   * Whether it reports the speaker of every segment but of no word: `diarize` is refused, and `verbose_json` shows the
+   * speakers.
+   */
   segmentSpeakers: boolean
-  /** Null where it takes no key terms. */
+  /** Null when it takes no key terms. */
   keyterms: KeytermRules | null
-  /** It finds names, places and such, where the provider's own options ask for it. */
+  /** Whether it finds entities, such as names and places, when the provider's own options ask for them. */
   entities: boolean
   url: boolean
   /**
-   * Short names of the formats that it transcribes; null where that is not known and every one is sent. Where `pcm` is not
-   * among them samples without a header are sent as a WAV file.
+   * Short names of the formats that it transcribes; null when they are unknown, and any format is then sent. Without
+   * `pcm` among them, headerless samples are sent as a WAV file.
    */
   uploadFormats: readonly string[] | null
   uploadBytesMax: number | null
-  /** Longest audio that it transcribes; null where it has no bound that is known. */
+  /** The longest audio that it transcribes; null when no bound is known. */
   audioMillisecondsMax: number | null
   /**
-   * The languages that it can be told, in the provider's own words: mostly codes of two letters, `cmn` or `jw` where it says so.
-   * Null where they are not known.
+   * The languages that it accepts, in the provider's own spelling: mostly two-letter codes, but also `cmn` or `jw`.
+   * Null when they are unknown.
    */
   languages: readonly string[] | null
   speed: { min: number; max: number } | null
@@ -131,21 +134,21 @@ export interface AudioCapabilities {
   inputCharactersMax: number | null
   voiceCloning: boolean
   multipleReferences: boolean
-  /** Each of them must come with the words that are spoken in it. */
+  /** Whether each reference must have its transcript. */
   referenceTranscripts: boolean
   imageReference: boolean
   defaultVoice: string | null
-  /** Without a requested voice it chooses one itself; then `defaultVoice` is null. */
+  /** Whether it chooses a voice itself when none is requested; `defaultVoice` is then null. */
   isVoiceOptional: boolean
   voices: readonly string[] | null
   /**
-   * The beginnings of ids of voices that an account has made for itself, which exist beside `voices`. Empty: such ids may
+   * The beginning of the ids of voices that an account has created, which exist besides `voices`. Empty: such ids may
    * be anything. Absent: there are no such voices.
    */
   ownVoicePrefix?: string
 }
 
-/** Whether a voice is one that an account has made for itself. */
+/** Whether the voice is one that an account has created. */
 export function isOwnVoice(
   voice: string,
   { ownVoicePrefix }: Pick<AudioCapabilities, 'ownVoicePrefix'>,
@@ -154,8 +157,8 @@ export function isOwnVoice(
 }
 
 /**
- * The voice's name for the endpoint: as its list spells it, whatever the caller's case, or a voice that an account has
- * made for itself. Null when the endpoint has no such voice.
+ * The voice's name at the endpoint, in the spelling of its list, whatever the caller's case; or a voice that an account
+ * has created. Null when the endpoint has no such voice.
  */
 export function voiceAt(
   voice: string,
@@ -168,9 +171,9 @@ export function voiceAt(
   return listed ?? (isOwnVoice(voice, audio) ? voice : null)
 }
 
-/** The price of calls with more input than others; the whole call is billed at it. */
+/** The price of calls with a long input; the whole call is billed at it. */
 export interface LongPrice {
-  /** Tokens of input, cached ones included, above which it applies. */
+  /** The number of input tokens, cached ones included, above which it applies. */
   inputTokensAbove: number
   price: Price
 }
@@ -188,7 +191,10 @@ export interface Endpoint {
   price: Price
   /** By rising bound; empty for nearly all. */
   longPrices: readonly LongPrice[]
-  /** What calls cost that are served at another service tier, by its name; absent for nearly all. Counts for prompts of every length. */
+  /**
+   * The prices of calls at other service tiers, by tier; absent for nearly all endpoints. They apply to prompts of
+   * every length.
+   */
   tierPrices?: Readonly<Record<string, Price>>
   /** True when a price is stated, even a price of zero; false when a unit in use may have none. */
   isPriced: boolean
@@ -202,9 +208,11 @@ export interface Endpoint {
   inputModalities: readonly string[]
   outputModalities: readonly string[]
   dataPolicy: DataPolicy
-  /** Whether the model thinks before it answers, as far as is known, also where it cannot be told how. */
+  /** Whether the model is known to think before it answers, even when the amount cannot be set. */
   reasons: boolean
-  /** It searches without being asked, and the results become part of its prompt. Absent for nearly all. */
+  /**
+   * Whether it searches without being asked; the results become part of its prompt. Absent for nearly all endpoints.
+   */
   searches?: true
   /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
   interfaces?: readonly string[]
@@ -215,7 +223,7 @@ export interface Endpoint {
   audio: AudioCapabilities | null
 }
 
-/** Of sorted values, the one below which so many in a hundred lie. */
+/** Percentiles: the value below which this percentage of the values lies. */
 export interface Percentiles {
   p50: number
   p75: number
@@ -223,7 +231,7 @@ export interface Percentiles {
   p99: number
 }
 
-/** How an endpoint has fared in this process; null where there were no calls to tell it by. */
+/** An endpoint's performance in this process; null when there were no calls. */
 export interface EndpointFigures {
   /** Milliseconds to the first byte of output, of the last half hour. */
   latencyMs: Percentiles | null
@@ -254,7 +262,7 @@ export interface Model {
   endpoints: readonly Endpoint[]
 }
 
-/** The endpoint's price for a call with so many input tokens, served at this tier; null is the usual tier. */
+/** The endpoint's price for a call with this many input tokens at this service tier; null means the usual tier. */
 export function priceAt(
   { price, longPrices, tierPrices }: Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>,
   inputTokens: number,

@@ -11,7 +11,7 @@ export type OperationName =
   | 'rerank'
   | 'completions'
 
-/** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
+/** A wire format of text operations. Only providers use the last one, for conversations and embeddings. */
 export type TextFormat =
   | 'chat'
   | 'responses'
@@ -21,7 +21,7 @@ export type TextFormat =
   | 'rerank'
   | 'completions'
 
-/** Formats that are never translated into or from another one. */
+/** Formats that are never translated. */
 export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>
 
 /**
@@ -165,7 +165,7 @@ export const modalities = {
     isBatchable: false,
     pricedBy: [['searchUnit'], ['inputToken']],
     promptUnits: ['inputToken'],
-    // A search unit pays for a hundred pieces of five hundred tokens.
+    // One search unit covers a hundred pieces of five hundred tokens.
     comparedPrice: ({ searchUnit, inputToken = 0n }) =>
       searchUnit === undefined ? Number(inputToken) : Number(searchUnit) / 50_000,
   },

@@ -17,11 +17,11 @@ export interface Policy {
 /** The rules of organization and key together, for a call: a model must be in both allow-lists, and prohibitions add up. */
 export interface Constraints extends Policy {
   /**
-   * The key's list of providers, when its organization has a list too. A provider has several names, so only with an
-   * endpoint can it be decided whether both lists mean it.
+   * The key's list of providers, when its organization has a list too. A provider has several names, so whether both
+   * lists mean it can be decided only for an endpoint.
    */
   allowedProvidersOfKey?: readonly string[]
-  /** The same of models: one list may have a name of the operator's, the other a model behind it. */
+  /** The key's list of models: one list may name an operator's own name, the other a model behind it. */
   allowedModelsOfKey?: readonly string[]
 }
 

@@ -44,7 +44,10 @@ export interface ResourceListing {
 export interface ResourceKind {
   /** The id in the reply to the creating request; null when the reply names none, which means that nothing was created. */
   readId(reply: UpstreamReply): string | null
-  /** The request that removes it; null where the provider documents no such call. 404 and 410 say that it is gone. */
+  /**
+   * The request that removes it; null when the provider documents none. A 404 or 410 means that the resource no longer
+   * exists.
+   */
   remove: ((id: string) => UpstreamRequest) | null
   /** How to find a thing whose id is not known; null when the provider has no listing. */
   listing: ResourceListing | null

@@ -12,20 +12,20 @@ import type {
 export interface CallAt<Call> {
   call: Call
   endpoint: Endpoint
-  /** What the answer must say about itself. */
+  /** The identity and settings of the answer. */
   context: AnswerContext
 }
 
 /** The next request to send. */
 export interface Exchange {
   request: UpstreamRequest
-  /** How long to wait before it is sent, in milliseconds: a job is asked for its state now and then. */
+  /** How long to wait before sending it, in milliseconds, for polling a job. */
   waitMs?: number
   /** Names of requested things that this request leaves out. */
   dropped?: readonly string[]
   /** Names of requested things that this request carries in a different way. */
   approximated?: readonly string[]
-  /** What its success leaves at the provider, of a kind that the adapter has in `resources`. */
+  /** The resource that its success leaves at the provider; its kind is in the adapter's `resources`. */
   makes?: ResourceIntent
 }
 
@@ -40,8 +40,8 @@ export type Step<State, Answer, Reader> =
   | { type: 'answer'; answer: Answer }
 
 /**
- * One way to get an answer from an upstream, as pure steps: one request, an upload and a request, a job that is asked
- * for until it is done. The executor sends, waits, bounds and cancels.
+ * One way to get an answer from an upstream, as pure steps: one request, an upload and a request, or a job that is
+ * polled until it is done. The executor sends, waits, bounds and cancels.
  */
 export interface Adapter<Call, State, Answer, Reader = never> {
   /** Throws `invalid_request` for what this upstream must not be sent. */

@@ -14,9 +14,9 @@ export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Appended to the deployment's base URL; begins with a slash. */
   path: string
-  /** An ending of the base URL that the path takes the place of. */
+  /** An ending of the base URL that the path replaces. */
   inPlaceOf?: string
-  /** Where a credential travels in this request, by the header in which it travels otherwise. */
+  /** The place of the credential in this request, by the header that otherwise carries it. */
   auth?: Readonly<Record<string, AuthScheme>>
   headers: Readonly<Record<string, string>>
   body: BodyPieces | StreamedBody | null
@@ -33,9 +33,9 @@ export type StageMark =
  * The facts about the exchange with a provider that a caller can ask to see. It never has a secret of the operator.
  */
 export interface ShownDebug {
-  /** The body that the provider was sent. Absent where it was shown before, or is too large. */
+  /** The body that was sent to the provider. Absent when it was shown before, or is too large. */
   sentBody?: Readonly<Record<string, unknown>>
-  /** A stage was reached: milliseconds from the beginning of the call, and in Unix time. Whole. */
+  /** A reached stage: whole milliseconds since the beginning of the call, and in Unix time. */
   stage: { event: StageMark; startMs: number; epochMs: number }
 }
 
@@ -48,7 +48,7 @@ export interface AnswerContext {
   provider: string
   /** Its slug; sealed thoughts carry it, so that they go back to this provider. */
   providerSlug: string
-  /** Unix seconds. */
+  /** The requested model's names, here and at its provider; they are not secrets. */
   created: number
   /** The requested model's names, here and at its provider; they are no secrets. */
   modelNames: readonly string[]
@@ -60,13 +60,13 @@ export interface AnswerContext {
   debug?: () => readonly ShownDebug[]
   /** The required form of the answer's text, when its provider does not enforce it. */
   promised?: PromisedOutput
-  /** As the call says it. */
+  /** As in the call. */
   hiddenThoughts?: 'all' | 'words'
 }
 
 /**
- * A form of the answer that is checked when the answer has come. `tool`: the provider was asked for the form through a
- * tool of this name, and the arguments that the model gives it are the answer's text.
+ * A form of the answer that is checked when the answer is complete. `tool`: the provider was asked for the form by a
+ * tool of this name, and the tool's arguments are the answer's text.
  */
 export type PromisedOutput = (
   | { kind: 'json' }
@@ -134,10 +134,10 @@ export interface DecodedAnswer {
 }
 
 /**
- * Rewrites an upstream event stream into the caller's, synchronously and read by read. Feed it every chunk, then call
- * `end` once. It never throws for what an upstream may send: `failure` reports a broken stream. Everything from the first
- * frame with a finish reason on is kept back and returned by `encodeEnding`, so that no caller has a whole answer before
- * its capture is durable.
+ * Rewrites an upstream's event stream into the caller's, synchronously and chunk by chunk. Pass every chunk, then call
+ * `end` once. It never throws for data of an upstream: `failure` reports a broken stream. All output from the first
+ * frame with a finish reason on is kept back and returned by `encodeEnding`, so that no caller has a whole answer
+ * before its capture is durable.
  */
 export interface StreamRewriter {
   /** The text that the caller may have at once; null when there is none yet. It is ASCII. */
@@ -154,7 +154,7 @@ export interface StreamRewriter {
   reading(): MeterReading
   /** Whether `push` has given out anything that a provider wrote, beyond frames that only begin an answer. */
   readonly hasShownOutput: boolean
-  /** Answers that have their finish reason. */
+  /** The number of choices that have their finish reason. */
   readonly choicesFinished: number
   readonly stage: StreamStage
 }
@@ -173,7 +173,7 @@ export interface UpstreamErrorResponse {
   body: Uint8Array
   /** The model as the caller named it, for messages. */
   requestedModel: string
-  /** The requested model's names, here and at its provider; they are no secrets. */
+  /** The requested model's names, here and at its provider; they are not secrets. */
   modelNames?: readonly string[]
   /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
   parameterNames: readonly string[]

@@ -14,15 +14,15 @@ export interface Usage {
   outputTokens: number
   reasoningTokens: number
   outputAudioTokens: number
-  /** Length of the audio transcribed, or of the speech made where its length is known. */
+  /** The length of the transcribed audio, or of the generated speech when it is known. */
   audioMilliseconds: number
   /** Channels of that audio; 0 when there is none or the number is unknown. */
   audioChannels: number
   /** Unicode code points synthesized. */
   characters: number
-  /** The same text in bytes of UTF-8, which some providers of speech count. */
+  /** The same text in bytes of UTF-8, which some speech providers bill. */
   utf8Bytes: number
-  /** Searches of up to a hundred documents each, as a seller of reranking counts them. */
+  /** Searches of up to a hundred documents each, the unit of some reranking providers. */
   searchUnits: number
 }
 
@@ -33,19 +33,19 @@ export type UsageSource = 'provider' | 'estimated'
 export interface PriceUnitRow {
   /** The unit in the plural. */
   words: string
-  /** What the price is for. */
+  /** The thing that the price is for. */
   priced: string
-  /** The count of a usage that this unit prices, when that is neither tokens nor time. */
+  /** The count of a usage that this unit prices, unless it is tokens or time. */
   prices?: keyof Usage
   /** The name of its price in the catalog, when the contract's `pricing` has no member for it. */
   shownAs?: `per_${string}_unit`
-  /** Its price is shown for one unit, and not for a million. */
+  /** Whether its price is shown for one unit instead of a million. */
   isToldForOne?: true
 }
 
 /**
- * Every unit that a price can be set for, by the million. `request` is a fixed fee per call. The hours of `diarizedHour`,
- * `keytermHour`, `entityHour`, `editHour` and `roleHour` are hours of the same audio, and cost this besides where the call
+ * Every unit that can have a price, per million. `request` is a fixed fee per call. The hours of `diarizedHour`,
+ * `keytermHour`, `entityHour`, `editHour` and `roleHour` are hours of the same audio, charged in addition when the call
  * asked for the feature.
  */
 const unitRows = {
@@ -86,7 +86,7 @@ const unitRows = {
   request: { words: 'requests', priced: 'a request', isToldForOne: true },
 } as const satisfies Record<string, PriceUnitRow>
 
-/** Something that is priced by the million. */
+/** A unit that is priced by the million. */
 export type PriceUnit = keyof typeof unitRows
 
 /** The row of each unit. */
@@ -162,7 +162,7 @@ export const surchargedFeatures = [
  */
 export type SurchargedFeature = (typeof surchargedFeatures)[number]
 
-/** Everything a call can ask for that changes its price: the features with a surcharge, and a transcript for each channel. */
+/** Every request that changes a call's price: the features with a surcharge, and a transcript for each channel. */
 export const audioFeatures = [...surchargedFeatures, 'channels'] as const
 /** One of them. */
 export type AudioFeature = (typeof audioFeatures)[number]
@@ -173,7 +173,9 @@ export interface TimeRules {
   readonly minimumMilliseconds?: number
   /** A call is billed in whole steps of this length; a step that has begun counts. */
   readonly roundToMilliseconds?: number
-  /** Every channel is billed for the whole length; `when_asked`: only when the call asks for each channel apart. */
+  /**
+   * Whether every channel is billed for the whole length; `when_asked`: only when the call asks for separate channels.
+   */
   readonly isPerChannel?: boolean | 'when_asked'
 }
 
@@ -242,9 +244,9 @@ export interface Demand {
   /** The prompt tokens that are audio in a conversation; absent when there are none. */
   audioInputTokens?: number
   /**
-   * The prompt has parts whose length the request's bytes do not tell: documents, files by id, addresses that the provider
-   * fetches, results of its searches and tools. Such a prompt may fill the context, and several times when the provider calls
-   * the model again. Without such parts, a provider that counts more input than was sent is not believed.
+   * Whether the prompt has parts whose length the request's bytes do not tell: documents, files by id, URLs that the
+   * provider fetches, results of its searches and tools. Such a prompt may fill the context, and several times when the
+   * provider calls the model again. Without such parts, a provider's count above what was sent is not believed.
    */
   hasUncountedInput?: true
   /** Bytes of the request; absent for audio. A token of text has at least one byte. */

@@ -37,18 +37,18 @@ export function createApp(dependencies: HttpDependencies): {
   }
 }
 
-/** Where a method on a path leads; `params` are decoded. */
+/** The route of a method and path; `params` are decoded. */
 interface Place {
   route: HttpRoute
   params: Readonly<Record<string, string>>
 }
 
-/** Null where there is nothing. */
+/** Null when there is no such route. */
 type FindPlace = (method: string, path: string) => Place | null
 
 /**
- * The library's router without its application: what that builds for every request costs more than the routing. What it
- * finds for a path without parameters is always the same, and is remembered.
+ * The library's router without its application, which would cost more for every request than the routing. The route of
+ * a path without parameters never changes, so it is cached.
  */
 function createFinder(dependencies: HttpDependencies): FindPlace {
   const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] })

@@ -96,9 +96,7 @@ const alarms = new Alarms()
 function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
-    read
-      .finally(() => alarms.callOff(alarm))
-      .then(resolve, (error: unknown) => reject(brokenOff(error)))
+    read.finally(() => alarms.callOff(alarm)).then(resolve, (error: unknown) => reject(brokenOff(error)))
   })
 }
 

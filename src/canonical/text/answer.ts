@@ -2,7 +2,7 @@ import { assert } from '../../core/assert.ts'
 import type { Annotation } from './conversation.ts'
 import type { Finish, PartHead, Piece, ReportedUsage, TextEvent, TokenLogprob } from './events.ts'
 
-/** A part of an answer: its head, and what its pieces came to. */
+/** A part of an answer: its head, and its joined pieces. */
 export interface AnswerPart {
   head: PartHead
   /** Text of a text, refusal or reasoning; arguments of a tool call. */
@@ -21,7 +21,7 @@ export interface AnswerChoice {
   finish: Finish | null
 }
 
-/** A whole answer: the events of its stream, joined. Never empty: an answer without words is a choice without parts. */
+/** A whole answer: the joined events of its stream. Never empty: an answer without text is a choice without parts. */
 export interface Answer {
   upstreamId: string | null
   upstreamModel: string | null
@@ -34,7 +34,7 @@ export function emptyPart(head: PartHead): AnswerPart {
   return { head, text: '', summary: [], signature: null, sealed: null, annotations: [], logprobs: null }
 }
 
-/** The answer that these events tell. Throws the error of a `failure`. */
+/** The answer in these events. Throws the error of a `failure`. */
 export function joinEvents(events: Iterable<TextEvent>): Answer {
   const answer: Answer = { upstreamId: null, upstreamModel: null, choices: [], usage: null }
   const choiceAt = (index: number): AnswerChoice => {
@@ -89,7 +89,7 @@ function addPiece(part: AnswerPart, piece: Piece): void {
   }
 }
 
-/** The events of a whole answer: those of a stream that gave every part in one piece. */
+/** The events of a whole answer, with every part in one piece. */
 export function* eventsOf(answer: Answer): Generator<TextEvent> {
   yield { type: 'begin', upstreamId: answer.upstreamId, upstreamModel: answer.upstreamModel }
   for (const [choice, { parts }] of answer.choices.entries()) {

@@ -3,7 +3,7 @@
  * neither knows the other. No member has the spelling of a wire format, except `extras` and `opaque`.
  */
 
-/** A wire format of conversations. Callers speak all but the last, upstreams all. */
+/** A wire format of conversations. Callers use all but the last, providers all. */
 export type ConversationFormat = 'chat' | 'responses' | 'messages' | 'gemini'
 
 /**
@@ -48,7 +48,7 @@ export interface FilePart extends PartBase {
   source: MediaSource | { kind: 'text'; text: string }
   name: string | null
   context: string | null
-  /** The answer should cite it. */
+  /** Whether the answer should cite it. */
   citations: boolean
 }
 
@@ -59,7 +59,7 @@ export interface AudioPart extends PartBase {
   format: string
 }
 
-/** A tool that the model called. */
+/** A model's call of a tool. */
 export interface ToolCallPart extends PartBase {
   type: 'tool_call'
   /** Unique within the conversation. */
@@ -95,15 +95,15 @@ export interface ReasoningPart extends PartBase {
   sealer?: string
 }
 
-/** A model's own words for why it does not answer. */
+/** The model's own explanation of why it does not answer. */
 export interface RefusalPart extends PartBase {
   type: 'refusal'
   text: string
 }
 
 /**
- * A part that one format alone knows, such as a search that the provider itself made. Goes back to that format only;
- * `words`, where present, say the same in the result of a tool to a provider of another format.
+ * A part that only one format has, such as a search that the provider itself made. It goes back only to that format;
+ * `words`, when present, say the same inside the result of a tool for a provider of another format.
  */
 export interface OpaquePart extends PartBase {
   type: 'opaque'
@@ -112,7 +112,7 @@ export interface OpaquePart extends PartBase {
   words?: string
 }
 
-/** What a turn is made of. */
+/** A part of a turn. */
 export type Part =
   | TextPart
   | ImagePart
@@ -124,7 +124,10 @@ export type Part =
   | RefusalPart
   | OpaquePart
 
-/** Where a statement of a text comes from. `start` and `end` are characters of the text, null where only a text is named. */
+/**
+ * A source of a statement in a text. `start` and `end` are character positions; null when the source is for the whole
+ * text.
+ */
 export interface Annotation {
   url: string | null
   title: string | null
@@ -135,13 +138,13 @@ export interface Annotation {
 }
 
 /**
- * What one side said before the other spoke again. `tool` turns have only results, of calls in the `assistant` turn before
- * them. Turns of one role may follow each other; an upstream half whose format forbids it joins them.
+ * The consecutive parts of one side. `tool` turns have only results, of calls in the `assistant` turn before them.
+ * Turns of one role may follow each other; an upstream half whose format forbids that joins them.
  */
 export interface Turn {
   role: 'system' | 'user' | 'assistant' | 'tool'
   parts: readonly Part[]
-  /** The speaker's name, when several speak in one role and the format tells. */
+  /** The speaker's name, when several speakers share a role and the format has names. */
   name: string | null
   /** Where it began in the caller's request, such as `messages[3]`; for errors. */
   place: string
@@ -187,13 +190,13 @@ export type OutputFormat =
       strict: boolean | null
     }
 
-/** How hard to think before answering. */
+/** The effort of thinking before the answer. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /** How the model should think. Null leaves it to the model. */
 export interface ReasoningWish {
   effort: Effort | null
-  /** Tokens to think with, at the most. */
+  /** The most tokens for thinking. */
   budgetTokens: number | null
   /** The kind of summary, such as `auto`, `concise`, `detailed`; null asks for none. */
   summary: string | null
@@ -231,7 +234,9 @@ export interface Conversation {
   stop: readonly string[]
   output: OutputFormat
   reasoning: ReasoningWish | null
-  /** How many of the likeliest tokens to show beside each token; null for no probabilities, 0 for the chosen token's alone. */
+  /**
+   * How many of the likeliest tokens to show for each token; null for no probabilities, 0 for only the chosen token's.
+   */
   logprobs: number | null
   tuning: Tuning
   userId: string | null
@@ -240,9 +245,9 @@ export interface Conversation {
   cache?: CacheMark
   stream: boolean
   /**
-   * Names of members that only the caller's own format has; inside messages and tools by their paths, such as
-   * `messages[].name`. Without those that are `needed` the answer would mean something else, so the call can only be sent in
-   * the caller's format. In other formats the remaining ones are left out and listed.
+   * Names of members that only the caller's own format has; inside messages and tools as paths, such as
+   * `messages[].name`. A `needed` member changes the meaning of the answer, so a call with one can be sent only in the
+   * caller's format. In other formats the optional ones are left out and listed.
    */
   ownMembers: { needed: readonly string[]; optional: readonly string[] }
   extras?: Extras

@@ -44,7 +44,7 @@ export interface PartBeginEvent {
   head: PartHead
 }
 
-/** More of the part that is open; an `annotation` may also be of a text that has ended. */
+/** A piece of the open part; an `annotation` may also belong to a text that has ended. */
 export interface PieceEvent {
   type: 'piece'
   choice: number
@@ -65,19 +65,19 @@ export type Piece =
   | { type: 'annotation'; annotation: Annotation }
   | { type: 'logprobs'; tokens: readonly TokenLogprob[] }
 
-/** A token and how likely it was. `bytes` are its UTF-8, null when the provider does not tell. */
+/** A token and its probability. `bytes` are its UTF-8; null when the provider does not send them. */
 export interface TokenChance {
   token: string
   logprob: number
   bytes: readonly number[] | null
 }
 
-/** A token that was chosen, and what else it might have been. */
+/** A chosen token and its alternatives. */
 export interface TokenLogprob extends TokenChance {
   top: readonly TokenChance[]
 }
 
-/** The part is whole. */
+/** The part is complete. */
 export interface PartEndEvent {
   type: 'part_end'
   choice: number
@@ -92,13 +92,13 @@ export interface Finish {
   reason: FinishReason
   /** The provider's own word. */
   native: string | null
-  /** The stop text that ended it, where the provider tells. */
+  /** The stop text that ended it, if the provider reports one. */
   stopSequence: string | null
-  /** Why it was refused, where the provider tells. */
+  /** Why the answer was refused, if the provider says so. */
   refusal: { category: string | null; explanation: string | null } | null
 }
 
-/** A choice is whole. */
+/** The choice is complete. */
 export interface FinishEvent extends Finish {
   type: 'finish'
   choice: number
@@ -120,7 +120,7 @@ export interface ReportedUsage {
   providerCalls?: number
 }
 
-/** The provider broke off, by its own word or by breaking its format. */
+/** The provider broke off, by an error of its own or by breaking its format. */
 export interface FailureEvent {
   type: 'failure'
   error: GatewayError
