@@ -11,7 +11,7 @@ import { createRunFolder } from '../support/after-the-end.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
 import { rootFolder } from '../tidy/sources.ts'
 
-/** What a patch's header says, and where it is. */
+/** A patch's header and path. */
 interface Sabotage {
   name: string
   path: string
@@ -20,7 +20,7 @@ interface Sabotage {
   testName: string
 }
 
-/** What a test run says of the one test. */
+/** The result of the one test in a test run. */
 type Colour = 'red' | 'GREEN' | 'NOT FOUND'
 
 const copied = ['src', 'test', 'simulator', 'package.json', 'tsconfig.json', 'bin']
@@ -57,10 +57,10 @@ function copyTree(runFolder: string): string {
   return folder
 }
 
-/** Applies a patch to the copy, or takes it back. Throws when it does not fit. */
+/** Applies a patch to the copy, or reverts it. Throws when it does not apply. */
 function apply(folder: string, { path, name }: Sabotage, isBack = false): void {
   const flags = isBack ? ['-R'] : []
-  // Told not to look for a repository above: the copy is none.
+  // The copy is not a repository, and git must not look for one above it.
   const { exitCode, stderr } = Bun.spawnSync(['git', 'apply', '--whitespace=nowarn', ...flags, path], {
     cwd: folder,
     env: { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() },
@@ -101,7 +101,7 @@ async function sabotage(folder: string, each: Sabotage): Promise<boolean> {
 async function run(filters: readonly string[]): Promise<boolean> {
   const all = listSabotage(filters)
   const runFolder = await createRunFolder('headrace-sabotage-')
-  // One server for all runs, which find it in their environment.
+  // One server for all runs; they find it in their environment.
   await sharedPostgresUrl()
   const folder = copyTree(runFolder.path)
   let red = 0
@@ -120,7 +120,7 @@ async function run(filters: readonly string[]): Promise<boolean> {
   return red === all.length && all.length > 0
 }
 
-/** Whether each patch applies to the tree as it is, and the test that it names is there; what does not is printed. */
+/** Whether each patch applies to the present tree and names an existing test; prints those that do not. */
 function fits(filters: readonly string[]): boolean {
   const all = listSabotage(filters)
   const problems = all.flatMap((each) => {

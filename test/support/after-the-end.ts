@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Waits until the process is gone, then ends every database server whose data lie in the folder or one level below,
- * and removes the folder. What else of the process still runs may write there until it ends, so that is tried again.
+ * Waits until the process has ended, then ends every database server whose data lie in the folder or one level below,
+ * and removes the folder. Other programs of the process may write there until they end, so the removal is repeated.
  */
 const script = `
   trap '' INT TERM HUP
@@ -21,18 +21,18 @@ const script = `
 `
 
 /**
- * Sees to it that nothing is left of `folder` and of the database servers below it when this process is gone, however
- * it ends: a process that is killed runs no exit handler. What does that is a session of its own and nobody's child,
- * because a signal to a group of processes ends all of them, and `bun --no-orphans` ends its descendants when it ends.
+ * Makes sure that `folder` and the database servers below it are gone once this process has ended, however it ends: a
+ * killed process runs no exit handler. A separate session without a parent does it, because a signal to a process group
+ * ends all its members.
  */
 export async function clearAfterTheEnd(folder: string): Promise<void> {
   const shell = Bun.spawn(['sh', '-c', script, 'sh', String(process.pid), folder], {
     stdio: ['ignore', 'ignore', 'ignore'],
     detached: true,
-    // A run that hides programs from itself must not hide `sleep` from what waits for its end: that would spin.
+    // A run that hides programs from itself must not hide `sleep` from this script, which would then spin.
     env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
   })
-  // From then on it is no descendant.
+  // From here on the script is no longer a descendant.
   await shell.exited
 }
 
@@ -46,22 +46,22 @@ export function lives(pid: number): boolean {
   }
 }
 
-/** The id of the first database server whose data lie somewhere below the folder; null when there is none. */
+/** The process id of the first database server whose data lie below the folder; null when there is none. */
 export function serverBelow(folder: string): number | null {
   const [name] = [...new Bun.Glob('**/data/postmaster.pid').scanSync(folder)]
   return name === undefined ? null : Number(readFileSync(join(folder, name), 'utf8').split('\n')[0])
 }
 
-/** A folder for all that one run makes; `remove` is for an ordinary end. */
+/** A folder for all files of one run; `remove` is for an ordinary end. */
 export interface RunFolder {
   path: string
   remove(): void
 }
 
-/** Makes it, and makes it the folder of temporary files of this process and of those it starts. */
+/** Makes the folder, and uses it for temporary files of this process and of those it starts. */
 export async function createRunFolder(prefix: string): Promise<RunFolder> {
   const path = mkdtempSync(join(tmpdir(), prefix))
-  // A database server that runs as another user starts below it.
+  // A database server under another user starts below it.
   chmodSync(path, 0o755)
   await clearAfterTheEnd(path)
   process.env['TMPDIR'] = path

@@ -2,40 +2,40 @@ import type { TestGateway } from './gateway.ts'
 
 type Json = Record<string, unknown>
 
-/** The formats in which an agent asks. */
+/** The formats that an agent uses. */
 export type AgentFormat = 'chat' | 'responses' | 'messages'
 
-/** A tool that the model called, with what it was given. */
+/** A model's call of a tool, with its arguments. */
 export interface AgentCall {
   name: string
   arguments: Json
 }
 
-/** What came of a loop. */
+/** The results of a loop. */
 export interface AgentRun {
-  /** Requests that were made: the opening one, and one for each answer of tools. */
+  /** The number of requests: the first one, and one for each set of tool results. */
   turns: number
   calls: AgentCall[]
-  /** Everything that the model is said to have thought, in order. */
+  /** All thoughts of the model, in order. */
   thoughts: string
   lastWords: string
 }
 
-/** An agent that gives back all that it was told, and answers every call of a tool. */
+/** An agent that sends back everything it received and answers every tool call. */
 export interface AgentLoop {
   gateway: TestGateway
   model: string
   format: AgentFormat
   isStream: boolean
-  /** What the user asks; a script of the simulator is found by it. */
+  /** The user's task; it selects a script of the simulator. */
   task: string
-  /** What a tool says. */
+  /** Makes a tool's result. */
   answer(call: AgentCall): string
-  /** Members that the request of a turn has besides; turns count from 1. */
+  /** Additional members of a turn's request; turns count from 1. */
   besides?(turn: number): Promise<Json>
 }
 
-/** One answer, read from the format: what to give back, and what was said. */
+/** One answer as the format has it: the messages to send back, and their contents. */
 interface Turn {
   said: Json[]
   calls: (AgentCall & { id: string })[]
@@ -51,13 +51,13 @@ interface Dialect {
   path: string
   request(history: readonly Json[]): Json
   read(answer: Json): Turn
-  /** The answer that the events of a stream come to. */
+  /** Joins the events of a stream into one answer. */
   join(events: readonly Json[]): Json
   results(results: readonly { id: string; text: string }[]): Json[]
   opening(task: string): Json
 }
 
-/** Plays the loop to its end. Throws where a request is refused, or when it never ends. */
+/** Runs the loop to its end. Throws when a request is refused, or when the loop does not end. */
 export async function playAgent(loop: AgentLoop): Promise<AgentRun> {
   const dialect = dialects[loop.format]
   const history: Json[] = [dialect.opening(loop.task)]
@@ -137,7 +137,7 @@ const chat: Dialect = {
         const given = JSON.parse(textOf(called['arguments'])) as Json
         return { id: textOf(call['id']), name: textOf(called['name']), arguments: given }
       }),
-      // A host that signs nothing has the words alone.
+      // A host without signatures sends only the text.
       thoughts: detailed === '' ? textOf(message['reasoning']) : detailed,
       text: textOf(message['content']),
     }
@@ -238,7 +238,9 @@ const messages: Dialect = {
 
 const dialects: Readonly<Record<AgentFormat, Dialect>> = { chat, responses, messages }
 
-/** Turns of a script in which a model thinks, speaks now and then, calls one or two tools, and ends with last words. */
+/**
+ * The turns of a script in which a model thinks, sometimes speaks, calls one or two tools, and ends with a last text.
+ */
 export function scriptedTurns(count: number, lastWords: string): Json[] {
   const turns = Array.from({ length: count - 1 }, (_, at) => {
     const city = `City ${at + 1}`

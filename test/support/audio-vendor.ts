@@ -34,7 +34,7 @@ export async function startAudioVendor(
   const admin = (command: string, body: object) => gateway.admin(command, { mount: preset, ...body })
   const counters = () => gateway.admin(`counters?mount=${preset}`)
 
-  /** The vendor has nothing, hears what is written above, where it hears, and speaks a tone; `fault` befalls its next answer. */
+  /** Resets the vendor: it hears the text above and speaks a tone; `fault` hits its next answer. */
   async function prepare(fault?: string): Promise<void> {
     await admin('reset', {})
     await admin('settings', { job_looks: 0, speech: 'tone' })
@@ -44,7 +44,7 @@ export async function startAudioVendor(
   }
   await prepare()
 
-  /** Bodies of the POST requests that it was sent at this path, the last one first. */
+  /** The bodies of POST requests that the vendor received at this path, the last one first. */
   async function sentTo(end: string): Promise<string[]> {
     const asked = (await counters())['last_requests'] as { method: string; path: string; body: string }[]
     return asked
@@ -58,7 +58,7 @@ export async function startAudioVendor(
     prepare,
     counters,
     sentTo,
-    /** The fields of the last form that it was sent at this path. */
+    /** The fields of the last form that the vendor received at this path. */
     async fieldsSentTo(end: string): Promise<Record<string, string>> {
       const [body = '{}'] = await sentTo(end)
       const { fields = [] } = JSON.parse(body) as { fields?: { name: string; value: string }[] }
@@ -73,7 +73,7 @@ export async function startAudioVendor(
       const { status, json } = await readAnswer(response)
       return { status, bytes: 0, message: String(at(json, 'error.message')) }
     },
-    /** Waits until no job is left there, or for two seconds. */
+    /** Waits until no job is left at the vendor, or for two seconds. */
     async untilRemoved(): Promise<Record<string, number>> {
       for (let look = 0; look < 200 && (await leftThere())['jobs_left'] !== 0; look += 1) await Bun.sleep(10)
       return leftThere()
@@ -81,7 +81,7 @@ export async function startAudioVendor(
   }
 }
 
-/** Fails unless the vendor was asked to remove what one transcription has left there. */
+/** Fails unless the gateway removed what one transcription left at the vendor. */
 export async function expectRemoved(
   vendor: Awaited<ReturnType<typeof startAudioVendor>>,
   upstream: string,

@@ -1,13 +1,15 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the launcher and the printed shell script need, and no program for sound. */
+/** The programs that the launcher and the printed shell script need; none for sound. */
 const programs = ['node', 'sh', 'curl', 'sed', 'grep', 'sleep', 'cat']
 
-/** Where nothing can be written, for anybody. */
+/** A folder in which no user can write. */
 export const readOnlyFolder = '/proc'
 
-/** The environment of a machine without ffmpeg and the like, on which no temporary file can be made. */
+/**
+ * The environment of a machine without ffmpeg and similar programs, and without a writable folder for temporary files.
+ */
 export function bareMachine(folder: string): Record<string, string> {
   const path = join(folder, 'bare-bin')
   mkdirSync(path, { recursive: true })
@@ -18,7 +20,7 @@ export function bareMachine(folder: string): Record<string, string> {
   return { PATH: path, TMPDIR: join(readOnlyFolder, 'tmp') }
 }
 
-/** Runs the shell script that `try --print=curl` wrote, standing where nothing can be written. */
+/** Runs the shell script of `try --print=curl` in a folder that is not writable. */
 export async function runScriptReadOnly(
   script: string,
   env: Record<string, string>,

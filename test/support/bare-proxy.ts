@@ -13,8 +13,8 @@ export const stream =
   'data: [DONE]\n\n'
 
 /**
- * What a caller of `bench/bare-proxy.ts` is given of that stream, when its upstream sends it in two pieces that are cut
- * at `at`; null when that never ends.
+ * What a caller of `bench/bare-proxy.ts` receives of that stream, when its upstream sends it in two pieces cut at `at`;
+ * null when the stream does not end.
  */
 export async function readThroughBareProxy(at: number): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-bare-'))
@@ -51,7 +51,7 @@ export async function readThroughBareProxy(at: number): Promise<string | null> {
 
 async function* inTwo(at: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from(stream.slice(0, at))
-  // Long enough for the first piece to leave alone.
+  // Long enough for the first piece to leave by itself.
   await Bun.sleep(200)
   yield Buffer.from(stream.slice(at))
 }

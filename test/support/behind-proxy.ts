@@ -4,17 +4,17 @@ import { sparePort } from '../../bench/harness/processes.ts'
 import { prepareGateway } from '../story/real-gateway.ts'
 import { toneWav } from './gateway.ts'
 
-/** Programs that stand in front of the gateway, and what they do with a prefix that it is reached below. */
+/** The programs in front of the gateway, and how they treat the prefix of its paths. */
 export type ProxyName = 'nginx' | 'caddy'
 export type PrefixUse = 'none' | 'kept' | 'stripped'
 
-/** What a caller met behind a proxy. */
+/** What a caller observes behind a proxy. */
 export interface SeenBehindProxy {
-  /** Frames of an event stream that were read, each of which was sent only when the one before had been read. */
+  /** Frames of an event stream that the caller read; the provider sends each only when the one before was read. */
   frames: number
-  /** Whether the first sound came before the provider sent the second. */
+  /** Whether the first sound arrived before the provider sent the second. */
   soundAtOnce: boolean
-  /** Bytes of the upload as the provider counted them, with its framing. */
+  /** The size of the upload at the provider, with its framing. */
   uploadBytes: number
   healthz: number
   metrics: number
@@ -28,7 +28,7 @@ const uploadSeconds = 655
 /** Less than the buffer of any proxy. */
 const pieceOfSound = 2_400
 
-/** The blocks of one language of a document, in their order. */
+/** The code blocks of one language in a document, in order. */
 export function codeBlocks(document: string, language: string): string[] {
   return [...document.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, text]) => text ?? '',
@@ -64,7 +64,7 @@ export async function observeBehindProxy(options: {
       metrics: (await ask(`${base}/metrics`)).status,
     }
   } finally {
-    // nginx that is killed leaves its workers behind; told to end, it ends them at once.
+    // A killed nginx leaves its workers behind; a terminated one ends them at once.
     running?.kill(proxy === 'nginx' ? 'SIGTERM' : 'SIGKILL')
     await running?.exited
     await gateway.remove()
@@ -125,7 +125,7 @@ const starters: Readonly<
   },
 }
 
-/** What a test must say in another way than the page; each must be there, or the page says something else by now. */
+/** Replaces the parts of the page that a test needs differently; each must occur, otherwise the page has changed. */
 function replaced(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
   return changes.reduce((changed, [from, to]) => {
     if (!changed.includes(from)) throw new Error(`the page has no ${from} in its configuration`)
@@ -160,7 +160,7 @@ function providerConfig(url: string): Record<string, unknown> {
   }
 }
 
-/** A provider that goes on only when its caller's caller has read what was sent before. */
+/** A provider that continues only when the final caller has read everything sent before. */
 function startProvider() {
   let onRead = Promise.withResolvers<void>()
   let uploadBytes = 0
@@ -205,7 +205,7 @@ function startProvider() {
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     read: () => onRead.resolve(),
-    /** Whether all was read in time since the last look. */
+    /** Whether everything since the last check was read in time. */
     wasPatient() {
       const was = isPatient
       isPatient = true
@@ -227,7 +227,7 @@ async function readFrames(base: string, provider: Provider): Promise<number> {
     text += new TextDecoder().decode(piece)
     for (; text.includes(`"content":"${seen}"`); seen += 1) provider.read()
   }
-  // A frame that a proxy gathered with others came when the provider had lost its patience.
+  // When a proxy gathered frames, they arrive after the provider's time limit.
   return provider.wasPatient() && text.includes('[DONE]') ? seen : 0
 }
 
@@ -247,7 +247,7 @@ async function upload(base: string, provider: Provider): Promise<number> {
   return response.status === 200 ? provider.uploadBytes() : 0
 }
 
-/** Through the proxy, whose certificate nobody signed. */
+/** Sends a request through the proxy, whose certificate is not signed. */
 function ask(url: string, body?: object): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }
   const isForm = body instanceof FormData

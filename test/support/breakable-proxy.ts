@@ -1,14 +1,14 @@
 import type { Socket } from 'bun'
 
-/** A way to a server on loopback that can be broken while connections are open. */
+/** A proxy to a server on loopback that can be broken while connections are open. */
 export interface BreakableProxy {
-  /** The server's address, by way of here. */
+  /** The server's URL through this proxy. */
   readonly url: string
-  /** Ends every connection and takes no new one until `mend`. */
+  /** Ends every connection and accepts no new one until `mend`. */
   cut(): void
   /**
-   * From now on lets the first `text` of a connection that had sent `after` before pass to the server, and no answer to
-   * it come back; then cuts, and calls `onLost`.
+   * Passes to the server the first `text` on a connection that sent `after` before, and drops the answer; then cuts the
+   * connections and calls `onLost`.
    */
   loseAnswer(when: { after: string; text: string }, onLost: () => void): void
   mend(): void
@@ -22,10 +22,10 @@ interface Pair {
   isDeaf: boolean
 }
 
-/** How long what was sent last has to arrive before the connection is cut. */
+/** The time that the last bytes get to arrive before the connection is cut. */
 const arrivalMs = 300
 
-/** Starts it in front of the server at `target`, a URL with a port. */
+/** Starts the proxy in front of the server at `target`, a URL with a port. */
 export function startBreakableProxy(target: string): BreakableProxy {
   const { hostname, port } = new URL(target)
   const open = new Map<Socket, Pair>()

@@ -7,7 +7,7 @@ const spin = `
   while (performance.now() < endMs && process.ppid === ppid) {}
 `
 
-/** Runs `work` while every core of the machine is busy with something else as well. */
+/** Runs `work` while every core of the machine is busy. */
 export async function withBusyCores<T>(msMax: number, work: () => Promise<T>): Promise<T> {
   const spinners = Array.from({ length: availableParallelism() }, () =>
     Bun.spawn([process.execPath, '-e', spin, String(msMax)], { stdio: ['ignore', 'ignore', 'ignore'] }),
@@ -19,7 +19,7 @@ export async function withBusyCores<T>(msMax: number, work: () => Promise<T>): P
   }
 }
 
-/** Lets a process run for a moment only, again and again, until it ends: so does a machine with too much to do. */
+/** Stops and resumes a process again and again until it ends, like an overloaded machine does. */
 export async function starve(child: Bun.Subprocess): Promise<void> {
   while (child.exitCode === null && child.signalCode === null) {
     child.kill('SIGSTOP')

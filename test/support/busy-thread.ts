@@ -1,6 +1,6 @@
 /**
- * The most processor time, in milliseconds, that this thread spent between two turns of its event loop while `work` ran.
- * Processor time and not time: on a machine whose cores are busy a thread waits for its turn, and that is nobody's fault.
+ * The most processor time, in milliseconds, that this thread spent between two turns of its event loop while `work`
+ * ran. Elapsed time would be wrong: on a busy machine a thread also waits for a core.
  */
 export async function longestBusyMs(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0

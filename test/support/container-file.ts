@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A line of a container file: `RUN`, and what follows it. */
+/** One instruction of a container file, such as `RUN`, and its text. */
 interface Instruction {
   name: string
   text: string
 }
 
-/** The instructions in their order, continued lines joined and comments left out. */
+/** The instructions in order, with continued lines joined and comments removed. */
 export function parseContainerFile(text: string): Instruction[] {
   return text
     .replaceAll(/\\\n\s*/g, ' ')
@@ -19,7 +19,7 @@ export function parseContainerFile(text: string): Instruction[] {
     })
 }
 
-/** Why its steps cannot be run here, or null. */
+/** Why its steps cannot run here; null when they can. */
 export function whyNoContainer(): string | null {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'unpacking a root needs Linux and root'
   const missing = ['unshare', 'chroot', 'mount', 'npm'].filter((name) => Bun.which(name) === null)
@@ -64,7 +64,7 @@ export function toUnpackingScript(options: {
   ].join('\n')
 }
 
-/** What the instructions say of an image, and the shell's steps that make it. */
+/** The image that the instructions describe, and the shell's steps that make it. */
 function readImage(
   instructions: readonly Instruction[],
   { root, context }: { root: string; context: string },
@@ -110,12 +110,12 @@ function readImage(
   return image
 }
 
-/** A folder's content goes into the target, a file goes as it is. */
+/** Copies a folder's content into the target, or a file to it. */
 function copying(from: string, target: string): string {
   return `if [ -d ${from} ]; then mkdir -p ${target} && cp -r ${from}/. ${target}; else cp ${from} ${target}; fi`
 }
 
-/** What a base image has, from this machine; the root becomes a mount, so that it can be made read-only. */
+/** The parts of a base image, taken from this machine; the root becomes a mount, so that it can be made read-only. */
 function borrowed(root: string): string[] {
   const cache = Bun.spawnSync(['npm', 'config', 'get', 'cache'], { stderr: 'ignore' })
     .stdout.toString()
@@ -134,7 +134,7 @@ function borrowed(root: string): string[] {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Runs such a script with mounts of its own, which end with it. */
+/** Runs such a script with its own mounts, which end with it. */
 export async function runUnpacked(
   script: string,
   folder: string,

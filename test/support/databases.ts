@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/storage/open-database.ts'
 import { sharedPostgresUrl, whyNoPostgres } from './postgres.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
 
-/** Opens this test file's database, migrated. Every call is another process's view of the same data. */
+/** Opens this test file's database, migrated. Every call acts as another process on the same data. */
 export type OpenTestDatabase = (options?: Omit<DatabaseOptions, 'url'>) => Promise<Database>
 
 /** Opens a fresh empty database, not shared with any other call. */
@@ -17,7 +17,7 @@ export type OpenFreshDatabase = (
   options?: Omit<DatabaseOptions, 'url'>,
 ) => Promise<{ database: Database; url: string }>
 
-/** What a suite may open. */
+/** The databases that a suite may open. */
 export interface TestDatabases {
   open: OpenTestDatabase
   openFresh: OpenFreshDatabase
@@ -26,8 +26,8 @@ export interface TestDatabases {
 }
 
 /**
- * Registers the same suite for SQLite and for PostgreSQL; each gets a database of its own, and whatever is still open is
- * closed at the end. Where PostgreSQL is missing, one line says so. Counts what ran, so that the runner can compare.
+ * Registers the same suite for SQLite and for PostgreSQL. Each gets its own database, and open connections are closed
+ * at the end. Without PostgreSQL one line says so. Counts the tests that ran, so that the runner can compare.
  */
 export function eachDatabase(
   suite: (name: DialectName, open: OpenTestDatabase, databases: TestDatabases) => void,
@@ -38,7 +38,7 @@ export function eachDatabase(
   else register('postgres', suite, freshPostgres)
 }
 
-/** A server that is busy with other files takes its time to drop a database. */
+/** A server that is busy with other files is slow to drop a database. */
 const cleanUpMs = 30_000
 
 interface Fresh {
@@ -81,7 +81,7 @@ function register(
       tests++
     })
     afterAll(async () => {
-      // Counted first: what ran has run, however long a busy server takes to drop its database.
+      // Counted first, because a busy server may be slow to drop the database.
       const counts = process.env.HEADRACE_TEST_COUNTS
       if (counts) appendFileSync(counts, `${JSON.stringify({ database: name, file: Bun.main, tests })}\n`)
       await Promise.all(opened.map((database) => database.close()))
@@ -109,11 +109,13 @@ async function freshPostgres(isMigrated: boolean): Promise<Fresh> {
 }
 
 const templateName = 'headrace_migrated'
-/** Any number: only these tests lock by it. */
+/** An arbitrary number; only these tests use this lock. */
 const templateLock = 8_151_623
 let template: Promise<string> | null = null
 
-/** A database to copy: a copy takes half as long as running every migration. The first that asks makes it for the run. */
+/**
+ * A database to copy, which takes half as long as running every migration. The first test file that needs it makes it.
+ */
 function migratedTemplate(server: string): Promise<string> {
   template ??= makeTemplate(server)
   return template
@@ -121,7 +123,7 @@ function migratedTemplate(server: string): Promise<string> {
 
 async function makeTemplate(server: string): Promise<string> {
   const connection = new SQL({ url: server, max: 1 })
-  // Test files run in several processes. The lock goes with the connection.
+  // Test files run in several processes. The lock ends with the connection.
   await connection.unsafe(`select pg_advisory_lock(${templateLock})`)
   const found = await connection.unsafe(`select 1 from pg_database where datname = '${templateName}'`)
   if (found.length === 0) {

@@ -10,7 +10,7 @@ import { normaliseRows } from '../../src/storage/rows.ts'
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts'
 
 /**
- * Makes an empty database what a program of that schema version left behind, runs statements of the common SQL on it, and
+ * Turns an empty database into one that a program of that schema version left behind, runs statements on it, and
  * returns the rows of the reads.
  */
 export async function createEarlierSchema(

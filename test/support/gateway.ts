@@ -22,66 +22,69 @@ import { presets } from '../../src/providers/registry.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 
-/** How a test's gateway differs from the first start of a stranger. */
+/** How a test's gateway differs from a first start. */
 export interface TestGatewayOptions {
-  /** Credits of the first organization, which then is prepaid; left out, its account is tracked. */
+  /** Credits of the first organization, which is then prepaid; by default its account is tracked. */
   credits?: string
-  /** The providers, made from the simulator's address; left out, one sandbox. */
+  /** Makes the providers from the simulator's URL; by default one sandbox. */
   providers?: (simulatorUrl: string) => readonly ProviderConfig[]
-  /** The operator's own names of models. */
+  /** The operator's own model names. */
   names?: OperatorNames
   hooks?: GatewayHooks
-  /** `api` accepts batches and runs none of them. */
+  /** `api` accepts batches but runs none. */
   role?: Config['role']
-  /** How much goes to `hooks.writeLog`; only errors by default. */
+  /** The level of logs for `hooks.writeLog`; only errors by default. */
   logLevel?: Config['logLevel']
   /** Proxies whose forwarded addresses are believed. */
   trustedProxies?: readonly string[]
-  /** Hosts that are fetched from although they are not public. */
+  /** Hosts that may be fetched although they are not public. */
   fetchHosts?: readonly string[]
-  /** Longest time of a transcription. */
+  /** The time limit of a transcription. */
   transcriptionMs?: number
   /** Whether surcharges of unknown amount are refused. */
   refusesUnknownPrices?: boolean
-  /** Tokens set aside for input that only its provider can count. */
+  /** The tokens held for input that only its provider can count. */
   uncountedInputTokens?: number
-  /** The prefix of every path; requests name it themselves. */
+  /** The prefix of every path; requests include it themselves. */
   basePath?: string
-  /** A folder of an earlier gateway, to go on with; it is then not removed. */
+  /** The folder of an earlier gateway, to continue with; it is not removed at the end. */
   folder?: string
-  /** Programs of this machine hear and speak behind the simulator, at seconds a clip; left out, a script and a tone do. */
+  /**
+   * Whether programs of this machine hear and speak behind the simulator, which takes seconds per clip; by default a
+   * script and a tone do.
+   */
   hasRealSound?: boolean
-  /** What the simulator's recogniser is told beside its file. */
+  /** Further options of the simulator's recogniser. */
   recogniserOptions?: readonly string[]
 }
 
-/** Another organization with keys of its own. */
+/** Another organization with its own keys. */
 export interface TestOrganization {
   organizationId: string
   key: string
   managementKey: string
 }
 
-/** What another organization is to be. */
+/** The settings of another organization. */
 export interface NewTestOrganization {
   /** Makes the account prepaid with this balance. */
   credits?: string
-  /** As it is stored: `allowed_providers`, `enforce_zdr` and so on. */
+  /** In the stored form: `allowed_providers`, `enforce_zdr` and so on. */
   policy?: Record<string, unknown>
   batchesPerMinute?: number | null
   requestsPerMinute?: number | null
 }
 
-/** The whole gateway in this process, on a folder of its own, with a simulator on loopback as its providers. */
+/** The whole gateway in this process, with its own folder and a simulator on loopback as its providers. */
 export interface TestGateway {
   readonly gateway: Gateway
   readonly simulator: Simulator
   readonly key: string
   readonly managementKey: string
   readonly organizationId: string
-  /** Listens on a free port; the address up to and with `/v1`. */
+  /** Listens on a free port; returns the base URL including `/v1`. */
   listen(): string
-  /** A request through the gateway; `path` is below `/v1` unless it begins with `//`, which stands for the root. */
+  /** Sends a request through the gateway; `path` is below `/v1`, or below the root when it begins with `//`. */
   request(path: string, init?: TestRequest): Promise<Response>
   /** Posts JSON with the inference key. */
   post(path: string, body: unknown, init?: TestRequest): Promise<Answer>
@@ -89,9 +92,9 @@ export interface TestGateway {
   addOrganization(options?: NewTestOrganization): Promise<TestOrganization>
   /** Adds a key to the first organization and returns its secret. */
   addKey(options?: Partial<NewKey>): Promise<string>
-  /** From now on the organization is gone; what has its key cached learns of it within seconds. */
+  /** Deletes the organization; caches of its keys expire within seconds. */
   deleteOrganization(organizationId: string): Promise<void>
-  /** What the simulator was asked, and which faults it makes. */
+  /** Reads the simulator's requests, and sets its faults. */
   admin(path: string, body?: unknown): Promise<Record<string, unknown>>
   stop(): Promise<void>
 }
@@ -104,7 +107,7 @@ export interface TestRequest {
   body?: unknown
 }
 
-/** A whole answer, its body as text and, where it is JSON, as a value. */
+/** A whole answer, with its body as text and, if it is JSON, as a value. */
 export interface Answer {
   status: number
   headers: Headers
@@ -116,7 +119,7 @@ const inferenceKey = 'test-inference-key-0001'
 const managementKey = 'test-management-key-0001'
 const origin = 'http://gateway.test'
 
-/** Starts simulator and gateway; both end with `stop`. */
+/** Starts the simulator and the gateway; `stop` ends both. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'headrace-contract-'))
   const { recogniserOptions = [], hasRealSound = false } = options
@@ -155,7 +158,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   }
 }
 
-/** Names that only documents have stand for a public host; no test asks a resolver beyond this machine. */
+/** Names that only documentation uses resolve to a public address; no test asks a resolver beyond this machine. */
 async function resolveInTests(hostname: string): Promise<readonly string[]> {
   if (/(?:^|\.)(?:test|example(?:\.(?:com|org|net))?)$/.test(hostname)) return ['93.184.215.14']
   return (await lookup(hostname, { all: true })).map(({ address }) => address)
@@ -177,7 +180,7 @@ export function at(value: unknown, path: string): unknown {
   return found
 }
 
-/** Asks again until the answer is as wanted, bounded. */
+/** Repeats the read until the result is as wanted; bounded. */
 export async function until<T>(
   read: () => Promise<T>,
   isIt: (value: T) => boolean,
@@ -192,7 +195,7 @@ export async function until<T>(
   }
 }
 
-/** Mono 16-bit WAV at 16,000 Hz with a tone, so that a test knows its duration. */
+/** Mono 16-bit WAV at 16,000 Hz with a tone of a known duration. */
 export function toneWav(seconds: number): Uint8Array<ArrayBuffer> {
   const rate = 16_000
   const samples = Math.round(seconds * rate)
@@ -217,7 +220,7 @@ export function toneWav(seconds: number): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** A sandbox provider on a mount of its own, with the models named or all that are known. */
+/** A sandbox provider with its own mount and the given models, or all known ones. */
 export function sandboxProvider(simulatorUrl: string, more: Partial<ProviderConfig> = {}): ProviderConfig {
   return {
     preset: 'sandbox',
@@ -229,7 +232,7 @@ export function sandboxProvider(simulatorUrl: string, more: Partial<ProviderConf
   }
 }
 
-/** A provider of its own at this address, with just these models. */
+/** A custom provider at this URL with exactly these models. */
 export function customProvider(url: string, models: ProviderConfig['models']): ProviderConfig {
   return { preset: 'custom', id: 'acme', base_url: url, weight: 1, discover: false, models }
 }
@@ -263,7 +266,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
   }
 }
 
-/** What an operator would do by command: organizations, keys and credits, beside the running gateway. */
+/** The operator's commands: organizations, keys and credits, beside the running gateway. */
 async function createSetUp(databaseUrl: string, firstOrganizationId: string) {
   const database = await openDatabase({ url: databaseUrl })
   const organizations = createOrganizationRepository(database)

@@ -1,24 +1,24 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
 
-/** A server that answers badly on purpose, byte by byte as it likes, and counts what it could send. */
+/** A server that answers badly on purpose, byte by byte, and counts what it could send. */
 export interface HostileServer {
-  /** With the port; loopback. */
+  /** The loopback host with its port. */
   readonly host: string
-  /** Paths that were asked. */
+  /** The requested paths. */
   readonly asked: string[]
-  /** Bytes of bodies that were written to whoever asked for this path. */
+  /** The bytes of bodies that were written for this path. */
   bytesOf(path: string): number
   stop(): Promise<void>
 }
 
-/** What is done for one path; whatever goes on is told to stop by `isOpen`. */
+/** The behaviour for one path; it must stop when `isOpen` returns false. */
 type Behaviour = (socket: Socket, answer: Answering) => Promise<void> | void
 
 interface Answering {
   isOpen: () => boolean
   count: (bytes: number) => void
-  /** Of the whole path, behind its first word. */
+  /** The rest of the path, after its first word. */
   rest: string
 }
 
@@ -87,7 +87,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   },
 }
 
-/** As fast as it is taken. */
+/** Writes as fast as the client reads. */
 async function pour(socket: Socket, { isOpen, count }: Answering, bytes: Buffer): Promise<void> {
   while (isOpen()) {
     count(bytes.length)
@@ -96,7 +96,7 @@ async function pour(socket: Socket, { isOpen, count }: Answering, bytes: Buffer)
   }
 }
 
-/** Until more may be written, or nobody reads any more. */
+/** Waits until more can be written, or the connection has ended. */
 async function roomIn(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const settle = () => resolve()

@@ -4,7 +4,7 @@ import { checkInvariants } from '../../src/billing/ledger/invariants.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { until, type TestGateway } from './gateway.ts'
 
-/** One row of usage, as the ledger has it. */
+/** One usage row of the ledger. */
 export interface UsageRow {
   generationId: string
   status: string
@@ -17,13 +17,16 @@ export interface UsageRow {
   costNanocredits: bigint
 }
 
-/** A second look at the database of a gateway in this process, which has it on SQLite in this folder. */
+/** Reads the SQLite database of a gateway in this process, in this folder. */
 export interface LedgerView {
-  /** All rows that no earlier call has returned, oldest first. */
+  /** All rows that no earlier call returned, oldest first. */
   takeNew(): Promise<UsageRow[]>
   /** All rows of this model. */
   takeOf(model: string): Promise<UsageRow[]>
-  /** Waits until the gateway answers nobody but the one who asks for its metrics; then what contradicts the money. */
+  /**
+   * Waits until the gateway handles no request but the one for its metrics; then returns the broken invariants of the
+   * money.
+   */
   problemsAtRest(gateway: TestGateway): Promise<string[]>
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { FileLayer, OpenFile } from '../../src/storage/blobs/file-layer.ts'
 
-/** A file's content in memory and what of it would survive a power cut. */
+/** A file's content in memory, and the part that would survive a power cut. */
 interface Inode {
   content: Uint8Array
   durable: Uint8Array
@@ -11,8 +11,8 @@ type Entry = { kind: 'file'; inode: Inode } | { kind: 'folder' }
 
 /**
  * A file system in memory that remembers what was synced. `crash` forgets the rest: content without `fsync`, and names
- * created, renamed or removed without `fsyncFolder` of their folder. A file whose name was synced but whose content was
- * not comes back empty, as real ones do.
+ * created, renamed or removed without `fsyncFolder` of their folder. A file with a synced name and unsynced content
+ * comes back empty, as on real file systems.
  */
 export class LossyFileLayer implements FileLayer {
   #names = new Map<string, Entry>([['/', { kind: 'folder' }]])
@@ -20,7 +20,7 @@ export class LossyFileLayer implements FileLayer {
   #failure: { operation: string; code: string } | null = null
   openFiles = 0
 
-  /** Loses power: what was not synced is gone. */
+  /** Simulates a power cut: everything that was not synced is lost. */
   crash(): void {
     this.#names = new Map()
     for (const [path, entry] of this.#durableNames) {
@@ -37,7 +37,7 @@ export class LossyFileLayer implements FileLayer {
     this.#failure = { operation, code }
   }
 
-  /** Every file that exists now, in order. */
+  /** The paths of all existing files, in order. */
   paths(): string[] {
     return [...this.#names]
       .filter(([, entry]) => entry.kind === 'file')

@@ -2,28 +2,28 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** nginx as a small site has it in front of its application: `proxy_pass` and nothing else that concerns it. */
+/** nginx in front of an application as a small site configures it: only `proxy_pass`. */
 export interface Nginx {
-  /** Its own address, without a path. */
+  /** The URL of nginx, without a path. */
   readonly url: string
   stop(): Promise<void>
 }
 
-// Debian keeps servers where only the path of root looks.
+// Debian installs servers in folders that are only on root's path.
 const program = Bun.which('nginx', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` })
 
-/** Why no nginx can be started on this machine, or null. */
+/** Why nginx cannot start on this machine; null when it can. */
 export const nginxMissing: string | null = program === null ? 'not installed: nginx' : null
 
 const startMsMax = 10_000
 
-/** Starts it on a free port in front of `upstreamUrl`, which has no path. */
+/** Starts nginx on a free port in front of `upstreamUrl`, which has no path. */
 export async function startNginx(upstreamUrl: string): Promise<Nginx> {
   if (program === null) throw new Error('nginx is not installed')
   const home = mkdtempSync(join(tmpdir(), 'headrace-nginx-'))
   const port = freePort()
   const config = join(home, 'nginx.conf')
-  // As root nginx gives its workers another user, who may not enter this folder.
+  // Run by root, nginx gives its workers another user, who may not enter this folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => {
     mkdirSync(join(home, kind))
@@ -39,7 +39,7 @@ export async function startNginx(upstreamUrl: string): Promise<Nginx> {
       server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstreamUrl}; } }
     }`,
   )
-  // The shell ends it and removes its folder once this process is gone, however it went: its end of the pipe closes then.
+  // The shell ends nginx and removes its folder once this process has ended, because its end of the pipe closes then.
   const child = Bun.spawn(
     [
       'sh',

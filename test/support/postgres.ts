@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clearAfterTheEnd } from './after-the-end.ts'
 
-/** A PostgreSQL server of our own, thrown away at the end. */
+/** A temporary PostgreSQL server. */
 export interface TestPostgres {
   /** The server's maintenance database; a superuser without password, on loopback. */
   url: string
@@ -15,7 +15,7 @@ export interface TestPostgres {
   stop(): void
 }
 
-/** How to start the server. */
+/** The options of the server. */
 export interface TestPostgresOptions {
   /** Off by default: tests that do not crash the machine need no disk. */
   fsync?: boolean
@@ -23,7 +23,7 @@ export interface TestPostgresOptions {
 
 const serverUser = 'postgres'
 
-/** Nothing of these servers has to outlive the machine, or be copied to another. */
+/** These servers' data need not survive a crash of the machine, or be replicated. */
 const forgetful =
   '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=4GB -c checkpoint_timeout=1h'
 
@@ -36,8 +36,8 @@ export function whyNoPostgres(): string | null {
 }
 
 /**
- * The URL of the server that all test files of a run share: the one in `HEADRACE_TEST_POSTGRES`, else one started now
- * and stopped when this process ends; null when PostgreSQL cannot be tested here.
+ * The URL of the server that all test files of a run share: the one in `HEADRACE_TEST_POSTGRES`, otherwise one that
+ * starts now and stops with this process; null when PostgreSQL cannot be tested here.
  */
 export async function sharedPostgresUrl(): Promise<string | null> {
   const given = process.env.HEADRACE_TEST_POSTGRES
@@ -49,7 +49,7 @@ export async function sharedPostgresUrl(): Promise<string | null> {
 }
 
 /**
- * Starts a server with empty data on a spare port; it ends with this process, however that ends. Throws when PostgreSQL
+ * Starts a server with empty data on a free port; it ends with this process, however that ends. Throws when PostgreSQL
  * is not installed.
  */
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
@@ -61,7 +61,7 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   await clearAfterTheEnd(folder)
   const data = join(folder, 'data')
   const port = await sparePort()
-  // No socket in a folder: the path of one that lies deep is longer than the system takes.
+  // No socket file: in a deep folder its path would be longer than the system allows.
   const durability = options.fsync ? '-c fsync=on' : forgetful
   const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=500 ${durability}`
   const control = (...words: string[]): void =>

@@ -4,8 +4,8 @@ import type { RecordedTranscript } from '../recordings/transcripts.ts'
 import type { Transcriber } from './transcribers.ts'
 
 /**
- * What a provider's own folder gives to the tests that all providers share, as `rows` of `rows.case.ts`: written by hand after
- * the provider's documents. A kind that is absent is one that the provider has nothing to say to.
+ * The data of one provider for the tests that all providers share, as `rows` in its `rows.case.ts`: written by hand
+ * from the provider's documentation. A kind that does not apply to the provider is absent.
  */
 export interface ProviderRows {
   addresses?: readonly ReachedAddress[]
@@ -19,29 +19,29 @@ export interface ProviderRows {
   speechFailures?: readonly SpeechFailed[]
   /** Sound that ends before its last event. */
   speechCutOff?: readonly { reply: SpeechReply }[]
-  /** Why the provider has no SDK whose requests could be compared; see `sdk.case.ts` for those that have one. */
+  /** Why the provider has no SDK whose requests could be compared; `sdk.case.ts` is for providers that have one. */
   withoutSdk?: string
 }
 
-/** Where a call of a caller's format goes, and through which of the provider's interfaces. */
+/** The URL of a call in a caller's format, and the interface it uses. */
 export interface ReachedAddress {
   asked: 'messages' | 'responses'
   through: 'chat' | 'messages' | 'responses'
   address: string
-  /** Those that carry the key; absent for a bearer. */
+  /** The headers with the key; absent for a bearer. */
   headers?: Readonly<Record<string, string>>
 }
 
-/** What follows from a refusal: tried again at the same endpoint, at another one, and whether the key is to blame. */
+/** The consequence of a refusal: retry at the same endpoint, at another one, fail to the caller, or blame the key. */
 export type Consequence = 'again' | 'elsewhere' | 'caller' | 'key'
 
-/** A refusal of a text call, with secrets that are nobody's. */
+/** A refusal of a text call, with invented secrets. */
 export interface Refusal {
   status: number
   body: unknown
   headers?: Record<string, string>
   type: ErrorType
-  /** Of our answer. */
+  /** The status of the gateway's answer. */
   ours: number
   next: Consequence
   retryAfterMs?: number
@@ -55,7 +55,7 @@ export const overloaded = { type: 'provider_overloaded', ours: 529, next: 'again
 export const failed = { type: 'provider_failed', ours: 502, next: 'again' } as const
 export const faulty = { type: 'invalid_request', ours: 400, next: 'caller' } as const
 
-/** An error as OpenAI writes it, and many after it. */
+/** An error in OpenAI's form, which many providers follow. */
 export const envelope = (message: string, members: Record<string, unknown> = {}) => ({
   error: { message, type: 'invalid_request_error', param: null, code: null, ...members },
 })
@@ -63,40 +63,42 @@ export const envelope = (message: string, members: Record<string, unknown> = {})
 /** The languages of a model, from the provider's own client or its documents. */
 export interface KnownLanguages {
   model: string
-  /** In the provider's own words. */
+  /** In the provider's own spelling. */
   languages: readonly string[]
-  /** Codes of two letters that it has no word for. */
+  /** Two-letter codes that it does not support. */
   unknown: readonly string[]
 }
 
-/** What Whisper hears, as most of its hosts list it. */
+/** Whisper's languages, as most of its hosts list them. */
 export const whisperLanguages = (
   'af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja ka ' +
   'kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv ' +
   'sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh'
 ).split(' ')
 
-/** A provider of speech as the simulator plays it. */
+/** A speech provider, as the simulator plays it. */
 export interface SpeechProvider {
   preset: string
-  /** Where its API is below the simulator's mount. */
+  /** The path of its API below the simulator's mount. */
   below: string
   model: string
-  /** Absent where the voice is in the model's name or need not be given. */
+  /** Absent when the voice is in the model's name or optional. */
   voice?: string
-  /** A voice that it does not have, the status that the caller gets, and the field's name unless nothing tells it. */
+  /** An unknown voice, the status for the caller, and the field's name (null when the provider does not name it). */
   missing?: { voice: string; status: number; param?: null }
-  /** A speed that it has, and one beyond; absent where it has none. */
+  /** A supported speed and an unsupported one; absent when it has no speed. */
   speeds?: { within: number; beyond: number }
-  /** How many clips it can speak like; absent where none. */
+  /** The most reference clips; absent when it takes none. */
   clips?: 1 | 3
-  /** What the caller gets for its 503, where that is not 529. */
+  /** The caller's status for the provider's 503, when it is not 529. */
   busy?: number
-  /** Characters billed of a text of a hundred, by what it says; absent where it says nothing. */
+  /** The characters that it bills for a text of a hundred; absent when it reports none. */
   billed?: number
 }
 
-/** What the provider is asked, member by member, for a speech call with these fields beside a model and the text "Hello". */
+/**
+ * The provider's request, member by member, for a speech call with these fields besides a model and the text "Hello".
+ */
 export interface SpeechAsked {
   model: string
   fields: Record<string, unknown>
@@ -104,14 +106,14 @@ export interface SpeechAsked {
   body: Record<string, unknown>
 }
 
-/** A reply of a provider of speech; `audio/mpeg` where it names no type. */
+/** A speech provider's reply; `audio/mpeg` when it states no type. */
 export interface SpeechReply {
   contentType?: string
   headers?: Record<string, string>
   body: string
 }
 
-/** A reply whose sound is `sound`, what the sound is, and what was billed. */
+/** A reply whose sound is `sound`, with its format and the billed amount. */
 export interface SpeechReplied {
   name: string
   reply: SpeechReply
@@ -119,17 +121,17 @@ export interface SpeechReplied {
   billed: SpeechBilled | null
 }
 
-/** A failure in a reply with a status of success. */
+/** A failure in a reply with a success status. */
 export interface SpeechFailed {
   name: string
   reply: SpeechReply
   type: ErrorType
   param?: string
-  /** The gateway's credential is at fault. */
+  /** Whether the gateway's credential is at fault. */
   fault?: boolean
 }
 
-/** The sound of every reply, and how providers write it. */
+/** The sound of every reply, and its encodings by providers. */
 export const sound = 'four'
 export const base64 = Buffer.from(sound).toString('base64')
 export const hex = Buffer.from(sound).toString('hex')

@@ -1,9 +1,15 @@
 import type { ScriptedUpstream, UpstreamSeen } from './scripted-upstream.ts'
 
-/** Calls whose answers come while storage is gone: of all but `part` the caller is shown nothing before the charge. */
+/**
+ * Calls whose answers arrive while storage is unavailable. For all but `part`, the caller sees nothing before the
+ * charge.
+ */
 export const refusedKinds = ['json', 'whole', 'begun', 'part', 'speech', 'transcript'] as const
 
-/** The same of callers whose format is not the provider's. All output is in a last frame that the body's end completes. */
+/**
+ * Such calls by callers whose format differs from the provider's. All output is in a last frame, which the end of the
+ * body completes.
+ */
 export const translatedKinds = ['responses', 'messages'] as const
 
 /** One of those calls. */
@@ -11,7 +17,10 @@ export type RefusedKind = (typeof refusedKinds)[number] | (typeof translatedKind
 
 const perMillion = { input_per_million: '1000', output_per_million: '1000' }
 
-/** The models that answer them, as a custom provider's configuration lists them; each costs a hundredth of a credit or more. */
+/**
+ * The models that answer them, in the form of a custom provider's configuration; each call costs a hundredth of a
+ * credit or more.
+ */
 export const refusedModels = [
   ...(['json', 'whole', 'begun', 'part', ...translatedKinds] as const).map((name) => ({
     id: `acme/${name}`,
@@ -53,7 +62,7 @@ export function refusedRequest(kind: RefusedKind, sound: Uint8Array): { path: st
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const common = { id: 'c', created: 1, model: 'any' }
 
-/** Usage and end in one last frame, without the empty line that would complete it. */
+/** Usage and end in one last frame, without the empty line that completes a frame. */
 function lateStream(): string {
   const chunk = { ...common, object: 'chat.completion.chunk' }
   const begun = { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }
@@ -99,7 +108,7 @@ function answerOf({ path, body }: UpstreamSeen): Response {
   return Response.json({ ...common, object: 'chat.completion', choices, usage })
 }
 
-/** Has the upstream answer once it was asked `count` times and `isReady`; resolves when it was asked so often. */
+/** Lets the upstream answer once it has received `count` requests and `isReady`; resolves when it has received them. */
 export function answerTogether(
   upstream: ScriptedUpstream,
   count: number,

@@ -4,13 +4,13 @@
  * test.
  */
 
-/** Says what is wrong with a value at a place; empty when nothing is. */
+/** Returns the problems of a value at a place; empty when there are none. */
 type Check = (value: unknown, place: string) => string[]
 
 interface Members {
-  /** Must be there. */
+  /** Members that must be present. */
   required?: Readonly<Record<string, Check>>
-  /** May be left out. */
+  /** Members that may be absent. */
   optional?: Readonly<Record<string, Check>>
 }
 
@@ -60,7 +60,7 @@ function object({ required = {}, optional = {} }: Members): Check {
   }
 }
 
-/** An object of one of several types, told by its member `type`. */
+/** An object of one of several types, distinguished by its member `type`. */
 function oneOf(kinds: Readonly<Record<string, Members>>): Check {
   return (value, place) => {
     const type = String((value as { type?: unknown } | null)?.type)
@@ -198,7 +198,7 @@ const chatBody = object({
         },
       }),
     ),
-    // Present even where the upstream has none: the contract's client wants it.
+    // Present even when the upstream has none, because the contract's client requires it.
     system_fingerprint: orNull(text),
     usage: object({
       required: { prompt_tokens: whole, completion_tokens: whole, total_tokens: whole },
@@ -313,7 +313,7 @@ const bodies: Readonly<Record<string, Check>> = {
   '/v1/embeddings': embeddingsBody,
 }
 
-/** What of an ended batch is otherwise than the tables have it, its results and their bodies included. */
+/** How an ended batch, its results and their bodies deviate from the tables. */
 export function shapeProblems(ended: Readonly<Record<string, unknown>>): string[] {
   const body = bodies[String(ended['endpoint'])]
   if (!body) return [`endpoint is ${show(ended['endpoint'])}`]

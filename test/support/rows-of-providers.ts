@@ -2,8 +2,8 @@ import { globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ProviderRows } from './provider-rows.ts'
 
-// A provider's rows stand in its own folder, so that deleting the folder takes them along. They are found by their file's
-// name: nothing here knows a provider.
+// A provider's rows are in its own folder, so that deleting the folder deletes them too. They are found by file name:
+// this file names no provider.
 
 const folder = join(import.meta.dir, '../../src/providers')
 

@@ -1,23 +1,23 @@
-/** One request an upstream was sent. */
+/** One request that an upstream received. */
 export interface UpstreamSeen {
   method: string
   path: string
   headers: Headers
   body: string
-  /** Aborted when whoever asked has left. */
+  /** Aborted when the client has left. */
   signal: AbortSignal
 }
 
-/** An upstream on loopback that answers what a test says, for answers the simulator never gives. */
+/** An upstream on loopback with answers written by a test, for answers that the simulator never gives. */
 export interface ScriptedUpstream {
   readonly url: string
   readonly seen: UpstreamSeen[]
-  /** From now on answers so; one function for all requests. */
+  /** Sets the answer to all later requests. */
   answer(respond: (seen: UpstreamSeen) => Response | Promise<Response>): void
   stop(): Promise<void>
 }
 
-/** Starts it; until told otherwise it answers 500. */
+/** Starts it; by default it answers 500. */
 export function startScriptedUpstream(): ScriptedUpstream {
   const seen: UpstreamSeen[] = []
   let respond: (request: UpstreamSeen) => Response | Promise<Response> = () =>
@@ -28,7 +28,7 @@ export function startScriptedUpstream(): ScriptedUpstream {
     idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url)
-      // Latin-1 keeps every byte of an upload apart.
+      // Latin-1 preserves every byte of an upload.
       const body = Buffer.from(await request.arrayBuffer()).toString('latin1')
       const one = {
         method: request.method,

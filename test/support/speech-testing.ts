@@ -7,7 +7,7 @@ import { testContext, testEndpoint } from '../../src/formats/text/testing.ts'
 import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 
-/** What an adapter does first for a caller who has sent these fields beside a model and a text. */
+/** An adapter's first step for a caller that sent these fields besides a model and a text. */
 export function speechStepOf(adapter: SpeechAdapter, upstreamModel: string, fields: Record<string, unknown>) {
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', input: 'Hello', ...fields }))
   const call = atOnce(decodeSpeechJson(bytes, { sessionId: null, accept: null }))
@@ -17,7 +17,7 @@ export function speechStepOf(adapter: SpeechAdapter, upstreamModel: string, fiel
   return step
 }
 
-/** What the provider is asked: the body is that of JSON or of MessagePack. */
+/** The request to the provider; its body is decoded from JSON or MessagePack. */
 export function speechRequestOf(
   adapter: SpeechAdapter,
   upstreamModel: string,

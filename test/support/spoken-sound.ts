@@ -10,7 +10,7 @@ export interface RecognisedWord {
   end: number
 }
 
-/** How each container is written from a WAV file. */
+/** The options that write each container from a WAV file. */
 export const containers: Readonly<Record<string, readonly string[]>> = {
   wav: ['-ar', '16000', '-ac', '1', '-f', 'wav'],
   mp3: ['-ar', '16000', '-ac', '1', '-b:a', '64k', '-f', 'mp3'],
@@ -24,13 +24,13 @@ export const containers: Readonly<Record<string, readonly string[]>> = {
 
 const needed = ['espeak-ng', 'ffmpeg', 'sox', 'pocketsphinx_continuous'] as const
 
-/** Which programs are missing, for the reason that is printed; null when all are here. */
+/** The missing programs, as the printed reason; null when all are installed. */
 export function whyNoSpokenSound(): string | null {
   const missing = needed.filter((program) => Bun.which(program) === null)
   return missing.length === 0 ? null : `no sound is spoken and recognised without ${missing.join(', ')}`
 }
 
-/** Makes sound with the programs of this machine, and recognises it, in a folder of its own. */
+/** Makes and recognises sound with the programs of this machine, in its own folder. */
 export function createSoundLab() {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-sound-'))
   let files = 0
@@ -48,7 +48,7 @@ export function createSoundLab() {
   const read = (path: string) => new Uint8Array(readFileSync(path))
 
   return {
-    /** Makes pocketsphinx know the small language alone. */
+    /** Restricts pocketsphinx to a small language. */
     recogniserOptions: smallLanguageOptions,
     /** Sentences by these voices, a second of silence after each, as a WAV file. */
     async say(parts: readonly { text: string; voice: string }[]): Promise<Uint8Array<ArrayBuffer>> {
@@ -56,7 +56,7 @@ export function createSoundLab() {
       for (const { text, voice } of parts) {
         const [raw, even] = [next('wav'), next('wav')]
         await run(['espeak-ng', '-v', voice, '-s', '140', '-w', raw, text])
-        // Undithered: noise of chance would be heard as other words in each run.
+        // Without dither: random noise would be recognised as other words in each run.
         await run(['sox', '-D', raw, '-r', '16000', '-c', '1', '-b', '16', even, 'pad', '0.3', '1'])
         spoken.push(even)
       }
@@ -79,7 +79,7 @@ export function createSoundLab() {
       await run(['ffmpeg', '-v', 'error', '-y', ...raw, '-i', from, '-ac', '1', to])
       return read(to)
     },
-    /** Silence of so many seconds as a FLAC file, in large frames and few samples: hours are made in a second. */
+    /** Silence of this many seconds as a FLAC file, in large frames with few samples, so that hours take a second. */
     async silence(seconds: number): Promise<Uint8Array<ArrayBuffer>> {
       const path = next('flac')
       const source = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', String(seconds)]
@@ -87,7 +87,7 @@ export function createSoundLab() {
       await run(['ffmpeg', '-v', 'error', ...source, ...written, path])
       return read(path)
     },
-    /** What a recogniser hears in a file, asked without any server between. */
+    /** The words that a recogniser hears in a file, without any server. */
     async recognise(sound: Uint8Array, container: string): Promise<RecognisedWord[]> {
       const [from, wave] = [next(container), next('wav')]
       writeFileSync(from, sound)

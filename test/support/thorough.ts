@@ -1,8 +1,8 @@
 /**
- * Whether a campaign runs whole, as `npm run prove` runs it, or as the small sample of an ordinary run, which has the
- * same cases of every kind in every run.
+ * Whether a campaign runs in full, as under `npm run prove`. Otherwise a small sample runs, which has the same cases
+ * each time.
  */
 export const isThorough = process.env['HEADRACE_THOROUGH'] === 'yes'
 
-/** The environment that makes campaigns run whole. */
+/** The environment in which campaigns run in full. */
 export const thoroughEnvironment = { HEADRACE_THOROUGH: 'yes' }

@@ -7,68 +7,68 @@ export interface Transcriber {
   preset: string
   /** The base URL below the mount. */
   path: string
-  /** Members of every address, which the configuration adds. */
+  /** Query members of every URL, which the configuration adds. */
   query?: Record<string, string>
-  /** The name that the provider knows. */
+  /** The provider's name for the model. */
   upstream: string
-  /** Behind the slug of the preset, where a row more is for another of its models. */
+  /** The suffix of the preset's slug, for an additional row with another of its models. */
   variant?: string
-  /** The text: with sentences, or plain. */
+  /** The text, with sentences or plain. */
   text: string
-  /** What `language` is where the caller names none. */
+  /** The shown `language` when the caller names none. */
   language: string | null
-  /** Where the provider tells how sure it is. */
+  /** Present when the provider reports its certainty. */
   languageConfidence?: number
   confidence?: number
   wordConfidence?: number
-  /** Begin and end of each segment. */
+  /** The begin and end of each segment. */
   segments: readonly (readonly [number, number])[]
-  /** Whether words can be asked for. */
+  /** Whether words can be requested. */
   words: boolean
-  /** Labels of the speakers by first appearance: of words under `diarize`; of segments alone, without it; or neither. */
+  /** Labels of the speakers by first appearance: of words under `diarize`, of segments without it, or neither. */
   speakers: { of: 'words' | 'segments'; labels: readonly string[] } | null
-  /** How terms are sent; null where `keyterms` is refused. */
+  /** How terms are sent; null when `keyterms` is refused. */
   keyterms: readonly Sent[] | null
-  /** What else is sent for these; null where the field is left out and listed. */
+  /** The other fields that are sent for these; null when the field is left out and listed. */
   sends: {
     language: Sent | Told
     temperature: Sent | null
-    /** With `provider.zdr` or `data_collection: deny`, where the provider can be asked. */
+    /** For `provider.zdr` or `data_collection: deny`, if the provider has an option for it. */
     privacy?: { wish: Record<string, unknown>; sent: Sent }
   }
-  /** Which part or member has an address; null where the gateway fetches it. */
+  /** The part or member with a URL; null when the gateway fetches it. */
   url: string | null
-  /** How samples without a header go. */
+  /** How headerless samples are sent. */
   pcm: 'wav' | readonly Sent[]
-  /** What `provider.options` asks for entities with; absent where the provider finds none. */
+  /** The `provider.options` that ask for entities; absent when the provider finds none. */
   entities?: { options: Record<string, unknown>; types: readonly [string, string] }
-  /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
+  /** How a job is created: JSON whose members count as fields, and an upload before it. */
   job?: { path: string; upload: string }
   /**
    * The field whose JSON has what is asked, or no name where that JSON is the whole body, and its member in which most of it
    * stands, where it has such a one.
    */
   config?: readonly [field: string, member?: string]
-  /** What the configuration says of the model, where its name does not tell what it can do. */
+  /** The model's capabilities in the configuration, when its name does not imply them. */
   audio?: Record<string, unknown>
-  /** The text comes piece by piece where a caller wants events. */
+  /** Whether the text comes in pieces for a caller that wants events. */
   streams?: true
-  /** What the provider says with a status, where it is not the usual. */
+  /** The caller's statuses for the provider's, when they are not the usual ones. */
   statuses?: Readonly<Record<number, number>>
 }
 
-/** A field of a form or a member of the address, as it must arrive. */
+/** A field of a form or a query parameter, as it must arrive. */
 export type Sent = readonly [name: string, value: string]
 
-/** What a model is told in words, in a member that has more of them. */
+/** An instruction inside a member that has further text. */
 export interface Told {
   within: string
   words: string
 }
 
-/** What the simulator is told to hear. */
+/** The text that the simulator hears. */
 export const heardText = 'we met Anna in New York last week again they said no'
-/** The same as a provider writes it that sets marks. */
+/** The same text with punctuation, as some providers write it. */
 export const sentences = 'We met Anna in New York last week. Again they said no.'
 
 /** Groups of eight words, as the simulator makes them. */
@@ -76,12 +76,12 @@ export const utterances = [
   [0, 4],
   [4, 6],
 ] as const
-/** Sentences, which begin and end where those do. */
+/** The whole text as one segment, for providers with sentences. */
 export const whole = [[0, 6]] as const
 
-/** Fields as most providers have them. */
+/** The field of the language at most providers. */
 export const languageSent: Sent = ['language', 'de']
-/** As most providers are sent it. */
+/** The field of the temperature at most providers. */
 export const temperatureSent: Sent = ['temperature', '0.3']
-/** What most providers are sent. */
+/** The fields that most providers get. */
 export const usual = { language: languageSent, temperature: temperatureSent }

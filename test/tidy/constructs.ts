@@ -38,7 +38,7 @@ const withheldTest: SyntaxRule = ({ node }) => {
   }
 }
 
-/** Places that talk HTTP by themselves: the one client, and commands, which are clients of our own server. */
+/** Places that use HTTP themselves: the one client, and commands, which are clients of the gateway. */
 const fetching = ['src/transport/', 'src/cli/']
 
 const hiddenFetch: SyntaxRule = ({ node }, { file }) => {
@@ -109,7 +109,7 @@ const impureMembers =
   /^(Date\.now|performance\.now|Math\.random|crypto\.(randomUUID|getRandomValues)|console\.\w+|process\.\w+|Bun\.(file|write|spawn|spawnSync|serve|sleep|connect|listen|nanoseconds|randomUUIDv7))$/
 const impureCalls = new Set(['fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'])
 
-/** `formats` and `providers` describe requests; they read no clock, draw no lots and touch nothing outside. */
+/** `formats` and `providers` describe requests: they read no clock, use no random numbers and have no side effects. */
 export function checkPurity(source: Source): Finding[] {
   if (!/^src\/(formats|providers)\//.test(source.file) || isTest(source.file)) return []
   const findings: Finding[] = []

@@ -1,10 +1,10 @@
 import type { Finding, Source, SyntaxNode } from './sources.ts'
 import { isTest, literalOf, nameOf, walk } from './sources.ts'
 
-/** Folders that carry requests and answers of every format, and must not know how one of them calls its parts. */
+/** Folders that handle requests and answers of every format and must not know a format's member names. */
 const formatless = ['src/execution/', 'src/batches/', 'src/billing/']
 
-/** Columns have names of their own, some of which formats have too. */
+/** Columns have their own names, and some equal members of formats. */
 const aboutColumns = /-(repository|statements)\.ts$/
 
 /** Members of requests, answers and streams, and of the batch object. */
@@ -43,10 +43,10 @@ const memberNames: ReadonlySet<string> = new Set([
   'epoch_ms',
 ])
 
-/** An operation is called as one of its members is. */
+/** This operation has the same name as one of its members. */
 const alsoOperations: ReadonlySet<string> = new Set(['messages'])
 
-/** Members of a format that are named where requests and answers of every format pass. */
+/** Members of a format that are named in code for every format. */
 export function checkFormatNames(source: Source): Finding[] {
   const { file } = source
   if (!formatless.some((folder) => file.startsWith(folder))) return []
@@ -67,10 +67,10 @@ export function checkFormatNames(source: Source): Finding[] {
   })
 }
 
-/** What passes calls of every operation on: what differs from one to the next stands in the operation's row. */
+/** Code for calls of every operation: differences between operations belong into the operation's row. */
 const rowReaders = [...formatless, 'src/http/']
 
-/** Operations and formats of text, as code calls them. */
+/** The names of text operations and formats in code. */
 const operationNames: ReadonlySet<string> = new Set([
   'chat',
   'chat_completions',
@@ -80,7 +80,7 @@ const operationNames: ReadonlySet<string> = new Set([
   'gemini',
 ])
 
-/** Decisions by an operation's or a format's name, where its row would say what is to be done. */
+/** Decisions by the name of an operation or a format, where its row should state the difference. */
 export function checkOperationNames(source: Source): Finding[] {
   const { file } = source
   if (!rowReaders.some((folder) => file.startsWith(folder)) || isTest(file)) return []
@@ -100,7 +100,7 @@ export function checkOperationNames(source: Source): Finding[] {
   })
 }
 
-/** What a comparison, a case or the key of a table names. */
+/** The names in a comparison, a case or the keys of a table. */
 function decidersOf(node: SyntaxNode, parent: SyntaxNode | null): (string | null)[] {
   switch (node.type) {
     case 'BinaryExpression':
@@ -120,7 +120,7 @@ function isEquality(operator: unknown): boolean {
   return operator === '===' || operator === '!=='
 }
 
-/** The others are also members of requests. */
+/** The other names are also members of requests. */
 function tableKeys(key: string | null): (string | null)[] {
   return key === 'chat_completions' ? [key] : []
 }

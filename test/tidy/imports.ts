@@ -22,7 +22,7 @@ const layerOf: Readonly<Record<string, number>> = {
   cli: 8,
 }
 
-/** The one folder or file that may import a package; replacing the package is then a change to that place. */
+/** The only folder or file that may import a package, so that replacing the package changes only that place. */
 const ownersOf: Readonly<Record<string, readonly string[]>> = {
   hono: ['src/http/', 'simulator/'],
   'wasm-media-encoders': ['src/audio/', 'simulator/'],
@@ -34,12 +34,12 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
   '@pydantic/genai-prices': ['scripts/'],
-  // Import of another gateway's configuration: remarks name the line of each value.
+  // For importing another gateway's configuration: remarks name the line of each value.
   yaml: ['src/cli/import/'],
   zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts', 'src/config-prices.ts'],
 }
 
-/** What puts the parts together and so may import them all; nobody but commands starts it. */
+/** Files that assemble the parts and so may import all of them; only commands start them. */
 const composing: ReadonlySet<string> = new Set([
   'main.ts',
   'gateway.ts',
@@ -51,7 +51,7 @@ const outwardEdges = [
   // With no provider configured the gateway starts the simulator; `headrace simulator` starts it alone.
   { from: 'src/gateway.ts', to: 'simulator/server.ts' },
   { from: 'src/main.ts', to: 'simulator/server.ts' },
-  // The version is written down once, where npm reads it.
+  // The version is stated only once, where npm reads it.
   { from: 'src/gateway-core.ts', to: 'package.json' },
 ]
 
@@ -61,19 +61,21 @@ const configuring: ReadonlySet<string> = new Set([
   'config-names.ts',
   'config-prices.ts',
 ])
-/** What the configuration may import besides the schema library. */
+/** The folders that the configuration may import besides the schema library. */
 const configFolders: ReadonlySet<string> = new Set(['core', 'json', 'canonical', ...configuring])
-/** The one renderer of what a schema found wrong, which stands on nothing. */
+/** The one file that renders a schema's issues; it imports nothing else. */
 const issueRenderer = 'src/formats/schema-issue.ts'
 
-/** What has no SQL and still needs storage: the units of batches, around which a crash can be staged, and their blobs. */
+/**
+ * Files without SQL that still need storage: the units of batches, around which tests stage crashes, and their blobs.
+ */
 const storing: ReadonlySet<string> = new Set([
   'src/batches/batch-stores.ts',
   'src/batches/committer.ts',
   'src/batches/results/payloads.ts',
 ])
 
-/** Every edge that does not point downwards, and every package outside its folder. */
+/** Every import that does not point downwards, and every package outside its folder. */
 export function checkImports(sources: readonly Source[]): Finding[] {
   const findings: Finding[] = []
   for (const source of sources) {
@@ -123,10 +125,12 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
   return null
 }
 
-/** Providers whose API others speak as well, or whose models others host: their neighbours build on them, and tests of every part. */
+/**
+ * Providers whose API or models others offer too: neighbouring folders build on them, and so do tests of every part.
+ */
 const shared: ReadonlySet<string> = new Set(['openai', 'anthropic'])
 
-/** A provider's folder is known to its line in the index alone, so that deleting both is all that a deletion takes. */
+/** Only its line in the index may import a provider's folder, so that deleting both deletes the provider. */
 function brokenVendor(file: string, target: string): Broken | null {
   const slug = /^src\/providers\/([\w-]+)\//.exec(target)?.[1]
   if (slug === undefined || file === 'src/providers/index.ts' || file.startsWith(`src/providers/${slug}/`))
@@ -185,17 +189,19 @@ function brokenLayer(file: string, target: string): Broken | null {
   }
 }
 
-/** A folder of `src/formats` in which one wire format is; the name of the format is caught. */
+/** A folder of `src/formats` with one wire format; the pattern captures the format's name. */
 const formatFolder =
   /^src\/formats\/(?:text\/)?(chat|messages|responses|gemini|embeddings|rerank|completions)\//
 
-/** The one file of a format from which providers take its interface, with their departures from it as data. */
+/** The file of a format from which providers take its interface, with their differences as data. */
 const formatFile = /\/quirks\.ts$/
 
-/** A provider's own files that may read pieces of the format that it made: its sound comes inside the format's answers. */
+/**
+ * A provider's own files that may read parts of the format it made, because its sound is inside the format's answers.
+ */
 const insideFormat = { folder: 'src/providers/google-ai-studio/', format: 'gemini' }
 
-/** A format knows no other, and a provider knows of a format only how it is asked for. */
+/** A format imports no other format, and a provider imports only the interface of a format. */
 function brokenFormat(file: string, target: string): Broken | null {
   const [, format] = formatFolder.exec(target) ?? []
   if (format === undefined) return null

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Finding, Source, SyntaxNode } from './sources.ts'
 import { isNode, isTest, literalOf, nameOf, walk } from './sources.ts'
 
-/** What the files of `src` have in common: their names, the names of their types, and the tables they write. */
+/** Rules across the files of `src`: their names, the names of their types, and the tables they write. */
 export function checkCommonNames(sources: readonly Source[]): Finding[] {
   const own = sources.filter(({ file }) => file.startsWith('src/') && !isTest(file))
   return [
@@ -16,7 +16,7 @@ export function checkCommonNames(sources: readonly Source[]): Finding[] {
 
 const boundsFolder = 'src/core/limits/'
 
-/** Bounds that one comment explains belong together: one of them may have a single reader if another one is shared. */
+/** Bounds under one comment belong together: one may have a single reader if another is shared. */
 function checkBounds(sources: readonly Source[]): Finding[] {
   return sources
     .filter(({ file }) => file.startsWith(boundsFolder))
@@ -41,7 +41,7 @@ function checkBounds(sources: readonly Source[]): Finding[] {
     })
 }
 
-/** Whether another bound of the file is worked out from one of these. */
+/** Whether another bound of the file is computed from one of these. */
 function isReadBeside(text: string, names: readonly string[]): boolean {
   return names.some(
     (name) => (text.match(new RegExp(String.raw`(?<!const )\b${name}\b`, 'g')) ?? []).length > 0,
@@ -49,7 +49,7 @@ function isReadBeside(text: string, names: readonly string[]): boolean {
 }
 
 /**
- * Folders in which a file's name says a role that its siblings have too: the files of a provider, of a wire format, of a
+ * Folders in which a file's name is a role that its siblings have too: the files of a provider, of a wire format, of a
  * database, an area's bounds, its handlers and its schemas.
  */
 const roleFolders =
@@ -95,7 +95,7 @@ function exportedTypes(source: Source): { name: string; line: number }[] {
   })
 }
 
-/** The first of each name, with each that comes after it. */
+/** The first item with each name, paired with every later one. */
 function repeated<T>(all: readonly T[], keyOf: (one: T) => string): { key: string; first: T; again: T }[] {
   const seen = new Map<string, T>()
   return all.flatMap((again) => {
@@ -108,7 +108,7 @@ function repeated<T>(all: readonly T[], keyOf: (one: T) => string): { key: strin
 
 const begins = /^\s*(select\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s)/i
 const written = /\b(?:insert\s+into|update|delete\s+from)\s+([a-z_]{3,})\b(?=\s*(?:set\b|\(|where\b))/gi
-/** Storage has SQL of its own: migrations, locks, who is alive. */
+/** Storage has its own SQL: migrations, locks, and living processes. */
 const isStorage = (file: string): boolean => file.startsWith('src/storage/')
 
 function checkRepository(source: Source): Finding[] {
@@ -153,7 +153,7 @@ function checkWriters(sources: readonly Source[]): Finding[] {
   }))
 }
 
-/** Literals and templates, what is filled into a template left out. */
+/** The texts of literals and templates, without the values inserted into templates. */
 function textsOf(source: Source): { text: string; node: SyntaxNode }[] {
   return walk(source.program).flatMap(({ node }) => {
     const text = literalOf(node) ?? (node.type === 'TemplateLiteral' ? templateText(node) : null)

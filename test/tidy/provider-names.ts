@@ -1,7 +1,7 @@
 import type { Finding, Source, SyntaxNode } from './sources.ts'
 import { isTest, listFiles, literalOf, nameOf, walk } from './sources.ts'
 
-/** What passes calls on, and must not know whose they are or how a maker names its models. */
+/** Code that handles calls of every provider, and must not know providers or their model names. */
 const providerless = [
   'src/catalog/',
   'src/access/',
@@ -11,22 +11,22 @@ const providerless = [
   'src/batches/',
 ]
 
-/** A provider that the public contract has its name from: members and values of callers have it in them. */
+/** The provider that the public contract is named after: members and values of callers contain its name. */
 const contractName = 'openrouter'
 
-/** A provider's folder is called as its slug. */
+/** The folder of a provider has its slug as its name. */
 const slugs = listFiles('src/providers', 'provider.ts')
   .flatMap((file) => /^src\/providers\/([\w-]+)\/provider\.ts$/.exec(file)?.[1] ?? [])
   .filter((slug) => slug !== contractName)
 
-/** Slugs that are words of their own, or stand in some: only a text that is nothing else names the provider. */
+/** Slugs that are also ordinary words, or parts of words: only a text that equals the slug names the provider. */
 const words: ReadonlySet<string> = new Set(['custom', 'fireworks', 'sandbox', 'tei', 'together'])
 
-/** Families of models, and makers that have no folder. */
+/** Families of models, and makers without a folder. */
 const families =
   /gpt|claude|gemini|gemma|llama|llava|mixtral|pixtral|magistral|voxtral|qwen|qwq|grok|kimi|glm|whisper|kokoro|orpheus|dall-?e|davinci|sonar|nemotron|minimax|flux|playai|cartesia/i
 
-/** Names of providers and of models where calls of every provider pass. */
+/** Names of providers and models in code for every provider. */
 export function checkProviderNames(source: Source): Finding[] {
   const { file } = source
   if (!providerless.some((folder) => file.startsWith(folder))) return []
@@ -47,7 +47,7 @@ export function checkProviderNames(source: Source): Finding[] {
   })
 }
 
-/** What a node says: a string, a regular expression, a piece of a template, or a name. */
+/** The text in a node: a string, a regular expression, a piece of a template, or a name. */
 function textsOf(node: SyntaxNode): string[] {
   const regex = node['regex'] as { pattern?: string } | undefined
   const piece = node['value'] as { cooked?: string } | undefined
@@ -55,7 +55,7 @@ function textsOf(node: SyntaxNode): string[] {
   return [literalOf(node), nameOf(node), regex?.pattern, template].filter((text) => typeof text === 'string')
 }
 
-/** Whether a text has the slug of a provider, in any spelling: `deepSeekPrice` has one. */
+/** Whether a text contains a provider's slug, in any spelling: `deepSeekPrice` does. */
 function hasSlug(text: string): boolean {
   const small = text.toLowerCase()
   return slugs.some((slug) => (words.has(slug) ? small === slug : small.includes(slug)))

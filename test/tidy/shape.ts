@@ -4,7 +4,7 @@ import { isNode, isTest, walk } from './sources.ts'
 const functionLinesMax = 70
 const fileLinesMax = 500
 
-/** From here on a file is shown as an alarm; it does not fail. */
+/** From this length on a file is reported but does not fail. */
 export const fileLinesAlarm = 300
 
 const bannedNames = new Set([
@@ -19,7 +19,7 @@ const bannedNames = new Set([
   'service',
 ])
 
-/** Names of files and folders. Takes paths, so that it also sees what is not TypeScript. */
+/** Checks names of files and folders. It takes paths, so that it also sees files that are not TypeScript. */
 export function checkNames(files: readonly string[]): Finding[] {
   const findings: Finding[] = []
   for (const file of files) {
@@ -91,10 +91,10 @@ export function checkSizes(source: Source): Finding[] {
   return findings
 }
 
-/** Where several files may be re-exported from. */
+/** Files that may re-export several files. */
 const registries = new Set(['src/providers/index.ts', 'simulator/audio/apis.ts'])
 
-/** A file that only hands on what others export. */
+/** A file that only re-exports. */
 export function checkBarrel(source: Source): Finding[] {
   const body = source.program['body']
   if (!Array.isArray(body) || registries.has(source.file)) return []

@@ -6,13 +6,13 @@ import { parseSync } from 'oxc-parser'
 /** The folder that holds package.json. */
 export const rootFolder = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** A broken rule: what is wrong where, why the rule exists, what to do about it. */
+/** A broken rule: the problem and its place, the reason for the rule, and the remedy. */
 export interface Finding {
-  /** Short and stable; exceptions name it. */
+  /** A short, stable name; exceptions refer to it. */
   rule: string
   /** Relative to the repository, with forward slashes. */
   file: string
-  /** From 1. */
+  /** Counted from 1. */
   line: number
   problem: string
   remedy: string
@@ -31,14 +31,14 @@ export interface SourceComment {
   kind: 'line' | 'block'
   text: string
   line: number
-  /** Offset just behind the comment. */
+  /** The offset just after the comment. */
   end: number
 }
 
 /** An import, a re-export or a dynamic import with a literal argument. */
 export interface SourceImport {
   specifier: string
-  /** The file it means, relative to the repository; null for packages. */
+  /** The imported file, relative to the repository; null for packages. */
   target: string | null
   line: number
 }
@@ -55,7 +55,7 @@ export interface Source {
   lineAt(offset: number): number
 }
 
-/** Parses one file; throws on a syntax error, because a file that cannot be read cannot be judged. */
+/** Parses one file; throws on a syntax error, because an unreadable file cannot be checked. */
 export function parseSource(file: string, text: string): Source {
   const parsed = parseSync(basename(file), text)
   const error = parsed.errors[0]
@@ -127,7 +127,7 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 }
 
-/** A node and the one that contains it. */
+/** A node and its parent. */
 export interface Visit {
   node: SyntaxNode
   parent: SyntaxNode | null

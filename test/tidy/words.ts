@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser'
 import type { Finding, Source, SourceComment, SyntaxNode } from './sources.ts'
 import { isNode, isTest, rootFolder } from './sources.ts'
 
-/** Promises without a number, banners, code that was commented out, silenced checks without a reason. */
+/** Finds promises without a number, banners, commented-out code, and silenced checks without a reason. */
 export function checkComments(source: Source): Finding[] {
   const findings: Finding[] = []
   for (const comment of source.comments) {
@@ -54,7 +54,7 @@ function brokenComment(comment: SourceComment): Pick<Finding, 'rule' | 'problem'
   return null
 }
 
-/** Line comments on consecutive lines read as one text. */
+/** Line comments on consecutive lines form one text. */
 function lineGroups(comments: readonly SourceComment[]): { text: string; line: number }[] {
   const groups: { text: string; line: number; nextLine: number }[] = []
   for (const comment of comments) {
@@ -82,7 +82,7 @@ const codeTypes = new Set([
   'ThrowStatement',
 ])
 
-/** Prose hardly ever parses; a text that does, and has a statement with an effect, is code. */
+/** Prose rarely parses; a text that parses and has a statement with an effect is code. */
 function isCode(text: string): boolean {
   if (!/[(){}=;]/.test(text)) return false
   const isImport = /^\s*(import|export) [\s\S]*from ['"]/.test(text)
@@ -165,7 +165,7 @@ const outside: readonly [pattern: RegExp, what: string][] = [
   ],
 ]
 
-/** Words of a document or a comment that lead a reader out of the repository, who has nothing but the repository. */
+/** Words of a document or a comment that refer to something outside the repository, which a reader cannot see. */
 export function checkOutside(file: string, text: string, line = 1): Finding[] {
   return text.split('\n').flatMap((words, index) =>
     outside
@@ -180,7 +180,7 @@ export function checkOutside(file: string, text: string, line = 1): Finding[] {
   )
 }
 
-/** Links between our own documents, which break when files move. */
+/** Links between the repository's documents, which break when files move. */
 export function checkLinks(file: string, text: string): Finding[] {
   const findings: Finding[] = []
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ' '))
