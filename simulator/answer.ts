@@ -14,15 +14,15 @@ export interface AnsweredCall {
   isCustom: boolean
 }
 
-/** Counts that a script gives instead of the simulator's own. */
+/** A script's own counts, in place of the simulator's. */
 export type GivenUsage = ScriptedTurn['usage']
 
-/** What the model says in one turn, before a format puts it on the wire. */
+/** The model's output in one turn, before a format writes it. */
 export interface Answer {
   index: number
-  /** Said by a script: what it thinks is shown whether or not the caller asked for thoughts. */
+  /** Whether a script wrote it; its thoughts are then shown even when the caller did not ask for them. */
   isScripted: boolean
-  /** What it thought, whether or not the format shows it. */
+  /** The thoughts, whether or not the format shows them. */
   thoughts: string
   /** Thoughts that the provider hides, for a script's turn; null for none. */
   redacted: string | null
@@ -147,7 +147,7 @@ function shortened(text: string): string {
     : `${characters.slice(0, echoedCharactersMax).join('')}…`
 }
 
-/** Text of exactly so many tokens: words of four bytes each, with the space before them. */
+/** Text of exactly this many tokens: words of four bytes each, with the space before them. */
 function filler(tokens: number): string {
   const words = ['the', 'sun', 'can', 'dry', 'our', 'old', 'red', 'oak']
   let text = ''

@@ -3,7 +3,7 @@ import { ApiError, errorBody } from './errors.ts'
 import type { ErrorFault, ErrorKind, Faults } from './faults.ts'
 import { lettersOf } from './random.ts'
 
-/** What the usual headers of an answer are made from. */
+/** The inputs of the usual headers of an answer. */
 export interface HeaderSubject {
   mountName: string
   /** The key of the call, from which its ids come. */
@@ -12,25 +12,25 @@ export interface HeaderSubject {
   faults: Faults
 }
 
-/** What all operations of one API have in common, whatever they answer. */
+/** The common rules of all operations of one API. */
 export interface ApiStyle {
   /** Throws `ApiError` 401 for a request without a usable key. */
   authenticate(headers: IncomingHttpHeaders): void
   /** The body of a refusal; the key gives it the request id that its headers carry. */
   errorBody(error: ApiError, key: string): string
-  /** What this API says for an error that a fault asks for. */
+  /** The API's error for a fault. */
   errorOf(fault: ErrorFault): ApiError
   headers(subject: HeaderSubject): Record<string, string>
   /** Whether the body of a refusal is no JSON. */
   isPlain?(error: ApiError): boolean
-  /** When to try again stands in the body of the refusal, and not in a header. */
+  /** Whether the wait before a retry is in the refusal's body instead of a header. */
   tellsWaitInBody?: true
 }
 
 export const requestsPerMinute = 10_000
 export const tokensPerMinute = 2_000_000
 
-/** What OpenAI says with a status when nothing more is known. */
+/** OpenAI's errors by status, when nothing more is known. */
 const usual: Record<number, Omit<ErrorFault, 'status'>> = {
   400: { message: 'The request could not be understood.' },
   401: {
@@ -135,7 +135,7 @@ export const openAiStyle: ApiStyle = {
   headers: usualHeaders,
 }
 
-/** Responses differ only in the name of what is too long. */
+/** For responses only the name of the limit differs. */
 export const responsesStyle: ApiStyle = {
   ...openAiStyle,
   errorOf(fault) {

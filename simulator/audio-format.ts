@@ -15,7 +15,7 @@ const formatOfExtension: Record<string, AudioFormat> = {
   webm: 'webm',
 }
 
-/** Bytes a second at which a file of unknown length is estimated: common settings of each format. */
+/** The bytes per second for estimating a file of unknown length: common settings of each format. */
 const usualBytesPerSecond: Record<AudioFormat, number> = {
   flac: 60_000,
   mp3: 16_000,
@@ -71,7 +71,7 @@ export function wavSeconds(head: Uint8Array, fileBytes: number): number | null {
   return null
 }
 
-/** A guess at the seconds of a file of which only the size is known. */
+/** The estimated seconds of a file of which only the size is known. */
 export function estimatedSeconds(format: AudioFormat, fileBytes: number): number {
   return fileBytes / usualBytesPerSecond[format]
 }

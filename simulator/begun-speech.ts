@@ -2,7 +2,7 @@ import type { Listening } from './audio/hearing.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { type Speech, spoken, tone, type Utterance } from './synthesize.ts'
 
-/** Speech that has begun. `dispose` ends what makes it, and must be called on every exit. */
+/** Speech that has begun. `dispose` ends the programs behind it and must be called on every exit. */
 export interface BegunSpeech extends Speech {
   dispose(): Promise<unknown>
 }

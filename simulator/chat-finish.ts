@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts'
 
-/** Words of other formats that a script may use, in those of chat. */
+/** Finish reasons of other formats that a script may use, and their names in chat. */
 const inChatWords: Record<string, string> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -9,7 +9,7 @@ const inChatWords: Record<string, string> = {
   refusal: 'content_filter',
 }
 
-/** The finish reason of an answer as chat completions names it; one that has no other name stays as it is. */
+/** The finish reason of an answer by its chat name; a reason without one stays unchanged. */
 export function chatFinish(answer: Answer): string {
   return inChatWords[answer.finish] ?? answer.finish
 }

@@ -8,7 +8,7 @@ export interface ChatMessage {
   role: string
   /** Its text, of all parts. */
   text: string
-  /** What it adds to the prompt: its text, its calls, four for itself and a fixed number for each medium. */
+  /** Its prompt tokens: its text, its calls, four for itself and a fixed number for each medium. */
   tokens: number
   toolCallIds: string[]
   toolCallId: string | null
@@ -181,7 +181,7 @@ export function lastUserText(messages: readonly ChatMessage[]): string {
   return messages.findLast((message) => message.role === 'user')?.text ?? ''
 }
 
-/** Prompt tokens of a conversation together with what else the model is shown: tools and answer schemas. */
+/** The prompt tokens of a conversation, its tools and its answer schema. */
 export function promptTokens(messages: readonly ChatMessage[], extras: readonly unknown[]): number {
   const said = messages.reduce((sum, message) => sum + message.tokens, 0)
   const offered = extras.filter((extra) => isObject(extra) || Array.isArray(extra))

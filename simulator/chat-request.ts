@@ -46,7 +46,7 @@ const jsonSchemaFields = {
   strict: check.boolean,
 }
 
-/** Every top-level member that OpenAI documents, and what its value may be. */
+/** Every top-level member that OpenAI documents, with a check of its value. */
 const fields: Record<string, check.Check> = {
   model: check.string(),
   messages: check.listOf(check.object),

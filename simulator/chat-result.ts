@@ -3,7 +3,7 @@ import type { ChatRequest } from './chat-request.ts'
 import type { Faults } from './faults.ts'
 import type { JsonObject } from './json.ts'
 
-/** What every chunk and every whole answer of one call says about itself. */
+/** The common members of every chunk and every whole answer of one call. */
 export interface ChatIdentity {
   id: string
   created: number

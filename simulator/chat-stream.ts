@@ -9,7 +9,7 @@ import { chatFinish } from './chat-finish.ts'
 import { splitTokens } from './tokens.ts'
 import { distortUsage } from './usage.ts'
 
-/** One chunk's delta, and what its choice says beside it. */
+/** One chunk's delta, and the other members of its choice. */
 interface Step {
   index: number
   delta: JsonObject
@@ -56,7 +56,7 @@ function chunkWriter(result: ChatResult) {
     system_fingerprint: identity.fingerprint,
   }).slice(0, -1)
   const padding = lettersOf(identity.id, 16)
-  // With a usage chunk to come, every other chunk says that it is not the one.
+  // When a usage chunk will follow, all other chunks have a null usage.
   const noUsage = hasUsageChunk ? null : undefined
   let written = 0
 

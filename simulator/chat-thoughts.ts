@@ -13,7 +13,7 @@ export function thoughtOf(text: string, { reasoningField, thinkingParts }: Fault
   return reasoningField === undefined ? {} : { [reasoningField]: text }
 }
 
-/** The content of a whole message, with what was thought where that is a part of it. */
+/** The content of a whole message, with its thoughts when they are parts of the content. */
 export function contentOf(
   { thoughts, pieces }: Pick<Answer, 'thoughts' | 'pieces'>,
   { thinkingParts }: Faults,

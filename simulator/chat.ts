@@ -15,7 +15,7 @@ import { eventReply, jsonReply, type Reply } from './reply.ts'
 import type { Scripts } from './scripts.ts'
 import { distortUsage } from './usage.ts'
 
-/** `POST /chat/completions`. Throws `ApiError` for what OpenAI refuses. */
+/** `POST /chat/completions`. Throws `ApiError` for requests that OpenAI refuses. */
 export function chatCompletion(call: Call, scripts: Scripts): Reply {
   const request = parseChatRequest(call.body, call.faults)
   const prompt = chatPrompt(request)
@@ -124,7 +124,7 @@ function chatUsage(request: ChatRequest, answers: readonly Answer[], faults: Fau
   }
 }
 
-/** Chat does not tell how long what was written stays cached. */
+/** Chat does not report how long written tokens stay cached. */
 function writtenIn({ cacheWrite5m, cacheWrite1h }: GivenUsage): number | undefined {
   if (cacheWrite5m === undefined && cacheWrite1h === undefined) return undefined
   return (cacheWrite5m ?? 0) + (cacheWrite1h ?? 0)

@@ -15,16 +15,16 @@ export interface CompletionsRequest {
   outputTokensMax: number
   /** Answers to each prompt. */
   choices: number
-  /** Answers that are made for each prompt, of which the best are shown. */
+  /** The number of answers made for each prompt; the best of them are shown. */
   bestOf: number
   echo: boolean
-  /** Alternatives told with each token; null where none are asked for. */
+  /** The number of alternatives shown with each token; null when none are requested. */
   logprobs: number | null
   stop: string[]
 }
 
 interface CompletionPrompt {
-  /** Of a prompt of token numbers the numbers themselves: which text they stand for the simulator does not know. */
+  /** For a prompt of token numbers, the numbers themselves: the simulator does not know their text. */
   text: string
   tokens: number
 }

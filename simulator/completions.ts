@@ -14,7 +14,7 @@ import { distortUsage } from './usage.ts'
 /** One continuation of one prompt, with its place among all of them. */
 interface Continuation {
   answer: Answer
-  /** The prompt where it is told again, else empty. */
+  /** The prompt when it is echoed; otherwise empty. */
   echoed: string
 }
 
@@ -26,7 +26,7 @@ interface CompletionResult {
   faults: Faults
 }
 
-/** Legacy `POST /completions`. Throws `ApiError` for what OpenAI refuses. */
+/** Legacy `POST /completions`. Throws `ApiError` for requests that OpenAI refuses. */
 export function completion(call: Call, scripts: Scripts): Reply {
   const { faults } = call
   const request = parseCompletionsRequest(call.body, faults)
@@ -48,7 +48,7 @@ export function completion(call: Call, scripts: Scripts): Reply {
   return request.stream ? eventReply(framesOf(result), completionsForm) : jsonReply(bodyOf(result))
 }
 
-/** What the model is shown: it goes on from the prompt, and has no tools, no turns and no thoughts. */
+/** The prompt for the model, which continues it; there are no tools, turns or thoughts. */
 function promptOf(text: string, { stop, outputTokensMax }: CompletionsRequest): Prompt {
   return {
     opening: text,
@@ -81,8 +81,8 @@ function bodyOf({ identity, request, continuations, usage, faults }: CompletionR
 }
 
 /**
- * A frame for each piece, a frame with the finish reason of each choice, then usage where it was asked for: the same object
- * as a whole answer, with pieces of its texts.
+ * A frame for each piece, a frame with the finish reason of each choice, then usage if it was requested. Each frame is
+ * the object of a whole answer, with a piece of its texts.
  */
 function* framesOf({ identity, request, continuations, usage, faults }: CompletionResult): Generator<string> {
   const isAsked = request.includeUsage || faults.usage === 'always'
@@ -110,7 +110,7 @@ function logprobsOf(pieces: readonly string[], offset: number, { logprobs }: Com
   return logprobs === null ? null : completionLogprobs(pieces, offset, logprobs)
 }
 
-/** Of `best_of` answers all are counted, those too that nobody is shown. */
+/** All answers of `best_of` are counted, also those that are not shown. */
 function usageOf(request: CompletionsRequest, continuations: readonly Continuation[]): JsonObject {
   const prompt = request.prompts.reduce((sum, { tokens }) => sum + tokens, 0)
   const shown = continuations.reduce((sum, { answer }) => sum + answer.tokens, 0)

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from './json.ts'
 import { countedNamesMax, recordedHangUpsMax, recordedRequestsMax } from './limits.ts'
 
-/** How far an answer had come when its caller left. */
+/** The progress of an answer when its caller left. */
 export type ExchangePhase = 'request' | 'waiting' | 'body'
 
 /** What a request turned out to ask for. */
@@ -33,7 +33,7 @@ interface RecordedRequest {
   at: string
   method: string
   path: string
-  /** What stands behind the question mark of the address, as it came. */
+  /** The query of the URL, unparsed. */
   query: string
   headers: IncomingHttpHeaders
   body: string
@@ -44,7 +44,7 @@ interface RecordedRequest {
   elapsed_ms: number | null
 }
 
-/** What is known of a request before its body is read. */
+/** The parts of a request that are known before its body is read. */
 type BegunRequest = Pick<RecordedRequest, 'method' | 'path' | 'query' | 'headers'>
 
 /** What one mount was asked and how it ended. */

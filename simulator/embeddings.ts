@@ -22,13 +22,13 @@ const fields: Record<string, check.Check> = {
 /** Of a host whose vectors are quantised. */
 const int8Fields = { ...fields, encoding_format: check.oneOf('base64_int8') }
 
-/** One input: what its vector is made from, and what it counts. */
+/** One input: the key of its vector, and its tokens. */
 interface EmbeddingInput {
   key: string
   tokens: number
 }
 
-/** `POST /embeddings`. Throws `ApiError` for what OpenAI refuses. */
+/** `POST /embeddings`. Throws `ApiError` for requests that OpenAI refuses. */
 export function embeddings(call: Call): Reply {
   const { body, faults } = call
   check.checkMembers(body, {

@@ -7,7 +7,7 @@ interface ApiErrorOptions {
   type?: string
   param?: string | null
   code?: string | null
-  /** What Anthropic's envelope says beside the message. */
+  /** Further members of Anthropic's envelope. */
   details?: JsonObject
 }
 

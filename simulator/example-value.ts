@@ -3,9 +3,9 @@ import { schemaDepthMax } from './limits.ts'
 
 /** What an example is made from. */
 interface ExampleSource {
-  /** The whole schema, in which references are looked up. */
+  /** The whole schema, for resolving references. */
   root: JsonObject
-  /** Words of the user that fill string members, so that an example has to do with what was asked. */
+  /** Words of the user that fill string members, so that an example relates to the request. */
   words: string
   depth: number
 }

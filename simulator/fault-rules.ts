@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { faultDrawsMax, faultRulesMax } from './limits.ts'
 import { fractionOf } from './random.ts'
 
-/** What a rule looks at. Every given member must match; none given matches every request. */
+/** The conditions of a rule. Every given member must match; without members the rule matches every request. */
 interface RuleMatch {
   /** The end of the path, such as `/chat/completions`. */
   path?: string
@@ -17,7 +17,7 @@ interface FaultRule {
   match: RuleMatch
   spec: string
   faults: Faults
-  /** From 0 to 1: the share of matching requests it strikes. */
+  /** The share of matching requests that it hits, from 0 to 1. */
   probability: number
   /** Matching requests left alone before the rule begins to strike. */
   after: number
@@ -27,7 +27,7 @@ interface FaultRule {
   struck: number
 }
 
-/** What of a request a rule can match, and what its draw depends on. */
+/** The parts of a request that a rule can match, and that decide its random draw. */
 export interface RuleSubject {
   path: string
   model: string | null

@@ -63,7 +63,10 @@ export interface StreamErrorFault {
   code?: string
   param?: string
   message?: string
-  /** Of a Responses stream: members nested as recorded, flat as the types say, or no error event but the failed response alone. */
+  /**
+   * The form of an error in a Responses stream: members nested as in recordings, flat as in the types, or only a failed
+   * response without an error event.
+   */
   form?: (typeof errorEventForms)[number]
 }
 
@@ -87,9 +90,9 @@ export interface Faults {
   stallAfterChunks?: number
   cutAfterChunks?: number
   errorAfterChunks?: number
-  /** What the error within a stream says, where it shall differ from the usual. */
+  /** The contents of the error inside the stream, when it differs from the usual one. */
   streamError?: StreamErrorFault
-  /** Of a stream the chunk, from 0, that is broken, or that ends in its middle; of any other body the whole. */
+  /** For a stream, the chunk (from 0) that is broken or cut off; for any other body, the whole. */
   malformedJson?: number
   truncateJson?: number
   emptyBody?: boolean
@@ -114,7 +117,7 @@ export interface Faults {
   usage?: UsageMode
   cachedTokens?: number
   cacheWriteTokens?: number
-  /** What the first event of a Messages stream says of the input, before its last one corrects it. */
+  /** The input tokens in the first event of a Messages stream; its last event corrects them. */
   startInputTokens?: number
   reasoningTokens?: number
   tokens?: number
@@ -141,7 +144,7 @@ export interface Faults {
   jobError?: string
   /** A job that this request begins never ends. */
   jobEndless?: boolean
-  /** Every so manyth word is in the text, and not in the list of words. */
+  /** Every n-th word is in the text but missing from the list of words. */
   loseWords?: number
   scripted?: boolean
   tone?: boolean
@@ -286,7 +289,7 @@ function splitOnce(text: string): [string, string] {
   return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-/** The names of the faults in specifications, without their values: what a struck request is counted under. */
+/** The names of the faults in specifications, without their values; a request with a fault is counted under them. */
 export function faultNamesIn(specs: readonly string[]): string | null {
   const names = specs.flatMap((spec) => spec.split(',')).map((part) => (part.split(/[=;]/)[0] ?? '').trim())
   return [...new Set(names)].filter((name) => name !== '').join(',') || null

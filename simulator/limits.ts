@@ -32,15 +32,15 @@ export const cachedPrefixesMax = 10_000
 export const storedResponsesMax = 1_000
 /** Files that one mount of Google's keeps; the oldest goes when one more comes. */
 export const keptFilesMax = 1_000
-/** A whole request to Google, with all that stands inside it. */
+/** A whole request to Google, inline data included. */
 export const googleRequestBytesMax = 20 * 1000 * 1000
-/** And a file beside it, as it is commonly documented. */
+/** The limit of a separate file, as commonly documented. */
 export const googleFileBytesMax = 2_000_000_000
 /** Conversations that one mount holds for its callers; the oldest goes when one more comes. */
 export const threadsMax = 1_000
-/** Bodies whose draws one mount remembers; beyond it the draws begin again. */
+/** The bodies whose random draws one mount remembers; beyond this the draws restart. */
 export const faultDrawsMax = 100_000
-/** The longest wait a fault may ask for, and the end of a stall or a hang that nobody leaves. */
+/** The longest wait that a fault may set, and the end of a stall or hang when the caller does not leave. */
 export const faultWaitMsMax = 900_000
 /** The most output tokens a scripted answer may have. */
 export const scriptedTokensMax = 1_000_000

@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from './server.ts'
 const defaultPort = 4010
 const usage = 'Usage: npm run simulator -- [--port 4010] [--host 127.0.0.1] [--seed 1]'
 
-/** Runs the simulator alone: reads the arguments, starts it, and prints what it serves. Null when it did not start. */
+/** Runs only the simulator: reads the arguments, starts it, and prints its URLs. Null when it did not start. */
 export async function runSimulator(args: readonly string[]): Promise<Simulator | null> {
   const options = parseOptions(args)
   if (options === null) return null

@@ -1,6 +1,6 @@
 import { invalidRequest, modelNotFound } from './errors.ts'
 
-/** What a model is served for; each value is one operation. */
+/** The operations of a model, one value each. */
 export type ModelKind =
   | 'chat'
   | 'completion'
@@ -25,7 +25,7 @@ export interface Model {
   /** Length of an embedding when the request names none. */
   dimensions?: number
   created: number
-  /** Of a host with models of its own: what it can do is not known, so nothing is refused for it. */
+  /** Whether the host serves models of its own: their abilities are unknown, so nothing is refused. */
   isOpen?: boolean
   /** What only Messages asks of a model. */
   claude?: ClaudeModel

@@ -23,7 +23,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
 interface Part {
   name: string
   contentType: string | null
-  /** Of a file: its name and its bytes as they come. */
+  /** For a file: its name, and its bytes on arrival. */
   file: { fileName: string; spool: FileSpool } | null
   /** Of a field: its text so far. */
   bytes: number
@@ -31,8 +31,8 @@ interface Part {
 }
 
 /**
- * Reads a form as it arrives. Throws `ApiError`: 400 for broken framing, 413 when the body is larger than `bytesMax`. When it
- * throws, nothing is left behind.
+ * Reads a form on arrival. Throws `ApiError`: 400 for invalid framing, 413 when the body is larger than `bytesMax`.
+ * After an error nothing is left on disk.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,

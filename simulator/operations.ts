@@ -73,13 +73,13 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
 }
 
-/** What stands behind the question mark of an address. */
+/** The query of a URL. */
 export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   const at = url.indexOf('?')
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
 }
 
-/** Answers a request. Throws `ApiError` for what the provider refuses. */
+/** Answers a request. Throws `ApiError` for requests that the provider refuses. */
 export async function operate(asked: Asked): Promise<Reply> {
   const { path, mount, programs, request, faults, signal } = asked
   const method = request.method ?? 'GET'

@@ -7,10 +7,10 @@ export interface Programs {
   ffprobe: string | null
   sox: string | null
   recogniser: string | null
-  /** What the recogniser is told beside its file, such as the words that it knows. */
+  /** Further options of the recogniser, such as its vocabulary. */
   recogniserOptions: readonly string[]
   slots: Slots
-  /** What the recogniser printed for samples that it has heard before, by their hash. */
+  /** The recogniser's output for samples it has already heard, by their hash. */
   heard: Map<string, string>
 }
 

@@ -12,7 +12,7 @@ export interface PromptPiece {
   ttl: CacheTtl | null
 }
 
-/** What a prompt reads from the cache and writes to it, in tokens. What is in neither is uncached input. */
+/** The tokens that a prompt reads from the cache and writes to it. All others are uncached input. */
 export interface CacheUse {
   read: number
   written5m: number

@@ -9,16 +9,16 @@ export interface OfferedTool {
   isCustom: boolean
 }
 
-/** How tools are to be used: the caller's choice, or the name of the one to call. */
+/** The caller's choice of tools, or the name of the tool to call. */
 export type ToolChoice = 'none' | 'auto' | 'required' | { name: string }
 
-/** What a model is shown, whatever the format of the request. */
+/** The input of a model, whatever the format of the request. */
 export interface Prompt {
-  /** Texts of the user before the model has said anything: what a script's marker is looked for in. */
+  /** The user's texts before the model's first answer; a script's marker is searched in them. */
   opening: string
   /** The text of the user's last message, empty when there is none. */
   said: string
-  /** What a tool has just answered; null when the conversation does not end with that. */
+  /** The last result of a tool; null when the conversation does not end with one. */
   toolAnswer: string | null
   /** How often the model has spoken already. */
   modelTurns: number
@@ -31,7 +31,7 @@ export interface Prompt {
   answerSchema: JsonObject | null
   stop: string[]
   outputTokensMax: number
-  /** Tokens that the model thinks for before it answers. */
+  /** The number of tokens for thinking before the answer. */
   thoughtTokens: number
   /** What the ids of tool calls begin with. */
   callIdPrefix: string

@@ -41,7 +41,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
   })
   const departure = new AbortController()
   response.on('close', () => {
-    // Also after a complete answer, when nobody waits for the signal any more.
+    // Also runs after a complete answer, when nothing waits for the signal any more.
     if (exchange.end('hang_up')) departure.abort()
   })
   const key = `${mount.seed} ${exchange.number}`
@@ -106,7 +106,7 @@ function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {
   return { uploadBytesMax: uploadBytesMax ?? audio.api.uploadBytesMax, takesFiles: true }
 }
 
-/** What the request is about: its model, which some APIs name in the address, and its text. */
+/** The model of the request, which some APIs name in the URL, and its text. */
 function subjectOf(
   body: ReadBody | ApiError,
   { request, path }: ProviderRequest,

@@ -4,10 +4,13 @@ import { jsonBodyBytesMax } from './limits.ts'
 import { boundaryOf, type MultipartForm, readMultipart } from './multipart.ts'
 import { createFolder, FileSpool, type UploadedFile } from './uploaded-file.ts'
 
-/** A request body as it was read: a form, a file, or text. `dispose` removes its temporary files and must be called on every exit. */
+/**
+ * A request body that was read: a form, a file, or text. `dispose` removes its temporary files and must be called on
+ * every exit.
+ */
 export interface ReadBody {
   form: MultipartForm | null
-  /** The whole body where it is neither a form nor JSON and its API takes such. */
+  /** The whole body, when it is neither a form nor JSON and the API accepts a file. */
   file: UploadedFile | null
   /** The body as text; of a form, its fields and files described as JSON; of a file, its description. */
   text: string

@@ -11,7 +11,7 @@ export interface SpokenWord {
   confidence: number
 }
 
-/** What was heard: words in order, grouped as they were spoken together. */
+/** The heard words in order, grouped by utterance. */
 export interface Recognition {
   engine: 'pocketsphinx' | 'scripted'
   utterances: SpokenWord[][]
@@ -42,7 +42,7 @@ export async function probedSeconds(
   return Number.isNaN(seconds) ? null : seconds
 }
 
-/** Programs read files; where no temporary file can be written, as on a read-only root, there is nothing for them. */
+/** Programs read files. On a read-only file system, where no temporary file can be written, they cannot run. */
 async function pathOrNull(file: UploadedFile): Promise<string | null> {
   return file.path().catch(() => null)
 }
@@ -50,7 +50,7 @@ async function pathOrNull(file: UploadedFile): Promise<string | null> {
 export interface RecognitionOptions {
   programs: Programs
   signal: AbortSignal
-  /** Of headerless 16-bit samples: what no header says. */
+  /** The description of headerless 16-bit samples. */
   samples?: { rate: number; channels: number }
 }
 
@@ -75,7 +75,7 @@ export async function recognise(
   }
 }
 
-/** What the recogniser prints for a file of samples; it takes seconds, so it hears the same samples once. */
+/** The recogniser's output for a file of samples. It takes seconds, so the same samples are heard only once. */
 async function listenTo(
   wave: string,
   { recogniser, programs, signal }: { recogniser: string; programs: Programs; signal: AbortSignal },
@@ -99,7 +99,7 @@ interface Conversion {
   samples: RecognitionOptions['samples']
 }
 
-/** The command that makes what the recogniser takes of a file: 16,000 samples a second, mono. */
+/** The command that converts a file for the recogniser: 16,000 samples a second, mono. */
 function converter({ ffmpeg, sox, path, wave, samples }: Conversion): string[] {
   if (ffmpeg === null) {
     const raw = ['-t', 'raw', '-r', String(samples?.rate), '-c', String(samples?.channels), '-b', '16']

@@ -6,13 +6,13 @@ export interface StreamForm {
   broken: string
   /** True for the frame that ends a stream. */
   isEnd(frame: string): boolean
-  /** What is sent instead of the frame with this number when an error ends the stream. */
+  /** Replaces the frame with this number when an error ends the stream. */
   error(index: number, fault: StreamErrorFault): string[]
 }
 
 /**
- * One answer before faults are applied. A string or bytes are sent with their length, an iterable piece by piece:
- * frames of an event stream, or audio as it is produced.
+ * One answer before faults are applied. A string or bytes are sent with their length, an iterable in pieces: frames of
+ * an event stream, or audio while it is produced.
  */
 export interface Reply {
   status: number
@@ -21,7 +21,7 @@ export interface Reply {
   body: string | Uint8Array | Iterable<string> | AsyncIterable<Uint8Array>
   /** Of an event stream: how its frames go wrong. */
   form?: StreamForm
-  /** Ends what produces the body. Called once the answer is over, also when no piece of it was ever asked for. */
+  /** Ends the producer of the body. Called once the answer is over, even when no piece was requested. */
   dispose?: () => Promise<unknown>
 }
 

@@ -20,9 +20,9 @@ export interface ScriptedTurn {
   text: string | null
   calls: ScriptedCall[]
   refusal: string | null
-  /** The finish reason; null for the one that follows from the turn. */
+  /** The finish reason; null for the one that the turn implies. */
   finish: string | null
-  /** Counts that replace the simulator's own; input is all of it, also what was cached. */
+  /** Counts that replace the simulator's own; the input includes cached tokens. */
   usage: {
     input?: number
     output?: number

@@ -10,9 +10,9 @@ interface ScriptMatch {
   path?: string
   /** The model exactly as the request names it. */
   model?: string
-  /** Text that the user has said before the model's first turn: it marks one conversation among many. */
+  /** Text of the user before the model's first turn; it identifies one conversation among many. */
   marker?: string
-  /** True for requests that offer tools, false for those that offer none: agents ask small things beside their task. */
+  /** True for requests with tools, false for requests without: agents send small side requests without tools. */
   tools?: boolean
 }
 
@@ -40,11 +40,11 @@ export interface Scripts {
   set(scripts: unknown): void
   /** The turn for this request, of the first script that matches it; null when none does. */
   play(subject: ScriptSubject): ScriptedTurn | null
-  /** The scripts with what each has played, as the admin endpoint shows them. */
+  /** The scripts with their played turns, as the admin endpoint shows them. */
   list(): JsonObject[]
 }
 
-/** What a model says whose script is over: plain text, which ends an agent's loop. */
+/** The answer after the end of a script: plain text, which ends an agent's loop. */
 const epilogue: ScriptedTurn = {
   thinking: null,
   redacted: null,

@@ -9,7 +9,7 @@ function digestOf(text: string): string {
   return new Bun.CryptoHasher('sha256').update(`${secret}\u0000${text}`).digest('hex')
 }
 
-/** Whose marks are meant where nobody has named a sealer. */
+/** The sealer when none is named. */
 export const usualSealer = ''
 
 /** A mark for a subject. The salt makes two marks of equal subjects differ, such as of two hidden thoughts. */

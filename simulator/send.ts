@@ -7,14 +7,14 @@ import { fractionOf } from './random.ts'
 import type { Reply } from './reply.ts'
 import { wait, yieldTurn } from './wait.ts'
 
-/** What sending one answer needs beside the answer. */
+/** The parts needed to send one answer, besides the answer. */
 export interface Sending {
   response: ServerResponse
   faults: Faults
   exchange: Exchange
   /** Aborted when the caller leaves or the simulator stops. */
   signal: AbortSignal
-  /** What the drawn waits of this request depend on. */
+  /** Decides the random waits of this request. */
   key: string
 }
 
@@ -71,7 +71,7 @@ function wrongType(reply: Reply): string {
   return reply.contentType.startsWith('text/event-stream') ? 'application/json' : 'text/plain; charset=utf-8'
 }
 
-/** A plain body counts in bytes: what comes before the fault is one piece, and the fault follows it. */
+/** In a plain body, faults count bytes: the bytes before the fault are one piece, and the fault follows it. */
 function slicesOf(body: Buffer, faults: Faults): { pieces: Buffer[]; faults: Faults } {
   const at = faults.cutAfterChunks ?? faults.stallAfterChunks ?? 0
   if (at === 0) return { pieces: [body], faults }

@@ -27,7 +27,7 @@ export interface SimulatorOptions {
 
 /** A simulator that is listening. */
 export interface Simulator {
-  /** Without a trailing slash: `http://127.0.0.1:4010`. The base URL of a provider is this with `/v1`. */
+  /** Without a trailing slash: `http://127.0.0.1:4010`. A provider's base URL adds `/v1`. */
   url: string
   port: number
   /** Closes every connection and frees the port. */

@@ -12,7 +12,7 @@ export const smallLanguageOptions: readonly string[] = [
   pathOf('./small-language.dict'),
   '-jsgf',
   pathOf('./small-language.jsgf'),
-  // So wide that no word of so few is given up too early.
+  // Wide enough that the recogniser discards none of these few words too early.
   '-beam',
   '1e-120',
   '-pbeam',

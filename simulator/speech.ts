@@ -35,13 +35,13 @@ const fields: Record<string, check.Check> = {
   stream_format: check.oneOf('audio', 'sse'),
 }
 
-/** One speech call: a JSON call, and what of the machine and the mount it may use. */
+/** One speech call: a JSON call, with the mount's settings and the machine's programs. */
 export interface SpeechCall extends Call {
   settings: MountSettings
   programs: Programs
 }
 
-/** `POST /audio/speech`. Throws `ApiError` for what OpenAI refuses. */
+/** `POST /audio/speech`. Throws `ApiError` for requests that OpenAI refuses. */
 export async function speech(call: SpeechCall): Promise<Reply> {
   const { body, faults } = call
   check.checkMembers(body, { fields, required: ['model', 'input', 'voice'], strict: faults.lenient !== true })

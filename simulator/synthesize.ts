@@ -13,13 +13,13 @@ export interface Utterance {
   format: SpeechFormat
 }
 
-/** Audio as it is produced, and what produces it. */
+/** Audio in production, and its engine. */
 export interface Speech {
   engine: 'espeak-ng' | 'tone'
   audio: AsyncGenerator<Uint8Array>
 }
 
-/** Each of OpenAI's voices as a voice of the synthesizer, so that they can be told apart. */
+/** A synthesizer's voice for each of OpenAI's voices, so that they sound different. */
 const espeakVoices: Record<string, string> = {
   alloy: 'en-us',
   ash: 'en-us+m1',
@@ -52,7 +52,7 @@ const soxOutput: Partial<Record<SpeechFormat, string[]>> = {
   wav: ['-r', '24000', '-t', 'wav', '-'],
 }
 
-/** What a WAV is turned into; samples have a rate of their own. */
+/** The target of a WAV's conversion; samples have their own rate. */
 interface Conversion {
   format: SpeechFormat
   speed: number
@@ -135,7 +135,7 @@ interface Pipeline {
   signal: AbortSignal
 }
 
-/** Runs the programs and yields what the last one writes. Yields nothing when there is no place for them. */
+/** Runs the programs and yields the output of the last one. Yields nothing when too many programs run. */
 async function* piped(
   { say, convert, programs, signal }: Pipeline,
   input: Uint8Array | ReadableStream<Uint8Array>,

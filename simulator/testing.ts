@@ -15,12 +15,12 @@ interface Post {
   fault?: string
   mount?: string
   key?: string
-  /** Headers beside or instead of the usual ones; undefined leaves one out. */
+  /** Headers that add to or replace the usual ones; undefined removes one. */
   headers?: Record<string, string | undefined>
   signal?: AbortSignal
 }
 
-/** What a test asks of one simulator that lives as long as its file. */
+/** One simulator for all tests of a file. */
 export function simulatorForTests() {
   let simulator: Simulator
   beforeAll(async () => {
@@ -91,7 +91,7 @@ export function at(value: unknown, path: string): unknown {
   return found
 }
 
-/** The data of every event of a stream, the end mark as it is. */
+/** The data of every event of a stream, with the end mark unchanged. */
 export function eventsOf(text: string): unknown[] {
   const blocks = text.split(/\r?\n\r?\n/).filter((block) => block.startsWith('data: '))
   return blocks.map((block) => {

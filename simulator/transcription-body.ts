@@ -9,7 +9,7 @@ import { countTokens, splitTokens } from './tokens.ts'
 import type { TranscriptionRequest } from './transcription-request.ts'
 import { distortUsage } from './usage.ts'
 
-/** What was heard in which audio, and how the usage of it is to be reported. */
+/** The recognised text, the length of the audio, and the form of its usage. */
 export interface Heard {
   recognition: Recognition
   seconds: number
@@ -33,7 +33,7 @@ function whole(request: TranscriptionRequest, heard: Heard, utterances: SpokenWo
   if (request.format === 'verbose_json') return jsonReply(JSON.stringify(verboseBody(request, heard)))
   const usage = distortUsage(usageOf(request, heard), heard.usageMode)
   if (request.format === 'diarized_json') return jsonReply(JSON.stringify({ ...diarizedBody(heard), usage }))
-  // It tells which languages it heard, and is billed by the minute without saying so.
+  // The model reports the heard languages and no usage; it is billed by the minute.
   if (request.model === 'gpt-transcribe')
     return jsonReply(JSON.stringify({ text, languages: [{ code: request.language ?? 'en' }] }))
   const logprobs = request.wantsLogprobs ? { logprobs: tokenLogprobs(text) } : {}

@@ -12,10 +12,10 @@ export interface TranscriptionCall extends Listening {
 
 const supported = 'flac, m4a, mp3, mp4, mpeg, mpga, oga, ogg, wav, webm'
 
-/** Above this a model that tells speakers apart wants chunks. */
+/** A model that separates speakers requires chunks above this length. */
 const unchunkedSecondsMax = 30
 
-/** `POST /audio/transcriptions`. Throws `ApiError` for what OpenAI refuses. */
+/** `POST /audio/transcriptions`. Throws `ApiError` for requests that OpenAI refuses. */
 export async function transcription(call: TranscriptionCall): Promise<Reply> {
   const { faults, settings } = call
   const request = parseTranscription(call.form, faults.lenient === true || !settings.strict)

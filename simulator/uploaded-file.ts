@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileHeadBytesMax, uploadMemoryBytesMax } from './limits.ts'
 
-/** What a request posted as a file: a part of a form, or its whole body. Small ones are in memory, larger ones in a temporary file. */
+/**
+ * The file in a request: a part of a form, or its whole body. A small file is in memory, a larger one in a temporary
+ * file.
+ */
 export interface UploadedFile {
   name: string
   fileName: string

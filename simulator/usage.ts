@@ -20,7 +20,7 @@ export function distortUsage(usage: JsonObject, mode: UsageMode | undefined): Js
   return usage
 }
 
-/** As xAI counts, and DeepInfra at times: what was thought is in the sum alone. */
+/** Counts like xAI and sometimes DeepInfra: only the sum includes reasoning. */
 function withoutReasoning(usage: JsonObject): JsonObject {
   const { reasoning_tokens: reasoning } = objectOf(usage['completion_tokens_details'])
   return { ...usage, completion_tokens: countOf(usage['completion_tokens']) - countOf(reasoning) }

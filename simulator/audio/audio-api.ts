@@ -21,7 +21,7 @@ export interface AudioAsked {
   /** The body as JSON; null when it is no object. */
   json: JsonObject | null
   faults: Faults
-  /** Unique among the calls of this process; what ids are made of. */
+  /** Unique among the calls of this process; ids are made from it. */
   key: string
   signal: AbortSignal
 }
@@ -29,9 +29,9 @@ export interface AudioAsked {
 /** One thing that an API can be asked to do. */
 export interface AudioOperation {
   method: 'GET' | 'POST' | 'DELETE'
-  /** The whole path below the prefix; what its groups catch is `caught`. */
+  /** The whole path below the prefix; its groups become `caught`. */
   path: RegExp
-  /** Throws `ApiError` for what the provider refuses. */
+  /** Throws `ApiError` for requests that the provider refuses. */
   answer(asked: AudioAsked, ...caught: string[]): Reply | Promise<Reply>
 }
 
@@ -63,7 +63,7 @@ export function textMember(json: JsonObject | null, name: string): string | null
   return typeof value === 'string' ? value : null
 }
 
-/** What a request to an API is answered. Throws `ApiError` 404 or 405 for what it does not have. */
+/** Answers a request to an API. Throws `ApiError` 404 or 405 for operations that it lacks. */
 export function operateAudio(api: AudioApi, asked: AudioAsked): Reply | Promise<Reply> {
   const there = api.operations.flatMap((operation) => {
     const found = operation.path.exec(asked.path)

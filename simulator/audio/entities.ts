@@ -1,6 +1,6 @@
 import type { SpokenWord } from '../recognise.ts'
 
-/** Something with a name, and the words that it is: the end is exclusive. */
+/** A named entity and its words; the end is exclusive. */
 export interface FoundEntity {
   kind: 'name' | 'place' | 'date' | 'organization'
   startWord: number

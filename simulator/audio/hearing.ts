@@ -14,7 +14,7 @@ import {
 } from '../recognise.ts'
 import type { UploadedFile } from '../uploaded-file.ts'
 
-/** What listening to audio needs of the request that posted it. */
+/** The parts of a posting request that listening needs. */
 export interface Listening {
   faults: Faults
   settings: MountSettings
@@ -22,7 +22,7 @@ export interface Listening {
   signal: AbortSignal
 }
 
-/** How audio is to be read, and what the API says of audio that it cannot read. */
+/** How audio is read, and the API's errors for unreadable audio. */
 export interface Reading {
   /** Headerless 16-bit little-endian samples; absent for a file that describes itself. */
   samples?: { rate: number; channels: number }
@@ -31,14 +31,17 @@ export interface Reading {
   undecodable(): ApiError
 }
 
-/** What was heard in posted audio, and how long it is. */
+/** The words heard in posted audio, and its length. */
 export interface Heard {
   recognition: Recognition
   /** The true length, as far as the bytes or a probe tell it. */
   seconds: number
 }
 
-/** Listens to posted audio: for real where the programs are installed and the clip is short, else by a script. Throws what `reading` says. */
+/**
+ * Listens to posted audio: with real programs when they are installed and the clip is short, otherwise by a script.
+ * Throws the errors of `reading`.
+ */
 export async function hear(file: UploadedFile, listening: Listening, reading: Reading): Promise<Heard> {
   const { faults, settings, programs, signal } = listening
   const isScripted =
@@ -77,7 +80,7 @@ async function secondsOf(
   return probed
 }
 
-/** What one speaker said before another one did, or before a pause. */
+/** The words of one speaker up to the next speaker or a pause. */
 export interface SpokenTurn {
   /** From 0, in the order of first appearance. */
   speaker: number

@@ -3,10 +3,10 @@ import type { Faults } from '../faults.ts'
 import { audioJobsMax } from '../limits.ts'
 import type { Heard } from './hearing.ts'
 
-/** What listening came to: words, or why there are none. */
+/** The result of listening: words, or the reason for none. */
 export type Listened = { heard: Heard } | { failure: string }
 
-/** A file that somebody has posted, heard already: nobody reads its bytes again. */
+/** A posted file that was heard already, so its bytes are not needed again. */
 export interface AudioUpload {
   api: string
   /** Its address or id, by which jobs name it. */
@@ -14,7 +14,7 @@ export interface AudioUpload {
   listened: Listened
 }
 
-/** A job as it goes on: it advances whenever somebody looks at it. */
+/** A running job; each poll advances it. */
 export interface AudioJob {
   id: string
   /** Slug of the API that has it. */
@@ -24,7 +24,7 @@ export interface AudioJob {
   request: unknown
   /** Name of the upload that it was made of; null for an address. */
   uploadName: string | null
-  /** Resolves when the job could be done; `failure` of a fault is there at once. */
+  /** Resolves when the job could be finished; a fault's `failure` is available at once. */
   work: Promise<Listened>
   /** What `work` came to, once it has. */
   listened: Listened | null
@@ -47,9 +47,9 @@ export interface AudioJobs {
   find(api: string, id: string): AudioJob | null
   /** All of an API, the newest first, also removed ones. */
   list(api: string): AudioJob[]
-  /** Its content is gone, and the upload that it was made of. */
+  /** Deletes its content and the upload it was made from. */
   remove(job: AudioJob): void
-  /** What a test counts: what was made, and what of it is still there. */
+  /** The counts for tests: created resources, and those that still exist. */
   counts(): Record<string, number>
   clear(): void
 }
@@ -100,8 +100,8 @@ function full(): ApiError {
 }
 
 /**
- * Somebody looks at the job: `queued` at the first look, then `running`, and `ended` after so many looks. It takes as
- * long as listening takes, whatever the number of looks.
+ * One poll of the job: `queued` at the first, then `running`, and `ended` after a number of polls. It takes at least as
+ * long as listening takes, whatever the number of polls.
  */
 export async function lookAt(job: AudioJob, looksBeforeEnd: number): Promise<JobStage> {
   job.looks += 1
@@ -111,12 +111,12 @@ export async function lookAt(job: AudioJob, looksBeforeEnd: number): Promise<Job
   return 'ended'
 }
 
-/** What becomes of a job by the faults of the request that made it; null where they leave it alone. */
+/** The result that the faults of the creating request force; null when there are none. */
 export function faultyWork({ jobError }: Faults): Promise<Listened> | null {
   return jobError === undefined ? null : Promise.resolve({ failure: jobError })
 }
 
-/** The same words without every so manyth, as a provider loses them that still has them in its text. */
+/** The words without every n-th one, like a provider whose word list lacks words of its text. */
 export function withLosses<Word>(words: readonly Word[], { loseWords }: Faults): Word[] {
   if (loseWords === undefined) return [...words]
   return words.filter((_, index) => (index + 1) % loseWords !== 0)

@@ -4,12 +4,12 @@ import { type AudioAsked, fieldOf, fieldsOf } from './audio-api.ts'
 import { hear, type Heard } from './hearing.ts'
 import { fetchFile } from './remote-file.ts'
 
-/** The fields of a form as they are written, and whether each may come more than once. */
+/** The names of a form's fields, and whether each may be repeated. */
 export type FieldRules = Readonly<Record<string, 'once' | 'many'>>
 
-/** What a provider says of a form that it does not take. */
+/** A provider's errors for forms that it refuses. */
 export interface FormRefusals {
-  /** A field is wrong, missing or unknown; `field` is its name as it is written. */
+  /** A field is wrong, missing or unknown; `field` is its name as sent. */
   field(field: string, message: string): ApiError
   /** The sound cannot be read. */
   sound(message: string): ApiError
@@ -19,21 +19,21 @@ export interface FormRefusals {
 /** How a provider takes sound in a form. */
 export interface SoundRules {
   fields: FieldRules
-  /** The part with the file, where it is not called `file`. */
+  /** The name of the part with the file, when it is not `file`. */
   filePart?: string
-  /** The field for an address, which may be `file` itself; null where addresses are not taken. */
+  /** The field for a URL, which may be `file` itself; null when URLs are not taken. */
   urlField: string | null
-  /** The address where it stands in no field of its own, such as within a field of JSON; `urlField` is null then. */
+  /** Reads a URL that has no field of its own, for example one inside a JSON field; `urlField` is then null. */
   urlOf?(asked: AudioAsked): string | null
   /** The part with the file must be the last. */
   isFileLast?: boolean
   bytesMax: number
-  /** What describes headerless samples, where the form may hold some. */
+  /** Reads the description of headerless samples, if the form may contain them. */
   samplesOf?(asked: AudioAsked): { rate: number; channels: number } | undefined
   refuse: FormRefusals
 }
 
-/** Checks the form against the rules. Throws what they refuse with; the sound itself is not looked at. */
+/** Checks the form against the rules and throws their errors; does not read the sound. */
 export function checkForm(asked: AudioAsked, rules: SoundRules): void {
   const { body } = asked
   const { fields, urlField, refuse, filePart = 'file' } = rules
@@ -65,7 +65,7 @@ function addressesIn(asked: AudioAsked, { urlField, urlOf }: SoundRules): string
   return inside === null ? named : [...named, inside]
 }
 
-/** Listens to the file of a checked form, or to what is at its address. */
+/** Listens to the file of a checked form, or to the file at its URL. */
 export async function hearForm(asked: AudioAsked, rules: SoundRules): Promise<Heard> {
   const { body, mount, faults, programs, signal } = asked
   const samples = rules.samplesOf?.(asked)
@@ -130,7 +130,10 @@ export function checkTemperature({ body }: AudioAsked, refuse: FormRefusals): vo
   throw refuse.field('temperature', `'temperature' must be from 0 to 1, not '${value}'.`)
 }
 
-/** Throws unless it is one of the known languages, two small letters where no list is given, one of the other words, or absent. */
+/**
+ * Throws unless the language is absent, one of the known ones (any two lower-case letters without a list), or one of
+ * the other allowed words.
+ */
 export function languageOf(
   { body }: AudioAsked,
   {

@@ -11,7 +11,7 @@ export interface RemoteFile {
 export interface RemoteRules {
   bytesMax: number
   signal: AbortSignal
-  /** What the API says of an address that gives it nothing. */
+  /** The API's error for a URL that cannot be fetched. */
   unreachable(): ApiError
 }
 

@@ -4,7 +4,7 @@ import { spoken, type Speech } from '../synthesize.ts'
 import { toneChunks } from '../tone.ts'
 import type { AudioAsked } from './audio-api.ts'
 
-/** What is to be said, and the bytes in which it is to arrive; one channel. */
+/** The text to speak, and the format of the bytes; one channel. */
 export interface Saying {
   text: string
   voice: string
@@ -72,7 +72,7 @@ async function* wholeSamples(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** As streamed files do it, the header says that the length is not known. */
+/** Like in other streamed files, the header states an unknown length. */
 async function* withHeader(samples: AsyncIterable<Uint8Array>, rate: number): AsyncGenerator<Uint8Array> {
   const header = Buffer.alloc(44)
   header.write('RIFF\xff\xff\xff\xffWAVEfmt ', 0, 'latin1')

@@ -18,14 +18,14 @@ export interface Refusal {
 export interface RefusalForm {
   /** The key of a request, if it came in the right way. */
   keyOf(headers: IncomingHttpHeaders): string | undefined
-  /** By status; a status that is not here has a code and words made of its number. */
+  /** By status; a missing status gets a code and a text made from its number. */
   usual: Readonly<Record<number, Refusal>>
   body(error: ApiError, requestId: string): JsonObject
   /** Headers of every answer. */
   headers?: (requestId: string) => Record<string, string>
-  /** The statuses of kinds of failure that are not the usual 503, 400 and 402. */
+  /** The statuses of failures that differ from the usual 503, 400 and 402. */
   ofKind?: Partial<Record<ErrorKind, number>>
-  /** The status that is really sent, where it is not the meant one. */
+  /** The status that is sent, when it differs from the intended one. */
   sentStatus?: (status: number) => number
 }
 
@@ -88,7 +88,7 @@ interface Wrapping {
   wrap(piece: Buffer, index: number): string
   /** What follows the last piece. */
   end(bytes: number): string
-  /** What stands in place of the rest when the API fails in the middle; absent where it has no way to say so. */
+  /** Replaces the rest when the API fails in the middle; absent when the API cannot report that. */
   failure?(fault: StreamErrorFault): string
 }
 
@@ -102,14 +102,14 @@ export async function textReply(
   return { ...replyOf(said, more), body: wrapped(said.audio, more, asked.faults) }
 }
 
-/** Speech as base64 in one member of an object, sent as it is spoken. */
+/** Speech as base64 in one member of an object, sent while it is spoken. */
 export function base64Reply(asked: AudioAsked, saying: Saying, member: string): Promise<Reply> {
   let rest: Buffer = Buffer.alloc(0)
   return textReply(asked, saying, {
     contentType: 'application/json',
     wrap(piece, index) {
       const all = Buffer.concat([rest, piece])
-      // Three bytes are four letters; what is left over belongs to the next piece.
+      // Three bytes make four characters; left-over bytes go with the next piece.
       const whole = all.length - (all.length % 3)
       rest = all.subarray(whole)
       return `${index === 0 ? `{${JSON.stringify(member)}:"` : ''}${all.toString('base64', 0, whole)}`
@@ -150,7 +150,7 @@ export function memberOf(json: JsonObject | null, ...path: string[]): unknown {
   return value
 }
 
-/** A number within bounds; `otherwise` when the member is absent. Throws what `refuse` makes of anything else. */
+/** A number within bounds; `otherwise` when the member is absent. Throws the error of `refuse` for any other value. */
 export function speedOf(
   value: unknown,
   { min, max, refuse }: { min: number; max: number; refuse: () => ApiError },

@@ -1,4 +1,4 @@
-/** A WAV file of so many seconds: 16-bit, mono, 16,000 samples a second, silent. */
+/** A silent WAV file of this many seconds: 16-bit, mono, 16,000 samples a second. */
 export function wave(seconds: number): Uint8Array<ArrayBuffer> {
   const bytes = Math.round(seconds * 16_000) * 2
   const file = Buffer.alloc(44 + bytes)

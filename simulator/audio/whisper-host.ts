@@ -19,21 +19,21 @@ import { languageName, textOf, whisperBody } from './whisper-body.ts'
 /** How a host of Whisper takes it. */
 export interface WhisperHost {
   models: readonly string[]
-  /** Answered where the caller names no model; null where a model is needed. */
+  /** The model used when the caller names none; null when a model is required. */
   usualModel: string | null
   formats: readonly ('json' | 'text' | 'verbose_json')[]
-  /** The name of the field for granularities, as it is written. */
+  /** The name of the field for granularities, as sent. */
   granularities: string
   /** Fields beside those that every host has. */
   fields: FieldRules
   /** The file may be an address instead. */
   takesAddress: boolean
   bytesMax: number
-  /** What a language may be called besides its code, such as `auto`. */
+  /** Allowed languages besides codes, such as `auto`. */
   otherLanguages: readonly string[]
-  /** All that it knows; absent where it takes every code of two letters. */
+  /** The known languages; absent when any two-letter code is accepted. */
   languages?: ReadonlySet<string>
-  /** Who speaks, where it is asked for; absent where it cannot be. */
+  /** Adds the speakers when requested; absent when the host cannot. */
   speakers?: (body: JsonObject, heard: Heard) => JsonObject
 }
 
@@ -100,7 +100,7 @@ function marked(list: unknown, labelAt: (index: number) => string | undefined): 
   return Array.isArray(list) ? list.map((entry, index) => ({ ...entry, speaker_id: labelAt(index) })) : list
 }
 
-/** The speakers of a host that tells them in a list of its own, whose entries have their words. */
+/** The speakers of a host with a separate list of them, whose entries contain their words. */
 export function listedSpeakers(body: JsonObject, heard: Heard): JsonObject {
   const segments = turnsOf(heard.recognition).map(({ speaker, words }, id) => ({
     id,

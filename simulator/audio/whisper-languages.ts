@@ -4,7 +4,7 @@ const shared =
   'bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn ' +
   'yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba su'
 
-/** The languages of a host of Whisper, and what else it knows. */
+/** The languages of a Whisper host, with its additional ones. */
 export function whisperLanguages(...more: string[]): ReadonlySet<string> {
   return new Set([...shared.split(' '), ...more])
 }

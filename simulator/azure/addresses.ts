@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { ReadBody } from '../read-body.ts'
 
-/** Where OpenAI has an operation that Azure was asked for, and the deployment that the address names. */
+/** OpenAI's path for an operation of Azure, and the deployment in the URL. */
 export interface AzureAddress {
   path: string
   /** Null where the body names it as `model`. */

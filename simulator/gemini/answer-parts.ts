@@ -7,11 +7,11 @@ import { splitTokens } from '../tokens.ts'
 import { signedSubject } from './contents.ts'
 import type { ContentRequest } from './request.ts'
 
-/** One candidate: the parts of its whole form, and what each frame of its stream brings. */
+/** One candidate: its whole parts, and the parts of each frame of its stream. */
 export interface Candidate {
   index: number
   whole: JsonObject[]
-  /** Each with the tokens that have been said by then, thoughts left out. */
+  /** Each frame has the tokens up to then, without thoughts. */
   frames: { parts: JsonObject[]; tokens: number; logprobs?: JsonObject }[]
   /** What the last frame has besides. */
   end: JsonObject
@@ -49,7 +49,8 @@ export function candidateOf(answer: Answer, request: ContentRequest, faults: Fau
     for (const [place, each] of told.entries())
       tell([place === 0 ? { ...each, ...signature } : each], place === 0 ? said : 0)
   }
-  // As recorded: the reason comes behind the last words, with an empty text, which carries the signature of the words.
+  // As in recordings: the finish reason comes after the last text, with an empty text that carries the text's
+  // signature.
   tell([{ text: '', ...(signsText ? { thoughtSignature: seal('words') } : {}) }], 0)
   return { index: answer.index, whole, frames, end: endOf(answer, request, faults) }
 }

@@ -28,7 +28,10 @@ export interface ContentCall {
   form: ContentForm
 }
 
-/** `POST /models/{model}:generateContent` and `:streamGenerateContent`. Throws `ApiError` for what Google refuses. */
+/**
+ * `POST /models/{model}:generateContent` and `:streamGenerateContent`. Throws `ApiError` for requests that Google
+ * refuses.
+ */
 export async function generateContent({ call, mount, programs, name, form }: ContentCall): Promise<Reply> {
   const { key, signal } = call
   const model = findGoogleModel(name, 'content', call.faults.anyModel)
@@ -63,7 +66,7 @@ interface Result {
   head: JsonObject
 }
 
-/** What is said is what was heard, where that was asked for. */
+/** When a transcript is requested, the answer is the heard text. */
 function withTranscript(faults: Faults, { heard }: Sounds, request: ContentRequest): Faults {
   if (heard === null) return faults
   const text = request.transcription === null ? writtenDown(heard, request) : transcriptText(heard)
@@ -90,7 +93,7 @@ function wholeOf(result: Result, refusal: string | null): JsonObject {
   return { candidates, ...usageOf(result, sumOf(answers)), ...head }
 }
 
-/** A transcript with its times takes the place of what is said; null where none was asked for. */
+/** The transcript with times, which replaces the answer's text; null when it was not requested. */
 function timedParts({ heard }: Sounds, { transcription }: ContentRequest): JsonObject[] | null {
   return heard === null || transcription === null ? null : transcriptParts(heard, transcription)
 }
@@ -122,7 +125,7 @@ const sumOf = (answers: readonly Answer[]) =>
 const sumOfValues = (said: ReadonlyMap<number, number>) =>
   [...said.values()].reduce((sum, count) => sum + count, 0)
 
-/** Thoughts are counted beside what is said; counts of nothing are left out. */
+/** Thoughts are counted beside the answer; counts of zero are omitted. */
 function usageOf({ answers, input, faults }: Result, said: number | null): JsonObject {
   const [given = {}] = answers.map(({ usage }) => usage)
   const prompt = given.input ?? input.text + input.media + input.sound

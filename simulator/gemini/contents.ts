@@ -88,7 +88,7 @@ function readPart(part: JsonObject, param: string, lenient: boolean): void {
     throw invalidRequest(`Invalid value at '${param}' (oneof), oneof field 'data' is already set.`)
 }
 
-/** Reads the conversation, with what must follow what. Throws `ApiError`. */
+/** Reads the conversation and checks its order. Throws `ApiError`. */
 export function readContents(value: unknown, model: GoogleModel, lenient: boolean): Content[] {
   const list = Array.isArray(value) ? value : []
   if (list.length === 0) throw invalidRequest('* GenerateContentRequest.contents: contents is not specified')
@@ -131,7 +131,7 @@ function refuseOtherResponses(content: Content, before: Content | undefined): vo
   }
 }
 
-/** What a signature was made for: a call as it was made, or any words. */
+/** The content that a signature covers: a call with its arguments, or any text. */
 export function signedSubject(part: JsonObject): string {
   const call = part['functionCall']
   return isObject(call) ? `call ${String(call['name'])} ${JSON.stringify(call['args'] ?? {})}` : 'words'
@@ -145,7 +145,7 @@ function refuseForeignSignatures(contents: readonly Content[]): void {
   }
 }
 
-/** Of the turn under way: what came behind the last words of the user. */
+/** Checks the current turn: the contents after the user's last text. */
 function refuseLostSignatures(contents: readonly Content[]): void {
   const lastWords = contents.findLastIndex(
     (content) => content.role === 'user' && partsWith(content, 'functionResponse').length === 0,
@@ -166,7 +166,7 @@ export function isSound(part: JsonObject): boolean {
   return String(media['mimeType']).startsWith('audio/')
 }
 
-/** Tokens of a content by what it says. Sounds count by their lengths, elsewhere. */
+/** The tokens of a content's text. Sounds are counted elsewhere, by their lengths. */
 export function tokensOfContent({ parts }: Content): { text: number; media: number } {
   const unsounding = parts.filter((part) => !isSound(part))
   const media = unsounding.filter(
@@ -189,7 +189,7 @@ export function textOf({ parts }: Content): string {
     .join('\n')
 }
 
-/** What tools have just answered; null where the conversation does not end with that. */
+/** The last results of tools; null when the conversation does not end with results. */
 export function lastToolAnswer(contents: readonly Content[]): string | null {
   const responses = partsWith(contents.at(-1), 'functionResponse').map(({ response }) => response)
   if (responses.length === 0) return null

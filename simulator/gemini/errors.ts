@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import type { ErrorFault, ErrorKind } from '../faults.ts'
 import type { JsonObject } from '../json.ts'
 
-/** Google's word for a status, and what it says when nothing more is known. */
+/** Google's error status and its text, when nothing more is known. */
 const usual: Record<number, { status: string; message: string }> = {
   400: { status: 'INVALID_ARGUMENT', message: 'Request contains an invalid argument.' },
   401: { status: 'UNAUTHENTICATED', message: 'The request had invalid authentication credentials.' },
@@ -28,7 +28,7 @@ const ofKind: Record<ErrorKind, { status: number; message: string }> = {
   },
 }
 
-/** What Google says for an error that a fault asks for. A wait stands in the body. */
+/** Google's error for a fault. A wait is stated in the body. */
 function googleErrorOf(fault: ErrorFault): ApiError {
   const status = fault.kind === undefined ? (fault.status ?? 500) : ofKind[fault.kind].status
   const message =

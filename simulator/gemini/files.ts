@@ -12,7 +12,7 @@ export interface FilesAsked {
   method: string
   path: string
   query: URLSearchParams
-  /** Where the mount is, for the address of an upload. */
+  /** The origin of the mount, for the URL of an upload. */
   origin: string
   headers: Readonly<Record<string, string | string[] | undefined>>
   body: ReadBody

@@ -1,6 +1,6 @@
 import type { Recognition } from '../recognise.ts'
 
-/** An uploaded file: what its sound says is found out at once, because its bytes are not kept. */
+/** An uploaded file. Its sound is recognised at once, because its bytes are not kept. */
 export interface KeptFile {
   id: string
   displayName: string | null

@@ -1,7 +1,7 @@
 import { ApiError, invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 
-/** A served model of Google's, with what its requests are judged by. */
+/** A served Google model, with the rules for its requests. */
 export interface GoogleModel {
   id: string
   displayName: string
@@ -10,7 +10,10 @@ export interface GoogleModel {
   outputTokensMax: number
   /** Thinks within a budget of tokens, or at a level; others do not think. */
   thinking?: { budgetMin: number; budgetMax: number; canBeOff: boolean } | { hasMinimal: boolean }
-  /** Refuses a call in the history without its signature, takes images in results, and a JSON answer beside tools. */
+  /**
+   * Whether it refuses a call in the history without its signature, and takes images in results and a JSON answer
+   * together with tools.
+   */
   isThird?: boolean
   /** Refuses `systemInstruction`. */
   isOpen?: boolean

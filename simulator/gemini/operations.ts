@@ -44,7 +44,7 @@ const methods: Record<string, Method> = {
   embedContent: ({ call, name }) => embedContent(call, name),
 }
 
-/** Answers a request. Throws `ApiError` for what Google refuses. */
+/** Answers a request. Throws `ApiError` for requests that Google refuses. */
 export function operateGoogle(asked: GoogleAsked): Reply | Promise<Reply> {
   const { method, path, query, mount, programs, call } = asked
   if (method === 'GET' && path === '/v1beta/models') return jsonReply(googleModelList(query))

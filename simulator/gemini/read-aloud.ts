@@ -11,7 +11,7 @@ import { distortUsage } from '../usage.ts'
 import { textOf } from './contents.ts'
 import { type ContentForm, type ContentRequest, googleVoices } from './request.ts'
 
-/** Of speech; about so many, as its documents say. */
+/** Tokens of speech; approximate, as Google documents it. */
 const tokensPerSecond = 25
 const bytesPerSecond = 2 * pcmSampleRate
 const mimeType = `audio/L16;codec=pcm;rate=${pcmSampleRate}`
@@ -22,7 +22,10 @@ interface Reading extends Listening {
   key: string
 }
 
-/** A text as speech: whole, or as events of a fifth of a second and more each. Throws 400 for what is more than a text. */
+/**
+ * A text as speech: whole, or as events of at least a fifth of a second. Throws 400 when the request has more than a
+ * text.
+ */
 export async function readAloud(request: ContentRequest, reading: Reading): Promise<Reply> {
   const { form, key } = reading
   const text = request.contents.map(textOf).join('\n')
@@ -58,7 +61,7 @@ interface Answering {
   inputTokens: number
 }
 
-/** What a fault has come in place of sound; null for sound. */
+/** The answer that a fault sends in place of sound; null for sound. */
 function silentAnswer(answer: Answering): JsonObject | null {
   const { refusal, finish, text } = answer.reading.faults
   if (refusal !== undefined)
@@ -72,7 +75,7 @@ function silentAnswer(answer: Answering): JsonObject | null {
   }
 }
 
-/** Each event has what is new of the sound, and the counts so far; the reason comes behind the sound. */
+/** Each event has new sound and the counts so far; the finish reason follows the sound. */
 async function* framesOf(audio: AsyncIterable<Uint8Array>, answer: Answering): AsyncGenerator<JsonObject> {
   let bytes = 0
   for await (const chunk of audio) {

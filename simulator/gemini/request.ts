@@ -24,13 +24,13 @@ export interface ContentRequest {
   thoughtTokens: number
   showsThoughts: boolean
   streamsArguments: boolean
-  /** How sound is to be written down with times; null where that is left to the words of the request. */
+  /** How to transcribe sound with times; null when the request's text decides. */
   transcription: TranscriptionConfig | null
-  /** Whose voice reads the text, of a model that speaks; null where none is named. */
+  /** The voice of a speaking model; null when none is named. */
   voice: string | null
 }
 
-/** What of `audioTranscriptionConfig` changes an answer here. */
+/** The members of `audioTranscriptionConfig` that change an answer here. */
 export interface TranscriptionConfig {
   wordTimestamp: boolean
   diarization: boolean

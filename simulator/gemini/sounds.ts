@@ -11,16 +11,16 @@ import type { ContentRequest, TranscriptionConfig } from './request.ts'
 export interface Sounds {
   /** What they count, by their true lengths. */
   tokens: number
-  /** What was heard, where the request wants it written down; null where it does not. */
+  /** The transcript, if the request asks for one; otherwise null. */
   heard: Heard | null
 }
 
-/** Of sound on this API, whatever its rate and channels. */
+/** Tokens of sound on this API, whatever its rate and channels. */
 const tokensPerSecond = 32
 
 /**
- * Listens to the sounds of a request; only to their lengths where nobody asks for their words. Throws 400 for a model that
- * does not hear, and for what is no sound.
+ * Listens to the sounds of a request, or measures only their lengths when no transcript is requested. Throws 400 for a
+ * model without hearing, and for bytes that are not sound.
  */
 export async function soundsOf(
   request: ContentRequest,
@@ -45,7 +45,7 @@ export async function soundsOf(
   }
 }
 
-/** A model does what it is told; this one understands only words for writing down. */
+/** A real model follows any instruction; this one recognises only certain words for a transcript. */
 function wantsWords({ contents, transcription }: ContentRequest): boolean {
   return transcription !== null || contents.some((content) => isToldToWrite(content))
 }
@@ -71,7 +71,7 @@ async function heardIn(
   return hear(file, { ...listening, faults }, { unrecognised: unreadable, undecodable: unreadable })
 }
 
-/** What the model says that it has heard: as the asked schema wants it, else as it is. */
+/** The transcript as the model writes it: in the requested schema, otherwise as plain text. */
 export function writtenDown({ recognition }: Heard, { answerSchema }: ContentRequest): string {
   const text = turnsOf(recognition)
     .map(({ words }) => punctuated(words).join(' '))

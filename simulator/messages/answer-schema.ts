@@ -3,7 +3,7 @@ import { invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { schemaDepthMax } from '../limits.ts'
 
-/** What Anthropic's structured answers cannot promise, and so refuse in a schema. */
+/** Keywords that Anthropic's structured answers do not support; a schema with one is refused. */
 const unsupported = [
   'pattern',
   'minLength',

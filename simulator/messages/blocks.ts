@@ -5,10 +5,10 @@ import { isSealed } from '../seals.ts'
 import { countTokens } from '../tokens.ts'
 import type { ApiVersion } from './errors.ts'
 
-/** One content block of a request, as far as the simulator reads it. */
+/** One content block of a request, with the members that the simulator reads. */
 export interface ReadBlock {
   type: string
-  /** What it says to the model, of a result all its texts. */
+  /** Its text; for a result, the texts of all its blocks. */
   text: string
   tokens: number
   raw: JsonObject
@@ -206,7 +206,7 @@ function readBlock(block: unknown, param: string, rules: BlockRules): ReadBlock 
   }
 }
 
-/** What counts as the block's own text; of a result nothing, its blocks count themselves. */
+/** The block's own text; empty for a result, whose blocks are counted separately. */
 function textOf(block: JsonObject, inner: readonly ReadBlock[]): string {
   if (inner.length > 0 || block['type'] === 'tool_result') return ''
   if (block['type'] === 'tool_use') return `${String(block['name'])} ${JSON.stringify(block['input'])}`

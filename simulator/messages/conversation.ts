@@ -135,7 +135,9 @@ export function modelTurnsIn(messages: readonly ReadMessage[]): number {
   ).length
 }
 
-/** What the end of the conversation answers to the model's calls, instructions after it aside; null when it answers none. */
+/**
+ * The answer to the model's calls at the end of the conversation, ignoring later instructions; null when there is none.
+ */
 export function lastToolAnswer(messages: readonly ReadMessage[]): string | null {
   const last = messages.findLast((message) => message.role !== 'system')
   const results = last?.blocks.filter((block) => block.type === 'tool_result') ?? []

@@ -11,7 +11,7 @@ import type { ErrorFault, ErrorKind } from '../faults.ts'
 import type { JsonObject } from '../json.ts'
 import { lettersOf } from '../random.ts'
 
-/** Anthropic's name for an error with a status, and what it says when nothing more is known. */
+/** Anthropic's error type for a status and its text, when nothing more is known. */
 const usual: Record<number, { type: string; message: string }> = {
   400: { type: 'invalid_request_error', message: 'The request could not be understood.' },
   401: { type: 'authentication_error', message: 'invalid x-api-key' },
@@ -42,7 +42,7 @@ function usualOf(status: number): { type: string; message: string } {
   return { type: 'invalid_request_error', message: `The request was refused with status ${status}.` }
 }
 
-/** What Anthropic says for an error that a fault asks for. */
+/** Anthropic's error for a fault. */
 function anthropicErrorOf(fault: ErrorFault): ApiError {
   const { status, message } = fault.kind === undefined ? { ...fault } : ofKind[fault.kind]
   const known = usualOf(status ?? 500)

@@ -22,7 +22,7 @@ export interface MessagesCall {
   headers: IncomingHttpHeaders
 }
 
-/** `POST /messages`. Throws `ApiError` for what Anthropic refuses. */
+/** `POST /messages`. Throws `ApiError` for requests that Anthropic refuses. */
 export function messages({ call, mount, headers }: MessagesCall): Reply {
   const { faults, key } = call
   const body = mount.threads.whole(call.body, faults)
@@ -112,7 +112,7 @@ function stopOf(answer: Answer, request: MessagesRequest, roomTokens: number): J
   if (answer.refusal !== null) return refusalStop(answer.refusal)
   if (answer.finish === 'stop' && answer.stopSequence !== null)
     return { stop_reason: 'stop_sequence', stop_sequence: answer.stopSequence }
-  // Newer models answer to the end of their context instead of refusing what might not fit.
+  // Newer models answer up to the end of their context; older ones refuse a request that may not fit.
   const isFull = answer.finish === 'length' && roomTokens < request.maxTokens
   const reason = isFull ? 'model_context_window_exceeded' : (stopReasons[answer.finish] ?? answer.finish)
   return reason === 'refusal' ? refusalStop(null) : { stop_reason: reason, stop_sequence: null }

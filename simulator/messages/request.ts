@@ -205,7 +205,7 @@ function readFormat(body: JsonObject): JsonObject | null {
 
 const marksMax = 4
 
-/** At most four marks, and the long ones first: what is kept longer cannot follow what is kept shorter. */
+/** At most four marks, and the long-lived ones first: a longer lifetime cannot follow a shorter one. */
 function refuseMarks(body: JsonObject): void {
   const messages = Array.isArray(body['messages']) ? body['messages'].filter(isObject) : []
   const contents = messages.map((message) => message['content'])
@@ -226,7 +226,7 @@ function refuseForcedThought({ thinking, toolUse }: MessagesRequest): void {
     throw invalidRequest('Thinking may not be enabled when tool_choice forces tool use.')
 }
 
-/** With a thinking budget, a turn that goes on after a tool's answer begins with the thoughts it had. */
+/** With a thinking budget, a turn that continues after a tool's result must begin with its earlier thoughts. */
 function refuseLostThought({ messages }: MessagesRequest, body: JsonObject): void {
   if (!isObject(body['thinking']) || body['thinking']['type'] !== 'enabled') return
   const at = messages.findLastIndex((message) => message.role === 'assistant')

@@ -11,7 +11,7 @@ export interface MessagesResult {
   /** The members of the message that do not depend on its content. */
   head: JsonObject
   blocks: AnswerBlock[]
-  /** `stop_reason`, `stop_sequence`, and what explains them. */
+  /** `stop_reason`, `stop_sequence`, and their details. */
   stop: JsonObject
   usage: MessagesUsage
   faults: Faults
@@ -45,7 +45,7 @@ export function* messageFrames(result: MessagesResult): Generator<string> {
 }
 
 function startFrame({ head, blocks, usage, faults }: MessagesResult): string {
-  // By the first event a model has made a token, and a call of a tool its name.
+  // At the first event a model has generated a token, and for a tool call its name.
   const first = wholeUsage(usage, Math.min(usage.output, blocks.length === 0 ? 0 : 1))
   const corrected =
     faults.startInputTokens === undefined ? first : { ...first, input_tokens: faults.startInputTokens }

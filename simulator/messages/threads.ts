@@ -3,9 +3,11 @@ import type { Faults } from '../faults.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { threadsMax } from '../limits.ts'
 
-/** Conversations that the provider holds for callers who send only what is new, each under the id of its last answer. */
+/**
+ * Conversations that the provider keeps for callers that send only new messages, each under the id of its last answer.
+ */
 export interface Threads {
-  /** The request with what the thread holds before it. Throws `ApiError` for a thread that is not known. */
+  /** The request with the earlier messages of its thread. Throws `ApiError` for an unknown thread. */
   whole(body: JsonObject, faults: Faults): JsonObject
   /** Keeps a conversation with its answer, when the request asked for that. */
   keep(body: JsonObject, id: string, content: readonly JsonObject[]): void

@@ -19,7 +19,7 @@ const fields: Record<string, check.Check> = {
   allowed_callers: check.listOf(check.string()),
 }
 
-/** Tools of Anthropic's own that the caller runs, by what their dated types begin with, and what they are called with. */
+/** Anthropic's tools that the caller runs, by the beginning of their dated types, with their arguments. */
 const clientTools: Record<string, JsonObject> = {
   bash_: { command: { type: 'string' } },
   text_editor_: { command: { const: 'view' }, path: { type: 'string' } },

@@ -47,7 +47,7 @@ export function inputTokensOf(request: MessagesRequest, pieces: readonly PromptP
   return pieces.reduce((sum, piece) => sum + piece.tokens, schema)
 }
 
-/** The counts of a call: the simulator's own, or what a script or a fault says. */
+/** The counts of a call: the simulator's own, or those of a script or a fault. */
 export function messagesUsage(input: number, cache: CacheUse, answer: Answer, faults: Faults): MessagesUsage {
   const given = answer.usage
   const total = given.input ?? input
@@ -88,7 +88,7 @@ function inputCounts(usage: MessagesUsage): JsonObject {
   }
 }
 
-/** The usage of a whole message, and of the first event of a stream with what has been said by then. */
+/** The usage of a whole message; for a stream's first event, with the output up to then. */
 export function wholeUsage(usage: MessagesUsage, output = usage.output): JsonObject {
   return {
     ...inputCounts(usage),

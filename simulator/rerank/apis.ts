@@ -47,7 +47,7 @@ const sandboxDialect: RerankDialect = {
   modelMissing: modelNotFound,
 }
 
-/** `POST /v1/rerank` of the default provider. Throws `ApiError` for what Cohere refuses. */
+/** `POST /v1/rerank` of the default provider. Throws `ApiError` for requests that Cohere refuses. */
 export function rerank({ body, faults }: Call): Reply {
   return rank(body, faults, sandboxDialect)
 }
@@ -79,7 +79,7 @@ const jinaDialect: RerankDialect = {
   }),
 }
 
-/** Together's: documents are texts or objects, and its answer says what it is. */
+/** Together's form: documents are texts or objects, and the answer has a type. */
 const togetherDialect: RerankDialect = {
   ...jinaDialect,
   fields: { ...jinaDialect.fields, rank_fields: check.listOf(check.string()) },
@@ -149,7 +149,7 @@ function shownDocument(document: unknown): unknown {
   return typeof document === 'string' ? { text: document } : document
 }
 
-/** A provider that takes a bearer key and tells a refusal in one member. */
+/** A provider that takes a bearer key and puts a refusal into one member. */
 function styleOf(member: 'message' | 'detail' | 'error'): ApiStyle {
   return refusalStyle({
     keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
@@ -226,7 +226,7 @@ export const voyage = apiOf({
   style: styleOf('detail'),
 })
 
-/** Without a key it answers everybody; the simulator wants one all the same. */
+/** A real server without a configured key answers every caller; the simulator requires a key anyway. */
 export const tei = apiOf({
   slug: 'tei',
   path: /^\/rerank$/,

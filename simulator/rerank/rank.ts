@@ -12,10 +12,10 @@ export interface RerankDialect {
   fields: Readonly<Record<string, check.Check>>
   required: readonly string[]
   documents: string
-  /** The member that bounds the results; null where there is none. */
+  /** The member that limits the results; null when there is none. */
   limit: string | null
   documentsMax: number
-  /** Models by name; null for a server of one model that is not named. */
+  /** Models by name; null for a server with one unnamed model. */
   models: readonly string[] | null
   modelMissing(model: string): ApiError
   /** What is returned, the best first. */
@@ -33,7 +33,7 @@ export interface RankedDocument {
 export interface Ranking {
   model: string
   ranked: readonly RankedDocument[]
-  /** The tokens of the query once for each document, and those of the documents. */
+  /** The query's tokens once for each document, and the documents' tokens. */
   tokens: number
   /** A query with up to a hundred pieces of 500 tokens, the query in each of them. */
   searchUnits: number
@@ -43,7 +43,10 @@ export interface Ranking {
 /** A text, or an object with one. */
 export const textOrObject = check.either(check.string(), check.object)
 
-/** Scores documents by the share of the query's words that they have. Throws `ApiError` for what the provider refuses. */
+/**
+ * Scores documents by the share of the query's words that they contain. Throws `ApiError` for requests that the
+ * provider refuses.
+ */
 export function rank(body: JsonObject, faults: Faults, dialect: RerankDialect): Reply {
   check.checkMembers(body, {
     fields: dialect.fields,
@@ -99,7 +102,7 @@ function scoreOf(query: string, document: string): number {
   return Math.round((shared / Math.max(1, asked.size)) * 900 + 90 / (1 + said.size)) / 1_000
 }
 
-/** What the faults that concern usage and order make of an answer. */
+/** Applies the faults of usage and order to an answer. */
 function withFaults(told: unknown, faults: Faults): unknown {
   if (!isObject(told)) return told
   if (faults.usage !== undefined) {

@@ -8,7 +8,7 @@ import { splitTokens } from '../tokens.ts'
 import { encryptedPrefix } from './items.ts'
 import type { ResponsesRequest } from './request.ts'
 
-/** One output item: as it is announced, what it grows by, and whole. */
+/** One output item: its announcement, its pieces, and the whole. */
 export type OutputItem =
   | { kind: 'reasoning'; whole: JsonObject; summary: string | null; open: string | null }
   | { kind: 'text'; whole: JsonObject; pieces: string[]; logprobs: unknown[]; annotations: JsonObject[] }

@@ -57,7 +57,7 @@ const reasoningFields = {
 /** The least that OpenAI lets a caller ask for. */
 const outputTokensMin = 16
 
-/** Every top-level member that OpenAI documents, and what its value may be. */
+/** Every top-level member that OpenAI documents, with a check of its value. */
 const fields: Record<string, check.Check> = {
   model: check.string(),
   input: check.either(check.listOf(check.object), check.string()),
@@ -139,7 +139,7 @@ export function readResponsesRequest(
   return request
 }
 
-/** What the real one does with these needs a worker or a store that the simulator does not play. */
+/** Members that need a worker or a store, which the simulator lacks. */
 function refuseUnplayed(body: JsonObject): void {
   for (const name of ['conversation', 'prompt', 'background']) {
     if (body[name] === undefined || body[name] === null || body[name] === false) continue

@@ -12,7 +12,7 @@ import { idOf, outputItems } from './output-items.ts'
 import { itemsIn, readResponsesRequest, type ResponsesRequest } from './request.ts'
 import { responseForm, responseFrames, type ResponsesResult } from './stream.ts'
 
-/** `POST /responses`. Throws `ApiError` for what OpenAI refuses. */
+/** `POST /responses`. Throws `ApiError` for requests that OpenAI refuses. */
 export function responses(call: Call, mount: Mount): Reply {
   const { body, faults, key } = call
   const request = readResponsesRequest(body, mount.responses, faults)
@@ -50,7 +50,7 @@ export function countInputTokens(call: Call, mount: Mount): Reply {
   return jsonReply(JSON.stringify({ object: 'response.input_tokens', input_tokens: inputTokens }))
 }
 
-/** The response as its first events show it: in progress, with the settings of the request told back. */
+/** The response in its first events: in progress, with the request's settings repeated. */
 function begunResponse(call: Call, { model, store, effort }: ResponsesRequest): JsonObject {
   const { body } = call
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
@@ -144,7 +144,7 @@ function userTexts(items: readonly ReadItem[]): string[] {
   return items.filter((item) => item.source === 'user').map((item) => item.text)
 }
 
-/** What the tools at the end of the conversation answer; null when it ends with something else. */
+/** The results of tools at the end of the conversation; null when it ends with another item. */
 function lastToolAnswer(items: readonly ReadItem[]): string | null {
   const from = items.findLastIndex((item) => item.source !== 'tool') + 1
   return from === items.length

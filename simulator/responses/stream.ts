@@ -59,7 +59,7 @@ function* itemEvents(item: OutputItem, outputIndex: number): Generator<Event> {
   yield ['response.output_item.done', { output_index: outputIndex, item: item.whole }]
 }
 
-/** The item as it is before anything of it has arrived. */
+/** The item before any of its content. */
 function announced({ kind, whole, ...rest }: OutputItem): JsonObject {
   const begun = { ...whole, status: 'in_progress' }
   if (kind === 'reasoning')
@@ -129,7 +129,7 @@ export function responseForm(begun: JsonObject): StreamForm {
   }
 }
 
-/** An error event, nested as it is recorded or flat as it is documented, and the failed response that follows it. */
+/** An error event, nested as in recordings or flat as in the documentation, and the failed response after it. */
 function errorFrames(index: number, fault: StreamErrorFault, begun: JsonObject): string[] {
   const message = fault.message ?? 'The server had an error while processing your request.'
   const { code = 'server_error', param = null, type = 'server_error', form = 'nested' } = fault

@@ -66,7 +66,7 @@ function create(asked: AudioAsked): Reply {
 async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
   const message = `Download error, unable to download ${url}. Please make sure the file exists and is accessible from the internet.`
   const unreachable = () => refusal(400, message)
-  // The job goes on when whoever asked for it has left.
+  // The job continues after the client has left.
   const signal = new AbortController().signal
   try {
     const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })
@@ -101,14 +101,14 @@ function shown(job: AudioJob, stage: JobStage, { faults }: Pick<AudioAsked, 'fau
     : completed(job, job.listened.heard, faults)
 }
 
-/** `DELETE /v2/transcript/{id}`: the record stays, its content goes, and so does what was uploaded for it. */
+/** `DELETE /v2/transcript/{id}`: the record stays; its content and its upload are deleted. */
 function remove(asked: AudioAsked, id = ''): Reply {
   const job = jobOf(asked, id)
   asked.mount.audioJobs.remove(job)
   return told(deleted(job, 'ended'))
 }
 
-/** `GET /v2/transcript`: the newest first, so many, those before an id on the pages behind. */
+/** `GET /v2/transcript`: the newest first, limited; the next pages have those before an id. */
 function list({ mount, query }: AudioAsked): Reply {
   const limit = Number(query.get('limit') ?? 10)
   if (!Number.isInteger(limit) || limit < 1 || limit > listedMax)
@@ -147,7 +147,10 @@ function listed(job: AudioJob): JsonObject {
   }
 }
 
-/** AssemblyAI's API for recorded audio, whose jobs are looked at until they end. Webhooks and its other APIs are not played. */
+/**
+ * AssemblyAI's API for recorded audio, whose jobs are polled until they end. Webhooks and its other APIs are not
+ * simulated.
+ */
 export const assemblyAi: AudioApi = {
   slug,
   style: assemblyAiStyle,

@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { whisperLanguages } from '../whisper-languages.ts'
 import { refusal } from './style.ts'
 
-/** What a request to make a transcript asks for, checked. */
+/** A checked request for a transcript. */
 export interface TranscriptRequest {
   audioUrl: string
   model: string
-  /** As AssemblyAI writes it: `en_us`. Null where it is to be detected. */
+  /** In AssemblyAI's spelling, such as `en_us`. Null to detect the language. */
   language: string | null
   speakerLabels: boolean
   entities: boolean
@@ -32,8 +32,8 @@ const others = new Set(
 )
 
 /**
- * Reads the body of a request to make a transcript. Throws `ApiError` 400. A member that the documents do not have is
- * refused too, so that what a client has wrong shows, unless the request is to be taken leniently.
+ * Reads the body of a request for a transcript. Throws `ApiError` 400. An undocumented member is refused too, so that a
+ * client's mistakes show, unless the request asks for leniency.
  */
 export function parseTranscriptRequest(json: JsonObject | null, isLenient: boolean): TranscriptRequest {
   if (json === null) throw refusal(400)

@@ -3,7 +3,7 @@ import type { ApiStyle } from '../../api-style.ts'
 import { ApiError } from '../../errors.ts'
 import type { ErrorKind } from '../../faults.ts'
 
-/** What AssemblyAI says with a status: a text, and nothing else. */
+/** AssemblyAI's errors by status: only a text. */
 const usual: Readonly<Record<number, string>> = {
   400: 'Invalid endpoint schema, please refer to documentation for examples.',
   401: 'Authentication error, API token missing/invalid',

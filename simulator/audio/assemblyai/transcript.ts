@@ -9,7 +9,7 @@ import type { TranscriptRequest } from './request.ts'
 const statusOf = { queued: 'queued', running: 'processing', ended: 'completed' } as const
 const labels = { name: 'person_name', place: 'location', date: 'date', organization: 'organization' } as const
 
-/** A transcript as it is while nothing has been heard yet: everything that will be told is null. */
+/** A transcript before anything was heard: all results are null. */
 export function unheard(job: AudioJob, stage: JobStage): JsonObject {
   const request = job.request as TranscriptRequest
   return {
@@ -42,12 +42,12 @@ export function failed(job: AudioJob, error: string): JsonObject {
   return { ...unheard(job, 'ended'), status: 'error', error }
 }
 
-/** What is left of a transcript whose content was deleted. */
+/** The rest of a transcript whose content was deleted. */
 export function deleted(job: AudioJob, stage: JobStage): JsonObject {
   return { ...unheard(job, stage), audio_url: deletedAddress, text: 'Deleted by user.' }
 }
 
-/** What stands in place of an address that was deleted, also in the listing. */
+/** Replaces a deleted URL, also in the listing. */
 export const deletedAddress = 'http://deleted_by_user'
 
 /** A transcript that is done. Its times are milliseconds, its duration whole seconds. */
@@ -100,7 +100,7 @@ function utterance(turn: SpokenTurn, request: TranscriptRequest): JsonObject {
   }
 }
 
-/** Where they are in the sound, not in the text. */
+/** Their places are times in the sound, not offsets in the text. */
 function entities(words: readonly SpokenWord[]): JsonObject[] {
   return entitiesIn(words).map(({ kind, startWord, endWord }) => {
     const covered = words.slice(startWord, endWord)

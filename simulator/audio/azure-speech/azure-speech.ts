@@ -43,7 +43,7 @@ const spanOf = (start: number, end: number) => ({
   durationMilliseconds: milliseconds(end) - milliseconds(start),
 })
 
-/** Where channels are asked for, each of two speakers has one of them. */
+/** When channels are requested, each of two speakers has its own. */
 function answerOf({ locales, channels, diarize }: Definition, { recognition, seconds }: Heard): object {
   const phrases = turnsOf(recognition).map(({ words, speaker }) => {
     const written = punctuated(words)

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { type AudioAsked, fieldOf } from '../audio-api.ts'
 import { refusal } from './refusals.ts'
 
-/** What the fake looks at of a definition that it took. */
+/** The members of an accepted definition that the fake reads. */
 export interface Definition {
   audioUrl: string | null
   /** Empty where the language is to be found out. */
@@ -61,7 +61,7 @@ function wrongMember(value: JsonObject, checks: Readonly<Record<string, Check>>)
   })
 }
 
-/** The form's part `definition`. Throws a 400 for what is no JSON, for an unknown member and for a wrong value. */
+/** The form's part `definition`. Throws a 400 for invalid JSON, an unknown member and a wrong value. */
 export function definitionOf({ body }: AudioAsked): Definition {
   const wire = parsed(fieldOf(body, 'definition'))
   const wrong = wrongMember(wire, members)

@@ -1,7 +1,9 @@
 import { ApiError } from '../../errors.ts'
 import type { Refusal } from '../speech-api.ts'
 
-/** By status. The documents tell the members of a refusal and no codes: here each is the name of its status. */
+/**
+ * By status. The documentation names the members of a refusal but no codes; here each code is the name of its status.
+ */
 export const usual: Readonly<Record<number, Refusal>> = {
   400: { code: 'BadRequest', message: 'The request is not valid.' },
   401: { code: 'Unauthorized', message: 'The subscription key is missing or not valid.' },

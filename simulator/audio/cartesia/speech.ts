@@ -49,7 +49,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   return bytesReply(asked, { text, voice: voiceOf(memberOf(json, 'voice')), speed, ...format }, format)
 }
 
-/** Voices are UUIDs in the real API; here any, but those that begin with `missing`. */
+/** Voices are UUIDs in the real API; here any text except those that begin with `missing`. */
 function voiceOf(voice: unknown): string {
   const id = isObject(voice) ? voice['id'] : voice
   if (isObject(voice) && voice['mode'] !== undefined)

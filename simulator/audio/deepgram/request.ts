@@ -1,7 +1,7 @@
 import { countTokens } from '../../tokens.ts'
 import { refusal } from './style.ts'
 
-/** What the address of a request to `/v1/listen` asks for, checked. */
+/** The checked query of a request to `/v1/listen`. */
 export interface ListenRequest {
   model: string
   language: string | null

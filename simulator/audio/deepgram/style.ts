@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts'
 import type { ErrorFault, ErrorKind } from '../../faults.ts'
 import { requestIdOf } from '../request-id.ts'
 
-/** What Deepgram says with a status: its code, and its words. */
+/** Deepgram's errors by status: a code and a text. */
 const usual: Record<number, { code: string; message: string }> = {
   400: { code: 'Bad Request', message: 'Bad Request: failed to process audio: corrupt or unsupported data' },
   401: { code: 'INVALID_AUTH', message: 'Invalid credentials.' },
@@ -37,7 +37,7 @@ export function refusal(status: number, code: string, message: string): ApiError
   return new ApiError({ status, code, message })
 }
 
-/** The shape of refusals of what a JSON body says. */
+/** The categories of refusals of a JSON body. */
 const categories = new Set(['INVALID_JSON', 'UNPROCESSABLE_ENTITY'])
 /** A path or a project that is not there is answered in plain words. */
 const isPlain = ({ status, code }: ApiError) => status === 404 && code === null

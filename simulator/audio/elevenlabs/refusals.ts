@@ -5,7 +5,7 @@ export function refusal(status: number, code: string, message: string): ApiError
   return new ApiError({ status, code, message })
 }
 
-/** What is checked before anything is done is refused field by field. */
+/** Checks before any work refuse field by field. */
 export function invalidField(name: string, message: string): ApiError {
   return new ApiError({ status: 422, param: name, message, type: 'value_error' })
 }

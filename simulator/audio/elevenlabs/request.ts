@@ -3,7 +3,7 @@ import type { UploadedFile } from '../../uploaded-file.ts'
 import { fieldOf, fieldsOf } from '../audio-api.ts'
 import { invalidField, refusal } from './refusals.ts'
 
-/** What a form asks for, checked. Exactly one of `file` and `url` is set. */
+/** A checked form. Exactly one of `file` and `url` is set. */
 export interface SpeechToTextRequest {
   file: UploadedFile | null
   url: string | null

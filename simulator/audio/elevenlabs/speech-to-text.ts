@@ -139,7 +139,7 @@ function shown({ speaker, ...token }: Token, { diarize, granularity }: SpeechToT
   }
 }
 
-/** Offsets count the text as JavaScript does, with the end behind the last character. */
+/** Offsets count UTF-16 units; the end is exclusive. */
 function entitiesOf(turns: readonly SpokenTurn[], text: string): JsonObject[] {
   const words: SpokenWord[] = turns.flatMap((turn) => turn.words)
   const small = text.toLowerCase()

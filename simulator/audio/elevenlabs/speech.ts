@@ -35,7 +35,7 @@ export const elevenLabsStyle = refusalStyle({
     429: { code: 'too_many_concurrent_requests', message: 'Too many concurrent requests.' },
     503: { code: 'system_busy', message: 'The system is busy. Try again later.' },
   },
-  // An account without credits is told so with the status of a bad key.
+  // An account without credits gets the status of a wrong key.
   ofKind: { insufficient_quota: 401, overloaded: 429 },
   body: ({ status, code, message, param }) =>
     status === 422

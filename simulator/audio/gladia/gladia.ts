@@ -15,7 +15,7 @@ const slug = 'gladia'
 const uploadBytesMax = 1_000_000_000
 const fileHost = 'https://api.gladia.io/file/'
 const statusOf = { queued: 'queued', running: 'processing', ended: 'done' } as const
-/** The status that a job has failed with, which is all that it says. */
+/** The status of a failed job; the job reports nothing else. */
 const failureCode = 422
 
 const told = (value: unknown, status = 200): Reply => jsonReply(JSON.stringify(value), status)
@@ -74,7 +74,7 @@ function create(asked: AudioAsked): Reply {
   return told({ id, result_url: `https://api.gladia.io/v2/pre-recorded/${id}` }, 201)
 }
 
-/** Gladia's own list: no Norwegian Bokmål beside Norwegian, and Javanese as Whisper calls it. */
+/** Gladia's own list: without Norwegian Bokmål, and with Whisper's code for Javanese. */
 const known = whisperLanguages('jw')
 const models = new Set(['solaria-1', 'solaria-3', 'solaria-fusion'])
 
@@ -99,7 +99,7 @@ function parseRequest(json: JsonObject | null): GladiaRequest {
 }
 
 async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
-  // The job goes on when whoever asked for it has left.
+  // The job continues after the client has left.
   const signal = new AbortController().signal
   try {
     const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable: () => refusal(400) })

@@ -15,7 +15,7 @@ export interface GladiaRequest {
 
 const labels = { name: 'NAME', place: 'LOCATION', date: 'DATE', organization: 'ORGANIZATION' } as const
 
-/** What a job that is done has heard. Words begin with the space before them, and only utterances have speakers. */
+/** The result of a finished job. Words begin with the space before them, and only utterances have speakers. */
 export function resultOf(
   request: GladiaRequest,
   { recognition, seconds }: Heard,

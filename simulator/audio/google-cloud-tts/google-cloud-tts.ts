@@ -6,7 +6,7 @@ import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { base64Reply, keyBehind, memberOf, refusalStyle, speedOf } from '../speech-api.ts'
 import type { Saying } from '../speaking.ts'
 
-/** Refusals have the shape of all of Google's; what this interface says in them is not documented. */
+/** Refusals have Google's common form; their contents are not documented for this interface. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
   usual: {},
@@ -17,7 +17,7 @@ function refusal(message: string): ApiError {
   return new ApiError({ status: 400, message })
 }
 
-/** The members of the body, and those of each of them. */
+/** The members of the body, and the members of each of them. */
 const members: Readonly<Record<string, readonly string[]>> = {
   input: ['text', 'ssml', 'markup', 'multiSpeakerMarkup', 'prompt', 'customPronunciations'],
   voice: ['languageCode', 'name', 'modelName', 'ssmlGender', 'voiceClone', 'multiSpeakerVoiceConfig'],

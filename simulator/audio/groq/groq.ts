@@ -55,7 +55,7 @@ async function transcriptions(asked: AudioAsked): Promise<Reply> {
     throw refuse.field('timestamp_granularities[]', 'Granularities need response_format verbose_json.')
   const heard = await hearForm(asked, rules)
   if (heard.seconds < secondsMin) throw refuse.sound('The audio is too short; 0.01 seconds are the minimum.')
-  // A space stands in front of the text, and there is no usage.
+  // The text begins with a space, and there is no usage.
   const text = ` ${textOf(heard)}`
   if (format === 'text') return { status: 200, contentType: 'text/plain; charset=UTF-8', body: text }
   const told = { language: languageName(language ?? 'en'), words: wanted.words, segments: wanted.segments }
@@ -64,7 +64,7 @@ async function transcriptions(asked: AudioAsked): Promise<Reply> {
   return jsonReply(JSON.stringify({ ...long, text, x_groq: { id } }))
 }
 
-/** Refusals name no parameter, and often have no code. Only a limit tells when to try again. */
+/** Refusals name no parameter and often have no code. Only a limit states the wait before a retry. */
 const style = bearerStyle(
   ({ message, type, code }) => ({ error: { message, type, ...(code === null ? {} : { code }) } }),
   (subject) => ({ ...openAiStyle.headers(subject), 'x-groq-region': 'simulated' }),

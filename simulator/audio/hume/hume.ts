@@ -4,7 +4,7 @@ import type { Reply } from '../../reply.ts'
 import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { bytesReply, lengthOf, memberOf, oneHeader, refusalStyle, speedOf } from '../speech-api.ts'
 
-/** The shape of its refusals is not documented but for those of validation. */
+/** The form of its refusals is documented only for validation. */
 const style = refusalStyle({
   keyOf: (headers) => oneHeader(headers['x-hume-api-key']),
   usual: {

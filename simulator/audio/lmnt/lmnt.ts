@@ -22,7 +22,7 @@ function refusal(message: string, status = 400): ApiError {
 /** What its own clients send. */
 const versions = new Set(['1.1', '1.2'])
 
-/** Members of the body; what older models had (`speed`, `seed`, `length`) is refused like anything else. */
+/** Members of the body; members of older models (`speed`, `seed`, `length`) are refused like unknown ones. */
 const members = new Set([
   'text',
   'voice',

@@ -37,7 +37,7 @@ function refused(status: number, message: string, type = 'invalid_request_error'
   return new ApiError({ status, message, type })
 }
 
-/** What the validation of the form refuses is 422 with the place of each fault. */
+/** A form that fails validation is refused with 422 and the place of each fault. */
 const invalid = (field: string, message: string) =>
   new ApiError({ status: 422, message, param: field, type: 'value_error' })
 

@@ -3,7 +3,7 @@ import type { Reply } from '../../reply.ts'
 import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { bytesReply, keyBehind, lengthOf, memberOf, refusalStyle } from '../speech-api.ts'
 
-/** What is wrong with the input is refused with a status of success. */
+/** Wrong input is refused with a success status. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
   usual: {

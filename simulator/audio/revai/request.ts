@@ -3,7 +3,7 @@ import type { ReadBody } from '../../read-body.ts'
 import { fieldOf } from '../audio-api.ts'
 import { refusal, wrongOption } from './style.ts'
 
-/** What a request to make a job asks for, checked. */
+/** A checked request for a job. */
 export interface RevAiRequest {
   /** Null where the sound itself was sent. */
   url: string | null
@@ -57,8 +57,8 @@ export function optionsIn(body: ReadBody, json: JsonObject | null): JsonObject {
 }
 
 /**
- * Reads the options of a job. Throws `ApiError` 400. A member that the documents do not have is refused too, so that what a
- * client has wrong shows, unless the request is to be taken leniently.
+ * Reads the options of a job. Throws `ApiError` 400. An undocumented member is refused too, so that a client's mistakes
+ * show, unless the request asks for leniency.
  */
 export function parseRequest(options: JsonObject, isLenient: boolean): RevAiRequest {
   for (const [name, value] of Object.entries(options)) refuseWrong(name, value, isLenient)

@@ -19,7 +19,7 @@ const transcriptType = 'application/vnd.rev.transcript.v1.0+json'
 
 const told = (value: unknown): Reply => jsonReply(JSON.stringify(value))
 
-/** Rev AI's words for a failure, with what it says of each. What a test names otherwise is an internal failure. */
+/** Rev AI's failure types with their texts. Any other failure of a test is an internal one. */
 const failures: Readonly<Record<string, string>> = {
   internal_processing: 'Internal server error.',
   download_failure: 'Failed to download media file. Please check your url and file type',
@@ -68,7 +68,7 @@ async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened
 const unreachable = () => refusal(400, 'download_failure')
 
 async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
-  // The job goes on when whoever asked for it has left.
+  // The job continues after the client has left.
   const signal = new AbortController().signal
   try {
     const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })
@@ -89,7 +89,7 @@ function jobOf({ mount }: AudioAsked, id: string): AudioJob {
   return job
 }
 
-/** A job as it is shown; members that say nothing are left out. */
+/** A job as responses show it, without empty members. */
 function described(job: AudioJob, isOver: boolean): JsonObject {
   const { id, createdAtMs, listened } = job
   const { transcriber, language, metadata, skipDiarization } = job.request as RevAiRequest
@@ -149,7 +149,7 @@ async function remove(asked: AudioAsked, id = ''): Promise<Reply> {
   return { status: 204, contentType: 'application/json', body: '' }
 }
 
-/** `GET /speechtotext/v1/jobs`: the newest first, so many, those made before a job on the pages behind. */
+/** `GET /speechtotext/v1/jobs`: the newest first, limited; the next pages have those created before a job. */
 function list({ mount, query }: AudioAsked): Reply {
   const limit = Number(query.get('limit') ?? listedUsual)
   if (!Number.isInteger(limit) || limit < 0 || limit > listedMax)

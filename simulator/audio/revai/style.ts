@@ -2,7 +2,7 @@ import { type ApiStyle, bearerKeyOf } from '../../api-style.ts'
 import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 
-/** What Rev AI says with a status: the title of a problem. */
+/** Rev AI's errors by status: the title of a problem. */
 const usual: Readonly<Record<number, string>> = {
   400: "Your request parameters didn't validate",
   401: 'Authorization has been denied for this request',
@@ -16,7 +16,7 @@ const usual: Readonly<Record<number, string>> = {
 
 const outOfCredit = 'https://www.rev.ai/api/v1/errors/out-of-credit'
 
-/** A refusal in Rev AI's words; `details` are its members beside the title and the status. */
+/** A refusal in Rev AI's form; `details` are further members. */
 export function refusal(
   status: number,
   title = usual[status] ?? `Status ${status}`,

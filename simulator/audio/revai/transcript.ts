@@ -6,7 +6,10 @@ import type { RevAiRequest } from './request.ts'
 
 const space = { type: 'punct', value: ' ' }
 
-/** The transcript of a job: monologues of words, marks and the spaces between them; of one speaker where they are not told apart. */
+/**
+ * The transcript of a job: monologues of words, punctuation and spaces; a single monologue when speakers are not
+ * separated.
+ */
 export function transcriptOf({ skipDiarization }: RevAiRequest, heard: Heard, faults: Faults): JsonObject {
   const turns = turnsOf(heard.recognition).map((turn) => ({
     speaker: turn.speaker,

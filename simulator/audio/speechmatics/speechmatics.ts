@@ -124,7 +124,7 @@ async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened
 const unreachable = () => refusal(400, 'the file could not be fetched')
 
 async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
-  // The job goes on when whoever asked for it has left.
+  // The job continues after the client has left.
   const signal = new AbortController().signal
   try {
     const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })

@@ -2,7 +2,7 @@ import type { ApiStyle } from '../../api-style.ts'
 import { bearerKeyOf } from '../../api-style.ts'
 import { ApiError } from '../../errors.ts'
 
-/** What Speechmatics says with a status: a word of a list. */
+/** Speechmatics' errors by status: a word from a list. */
 const usual: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Permission Denied',

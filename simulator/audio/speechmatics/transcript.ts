@@ -11,7 +11,7 @@ export interface SpeechmaticsRequest {
   diarize: boolean
   /** Every word has its own language. */
   isMixed: boolean
-  /** What the caller calls it by, which listings show. */
+  /** The caller's own reference, which listings show. */
   tracking: JsonObject | null
 }
 

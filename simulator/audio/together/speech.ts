@@ -17,7 +17,7 @@ const fields: Record<string, check.Check> = {
   language: check.string(),
 }
 
-/** `POST /audio/speech`: `raw` samples, which one maker's models make floats unless they are told otherwise. No events. */
+/** `POST /audio/speech`: `raw` samples; one maker's models send floats unless the request says otherwise. No events. */
 export async function speech(asked: AudioAsked): Promise<Reply> {
   const json = asked.json ?? {}
   check.checkMembers(json, { fields, required: ['model', 'input', 'voice'], strict: true })

@@ -12,7 +12,7 @@ function refused(message: string): ApiError {
 }
 
 /**
- * `POST /v1/tts`: bytes. Voices are those of its own, in any case, and those that a team made for itself. Timestamps are not played.
+ * `POST /v1/tts`: bytes. Voices are its own, in any case, and those that a team created. Timestamps are not simulated.
  */
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json } = asked

@@ -49,7 +49,7 @@ function samplesOf({ body }: AudioAsked) {
 async function stt(asked: AudioAsked): Promise<Reply> {
   const { refuse } = rules
   checkForm(asked, rules)
-  // A name of somebody else's for its first model, which has none of that kind.
+  // This is another gateway's name for its first model; the API itself does not know the name.
   if (fieldOf(asked.body, 'model') === 'grok-stt') throw refused('The model grok-stt does not exist')
   const language = languageOf(asked, { refuse })
   for (const name of ['filler_words', 'multichannel']) switchOf(asked, name, refuse)
