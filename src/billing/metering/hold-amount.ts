@@ -24,8 +24,9 @@ export function holdAmountOf(
 ): bigint {
   const prompt = promptOf(demand, endpoint, { ratio, uncountedTokens })
   const amount = amountAt(demand, endpoint, prompt)
+  if (endpoint.tierPrices === undefined) return amount
   // The provider decides which tier serves a call, so every tier's price counts.
-  return Object.values(endpoint.tierPrices ?? none)
+  return Object.values(endpoint.tierPrices)
     .map((price) => amountAt(demand, { ...endpoint, price, longPrices: [] }, prompt))
     .reduce((most, one) => (one > most ? one : most), amount)
 }
@@ -50,8 +51,6 @@ function promptOf(
     audioTokens: Math.min(counted, Math.ceil((demand.audioInputTokens ?? 0) * ratio)),
   }
 }
-
-const none: Readonly<Record<string, Price>> = {}
 
 function amountAt(demand: Demand, endpoint: Endpoint, prompt: Prompt): bigint {
   const price = priceOf(demand, endpoint, prompt)

@@ -16,11 +16,21 @@ const escapedNul = '\\u0000'
  * returned as it is, to be cloned. In both forms booleans are 0 and 1, and texts are storable.
  */
 export function toWire(group: Group): string | Group {
-  if (group.units.some((unit) => unit.some(hasBytes))) return mapGroup(group, mapCloned)
-  const text = JSON.stringify(mapGroup(group, mapWritten))
+  let hasBytes = false
+  const writable = mapGroup(group, (values) => {
+    let isChanged = false
+    for (const value of values) {
+      const type = typeof value
+      if (type === 'object') hasBytes ||= value !== null
+      else if (type === 'bigint' || type === 'boolean' || isMarked(value)) isChanged = true
+    }
+    return isChanged ? values.map(written) : values
+  })
+  if (hasBytes) return mapGroup(group, mapCloned)
+  const text = JSON.stringify(writable)
   // One search in the whole text costs a fraction of looking at every value, and nearly never finds anything.
   if (!text.includes(escapedNul)) return text
-  return JSON.stringify(mapGroup(mapGroup(group, mapCloned), mapWritten))
+  return JSON.stringify(mapGroup(writable, mapCloned))
 }
 
 /** The inverse of `toWire`, value for value. */
@@ -38,29 +48,12 @@ function mapGroup(group: Group, map: (values: Values) => Values): Group {
   return { ...group, units: group.units.map((unit): WireUnit => unit.map(mapStatement)) }
 }
 
-function hasBytes([, params, rows]: WireStatement): boolean {
-  if (params?.some(isBytes)) return true
-  return rows !== null && rows.some((values) => values.some(isBytes))
-}
-
-function isBytes(value: SqlValue): boolean {
-  return typeof value === 'object' && value !== null
-}
-
 // Nearly all rows need no change, and checking is much cheaper than copying.
 
 function mapCloned(values: Values): Values {
   return values.some((value) => typeof value === 'boolean' || isUnstorable(value))
     ? values.map(plain)
     : values
-}
-
-function mapWritten(values: Values): Values {
-  for (const value of values) {
-    const type = typeof value
-    if (type === 'bigint' || type === 'boolean' || isMarked(value)) return values.map(written)
-  }
-  return values
 }
 
 function mapRead(values: Values): Values {

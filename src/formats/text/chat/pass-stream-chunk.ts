@@ -109,7 +109,7 @@ export function toShownChoice(
   index: number,
   state: ChoiceState,
 ): ShownChoice {
-  const { message, ...rest } = wire
+  const { message } = wire
   const isWhole = !state.hasBegun && isRecord(message) && !isRecord(wire['delta'])
   state.hasBegun = true
   const given = isWhole ? wholeDelta(message) : wire['delta']
@@ -131,7 +131,8 @@ export function toShownChoice(
   } else {
     delete delta['tool_calls']
   }
-  const choice: Record<string, unknown> = { ...(isWhole ? rest : wire), index, delta, finish_reason: null }
+  const choice: Record<string, unknown> = { ...wire, index, delta, finish_reason: null }
+  if (isWhole) delete choice['message']
   if (isRecord(wire['logprobs'])) choice['logprobs'] = toLogprobs(wire['logprobs'])
   return { choice, delta, beganMessage, beganToolCall }
 }

@@ -151,7 +151,7 @@ class ChatWriter implements StreamWriter {
         if (head.type === 'refusal') return this.#delta(index, { refusal: piece.text })
         this.#choiceAt(index).textLength += piece.text.length
         if (spokenOf(head) !== null) return this.#delta(index, { audio: { transcript: piece.text } })
-        return this.#delta(index, { content: piece.text })
+        return this.#content(index, piece.text)
       case 'arguments':
         open.hasArguments ||= piece.text !== ''
         return this.#arguments(index, open, piece.text)
@@ -214,6 +214,12 @@ class ChatWriter implements StreamWriter {
       default:
         return ''
     }
+  }
+
+  /** The chunk of nearly all events, which is written without an object in between once the role was told. */
+  #content(index: number, text: string): string {
+    if (!this.#choiceAt(index).hasRole) return this.#delta(index, { content: text })
+    return `${this.#lead},"choices":[{"index":${index},"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
   }
 
   #delta(index: number, delta: Record<string, unknown>): string {

@@ -97,7 +97,7 @@ class MessagesWriter implements StreamWriter {
     if (head.type === 'reasoning') return this.#thought(piece, head)
     switch (piece.type) {
       case 'text':
-        return this.#delta({ type: 'text_delta', text: piece.text })
+        return this.#text(piece.text)
       case 'arguments':
         return this.#arguments(piece.text, head)
       case 'annotation':
@@ -162,6 +162,11 @@ class MessagesWriter implements StreamWriter {
     this.#isOpen = true
     const content = { ...block, ...this.#head?.extras?.messages }
     return frame('content_block_start', { index: this.#blocks, content_block: content })
+  }
+
+  /** The frame of nearly all events, which is written without an object in between. */
+  #text(text: string): string {
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#blocks},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
   }
 
   #delta(delta: Wire): string {
