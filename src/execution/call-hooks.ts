@@ -96,11 +96,3 @@ export interface CallHooks<K extends Kind> {
   /** The failure as the operation tells it; absent where it is told as it is. */
   failureOf?(error: unknown): unknown
 }
-
-/** What the candidate is asked, made when it is needed for the first time. Throws what the row's `ask` throws. */
-export function askingAt<K extends Kind>(candidate: Candidate, begun: Begun<K>): Asking<K> {
-  for (const known of begun.asked) if (known.candidate === candidate) return known
-  const asking = begun.row.ask(candidate, begun)
-  begun.asked.push(asking)
-  return asking
-}

@@ -1,23 +1,18 @@
-import { budgetsOf, type BudgetRef } from '../billing/budgets/budget-ids.ts'
+import { budgetsOf } from '../billing/budgets/budget-ids.ts'
 import { holdAmountOf, largestOutput, missingPrices } from '../billing/metering/hold-amount.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
-import type { AudioRequirement } from '../canonical/audio.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { Step } from '../canonical/steps.ts'
-import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { formatCredits } from '../core/money.ts'
-import { exclude, type Exclusion } from '../routing/exclusion.ts'
 import { callerCredential } from './caller-login.ts'
 import type { CallState } from './call-state.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
-import { isUnsuited } from './failures.ts'
-import { askingAt, type Begun, type Kind, type Run, type StepOf } from './call-hooks.ts'
+import type { Begun, Kind, Run } from './call-hooks.ts'
 import { operations } from './operations.ts'
-import type { Candidate, Prepared } from './prepared.ts'
-import { routedCallOf, routeModel } from './route-model.ts'
-import { CallHold } from './call-hold.ts'
+import type { Candidate } from './prepared.ts'
+import { adaptFirst, type Held, refusalOf } from './suited-route.ts'
+import { routeCall, routedCallOf } from './route-model.ts'
 
 /**
  * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
@@ -38,10 +33,12 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
   }
   const { call, scope } = state
   const { principal, batch } = scope
-  const endpoints = routeCall(call, row.requirements(begun.call, state), state, dependencies)
+  const asked = routedCallOf(call, row.requirements(begun.call, state), scope, state.serving)
+  const { ordered, excluded } = routeCall(asked, dependencies)
+  state.excluded = excluded
   const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
-  const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies)))
+  const all = onlyOwn(ordered.map((endpoint) => candidateOf(endpoint, state, dependencies)))
   const route = isLimited ? withPrices(call, all, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
   const uncountedTokens = dependencies.uncountedInputTokens
@@ -91,172 +88,6 @@ function mostOf(
   return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio, uncountedTokens)
 }
 
-function adaptFirst<K extends Kind>(
-  { hold, affordable, shortage }: Held,
-  budgets: readonly BudgetRef[],
-  begun: Begun<K>,
-): Run<K> | Promise<Run<K>> {
-  const { state, dependencies } = begun
-  const callHold = new CallHold(hold, {
-    billing: dependencies.billing,
-    scope: state.scope,
-    budgets,
-    onSettled: () => state.releasePermit(),
-  })
-  const held = { amountNanocredits: hold.amount, budgets }
-  try {
-    const found = suited(affordable, begun)
-    if (!(found instanceof Promise)) return runOf(found, held, callHold, begun)
-    return found
-      .then((each) => runOf(each, held, callHold, begun))
-      .catch((error) => refuse(error, { callHold, shortage, begun }))
-  } catch (error) {
-    return refuse(error, { callHold, shortage, begun })
-  }
-}
-
-function runOf<K extends Kind>(
-  { route, first }: Suited<K>,
-  hold: Prepared['hold'],
-  callHold: CallHold,
-  { row, call, state, dependencies, asked }: Begun<K>,
-): Run<K> {
-  const prepared: Prepared = {
-    generationId: state.generationId,
-    operation: call.operation,
-    owner: state.owner(),
-    attribution: state.scope.attribution ?? {},
-    createdAtMs: state.createdAtMs,
-    isStreamed: call.kind === 'text' && call.stream,
-    demand: call.demand,
-    route,
-    hold,
-    request: requestOf(first),
-  }
-  state.prepared = prepared
-  return { row, call, state, dependencies, asked, prepared, callHold, first, answered: null }
-}
-
-/** Nothing of the route carries the call; where the balance cannot pay what would, that is the reason. */
-async function refuse<K extends Kind>(
-  error: unknown,
-  { callHold, shortage, begun }: { callHold: CallHold; shortage: Held['shortage']; begun: Begun<K> },
-): Promise<never> {
-  callHold.release()
-  const isCarriedBeyond =
-    shortage !== null && isUnsuited(error) && (await refusalOf(shortage.beyond, begun)) === null
-  throw isCarriedBeyond ? shortage.error : error
-}
-
-/** Why none of these can carry the call; null when one can. */
-async function refusalOf<K extends Kind>(
-  candidates: readonly Candidate[],
-  begun: Begun<K>,
-): Promise<GatewayError | null> {
-  let refusal: GatewayError | null = null
-  for (const candidate of candidates) {
-    try {
-      await firstStepAt(candidate, begun)
-      return null
-    } catch (error) {
-      if (!isUnsuited(error)) throw error
-      refusal ??= error
-    }
-  }
-  return refusal
-}
-
-function firstStepAt<K extends Kind>(candidate: Candidate, begun: Begun<K>): StepOf<K> | Promise<StepOf<K>> {
-  return begun.row.firstStep(askingAt(candidate, begun), begun)
-}
-
-/** The route from the first candidate on that can carry the call. */
-interface Suited<K extends Kind> {
-  route: readonly Candidate[]
-  first: StepOf<K>
-}
-
-function suited<K extends Kind>(
-  route: readonly Candidate[],
-  begun: Begun<K>,
-): Suited<K> | Promise<Suited<K>> {
-  let refusal: unknown = null
-  for (const [index, candidate] of route.entries()) {
-    try {
-      const first = firstStepAt(candidate, begun)
-      const rest = index === 0 ? route : route.slice(index)
-      if (first instanceof Promise) return suitedInTurns(rest, first, { begun, refusal })
-      return { route: rest, first }
-    } catch (error) {
-      passOver(candidate, error, begun.state)
-      refusal ??= error
-    }
-  }
-  throw refusal
-}
-
-/** The same of a route for whose candidates the step takes several turns; `first` is the first one's. */
-async function suitedInTurns<K extends Kind>(
-  route: readonly Candidate[],
-  first: Promise<StepOf<K>>,
-  { begun, refusal }: { begun: Begun<K>; refusal: unknown },
-): Promise<Suited<K>> {
-  let why = refusal
-  for (const [index, candidate] of route.entries()) {
-    try {
-      const step = await (index === 0 ? first : firstStepAt(candidate, begun))
-      return { route: route.slice(index), first: step }
-    } catch (error) {
-      passOver(candidate, error, begun.state)
-      why ??= error
-    }
-  }
-  throw why
-}
-
-/** Notes why a candidate is left out; throws what is no fault of this candidate alone. */
-function passOver({ endpoint }: Candidate, error: unknown, state: CallState): void {
-  if (!isUnsuited(error)) throw error
-  state.excluded = [...state.excluded, exclude(endpoint, 'adapt', error.param ?? error.type)]
-}
-
-/** As data, where it is data. */
-function requestOf(first: Step<unknown, unknown, unknown>): UpstreamRequest | null {
-  if (first.type === 'answer') return null
-  const { request } = first.exchange
-  return request.body === null || Array.isArray(request.body) ? request : null
-}
-
-/** Endpoints of the model, and of its fallback models after it, in the order to try. */
-function routeCall(
-  call: Call,
-  requirements: readonly AudioRequirement[],
-  state: CallState,
-  dependencies: ExecutionDependencies,
-): readonly Endpoint[] {
-  const asked = routedCallOf(call, requirements, state.scope, state.serving)
-  if (call.fallbackModels.length === 0) {
-    const routed = routeModel(asked, call.model, dependencies)
-    state.excluded = routed.excluded
-    return routed.ordered
-  }
-  const found: Endpoint[] = []
-  const excluded: Exclusion[] = []
-  let refusal: unknown = null
-  for (const model of [call.model, ...call.fallbackModels]) {
-    try {
-      const routed = routeModel(asked, model, dependencies)
-      found.push(...routed.ordered)
-      excluded.push(...routed.excluded)
-    } catch (error) {
-      refusal ??= error
-    }
-  }
-  state.excluded = excluded
-  if (found.length === 0) throw refusal
-  return found
-}
-
 // On a prepaid or budgeted account a unit without a price would be spent without a bound.
 function withPrices(
   call: Call,
@@ -275,13 +106,6 @@ function withPrices(
     `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,
     { param: 'model' },
   )
-}
-
-interface Held {
-  hold: Hold
-  affordable: readonly Candidate[]
-  /** What of the route the balance cannot pay, and why; null where it can pay all of it. */
-  shortage: { error: unknown; beyond: readonly Candidate[] } | null
 }
 
 /** Whether the balance does not cover the hold: nothing was asked of anybody. */

@@ -6,9 +6,10 @@ import { memberValue } from '../json/document.ts'
 import type { Requirement } from '../routing/requirement.ts'
 import { route, type Route } from '../routing/route.ts'
 import type { StickyConversation } from '../routing/sticky.ts'
-import { operations, type Operation } from './operations.ts'
+import { type Operation, operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import type { Serving } from './serving.ts'
+import type { Exclusion } from '../routing/exclusion.ts'
 
 /** Who asks for what, as far as routing is concerned. */
 export interface RoutedCall {
@@ -38,6 +39,26 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     random: dependencies.random,
     conversationKey: routed.call ? promptCacheKey(routed.call) : null,
   })
+}
+
+/** Endpoints of a call's model, and of its fallback models after it, in the order to try. Throws what `route` throws. */
+export function routeCall(routed: RoutedCall & { call: Call }, dependencies: ExecutionDependencies): Route {
+  const { model, fallbackModels } = routed.call
+  if (fallbackModels.length === 0) return routeModel(routed, model, dependencies)
+  const ordered: Endpoint[] = []
+  const excluded: Exclusion[] = []
+  let refusal: unknown = null
+  for (const each of [model, ...fallbackModels]) {
+    try {
+      const found = routeModel(routed, each, dependencies)
+      ordered.push(...found.ordered)
+      excluded.push(...found.excluded)
+    } catch (error) {
+      refusal ??= error
+    }
+  }
+  if (ordered.length === 0) throw refusal
+  return { ordered, excluded }
 }
 
 /** Endpoints of these models; a model that is refused has none here, and is refused by whoever prepares the call. */
@@ -70,7 +91,7 @@ export function routedCallOf(
   requirements: readonly AudioRequirement[],
   scope: { principal: Principal; batch: { providerOnly: readonly string[] | null } | null },
   serving: Serving,
-): RoutedCall {
+): RoutedCall & { call: Call } {
   return {
     call,
     operation: operations[call.operation],
