@@ -128,6 +128,7 @@ describe('the import rules can fail', () => {
     ['src/core/x.ts', "export { a } from '../canonical/a.ts'\nconst b = 1", 'layer'],
     ['src/formats/x.ts', "const a = await import('../execution/a.ts')", 'layer'],
     ['src/formats/x.ts', "let a: import('../execution/a.ts').A | null = null", 'layer'],
+    ['src/execution/attempts/x.ts', "import { a } from '../settling/a.ts'", 'layer'],
     ['src/unheard/x.ts', "import { a } from '../core/a.ts'", 'layer'],
     ['src/http/x.ts', "import { config } from '../config.ts'", 'layer'],
     ['src/config.ts', "import { a } from './http/a.ts'", 'layer'],

@@ -12,7 +12,7 @@ import type { Transport } from '../transport/http-client.ts'
 import type { Serving } from './serving.ts'
 import type { PublicFetch } from '../transport/public-fetch.ts'
 import type { UpstreamResources } from './resources/upstream-resources.ts'
-import type { StreamWatch } from './stream-watch.ts'
+import type { StreamWatch } from './streams/stream-watch.ts'
 
 /** What the one path is built from. */
 export interface ExecutionDependencies {

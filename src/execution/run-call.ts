@@ -1,11 +1,11 @@
 import { assert } from '../core/assert.ts'
-import { firstToAnswer } from './attempts.ts'
-import { CallState } from './call-state.ts'
+import { firstToAnswer } from './attempts/attempts.ts'
+import { CallState } from './call/call-state.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
-import type { CallHooks, Kind, Run } from './call-hooks.ts'
-import { prepare } from './prepare.ts'
-import type { RequestScope } from './scope.ts'
-import { settle } from './settle.ts'
+import type { CallHooks, Kind, Run } from './call/call-hooks.ts'
+import { prepare } from './preparing/prepare.ts'
+import type { RequestScope } from './call/scope.ts'
+import { settle } from './settling/settle.ts'
 
 /**
  * The one path of every call: prepare, ask until somebody answers, charge, capture, and give the answer out. Rejects with

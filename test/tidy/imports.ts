@@ -101,7 +101,7 @@ function brokenEdge(file: string, edge: SourceImport): Broken | null {
   }
   const apart = brokenProgramBorder(file, target) ?? brokenVendor(file, target)
   if (apart !== null || !file.startsWith('src/') || isTest(file)) return apart
-  return brokenLayer(file, target)
+  return brokenLayer(file, target) ?? brokenStep(file, target)
 }
 
 function brokenProgramBorder(file: string, target: string): Broken | null {
@@ -123,6 +123,31 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
     }
   }
   return null
+}
+
+/** The folders of the one path, each of which may import those before it. */
+const pathFolders: readonly string[] = [
+  'resources',
+  'call',
+  'preparing',
+  'attempts',
+  'settling',
+  'streams',
+  'fetched',
+  'modalities',
+  'items',
+]
+
+/** A step of the path gives its result to its caller, and calls no step that comes after it. */
+function brokenStep(file: string, target: string): Broken | null {
+  const [from, to] = [file, target].map((each) => /^src\/execution\/([\w-]+)\//.exec(each)?.[1])
+  if (from === undefined || to === undefined || pathFolders.indexOf(to) <= pathFolders.indexOf(from))
+    return null
+  return {
+    rule: 'layer',
+    problem: `imports ${target}, which is of a later step`,
+    remedy: `Return what the later step needs. The folders of src/execution in order: ${pathFolders.join(', ')}.`,
+  }
 }
 
 /**

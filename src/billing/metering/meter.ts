@@ -87,7 +87,7 @@ function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterConte
 /**
  * Whether a call with an output limit can have had so much output. Some providers do not count thinking towards the
  * caller's limit; then the endpoint's own limit bounds the thinking, or the context when the endpoint has none. No hold
- * was made for such thinking, so it is charged as far as money covers it (`execution/covered-charge.ts`).
+ * was made for such thinking, so it is charged as far as money covers it (`execution/settling/covered-charge.ts`).
  */
 function isWithinLimits(
   { outputTokens, reasoningTokens }: Usage,

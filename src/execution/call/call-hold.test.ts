@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { captureRowOf, insertOrganization, principalOf } from '../../../test/simulation/billing-fixtures.ts'
+import { SimulatedDatabase } from '../../../test/simulation/billing-store.ts'
+import { BillingWorld } from '../../../test/simulation/billing-world.ts'
+import type { Billing } from '../../billing/billing.ts'
+import { creditsBudget } from '../../billing/budgets/budget-ids.ts'
+import { noFacts, type BatchScope } from './scope.ts'
+import { CallHold } from './call-hold.ts'
+
+const credits = [creditsBudget('org_a')]
+
+interface Started {
+  billing: Billing
+  grant: (transactionId: string, amountNanocredits: bigint) => Promise<unknown>
+}
+
+async function begin(budgets = credits, batch: (started: Started) => BatchScope | null = () => null) {
+  const world = new BillingWorld(1, Date.UTC(2026, 0, 1))
+  await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
+  const { billing, accounts } = await world.startProcess()
+  const grant = (transactionId: string, amountNanocredits: bigint) =>
+    accounts.grantCredits({ organizationId: 'org_a', amountNanocredits, transactionId, createdAtMs: 1 })
+  await grant('grant-1', 10_000n)
+  const callHold = new CallHold(await billing.hold({ budgets, amount: 100n }), {
+    billing,
+    budgets,
+    scope: {
+      principal: principalOf({}),
+      requestId: 'req_1',
+      signal: new AbortController().signal,
+      priority: 'live',
+      metadata: 'none',
+      batch: batch({ billing, grant }),
+      facts: noFacts(),
+    },
+    onSettled: () => undefined,
+  })
+  const left = async () => (await accounts.readCredits('org_a')).balance
+  return { world, billing, callHold, left }
+}
+
+test('a call that is dearer than its hold is covered whole, or by all there is', async () => {
+  const { world, billing, callHold, left } = await begin()
+  expect(await callHold.cover(90n)).toBe(100n)
+  expect(await callHold.cover(4_000n)).toBe(4_000n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 4_000n })
+  // What it holds already is not asked for again: six thousand are free.
+  expect(await callHold.cover(20_000n)).toBe(10_000n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 10_000n })
+  await callHold.capture(captureRowOf('gen-1', 10_000n), 'nothing')
+  expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n, holdsRefused: 0 })
+  expect(await left()).toBe(0n)
+  expect(await world.findings()).toEqual([])
+})
+
+test('where there is no more the hold stays, and where nothing limits an account everything is covered', async () => {
+  const { billing, callHold } = await begin()
+  const other = await billing.hold({ budgets: credits, amount: 9_850n })
+  expect(await callHold.cover(4_000n)).toBe(150n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 2, holdsRefused: 0 })
+  expect(await callHold.cover(4_000n)).toBe(150n)
+  billing.release(other)
+  const free = await begin([])
+  expect(await free.callHold.cover(4_000n)).toBe(4_000n)
+})
+
+test('more that comes when the call is settled already is given back', async () => {
+  const { world, billing, callHold, left } = await begin()
+  const covering = callHold.cover(9_900n)
+  const capturing = callHold.capture(captureRowOf('gen-1', 70n), 'part')
+  await covering
+  await capturing
+  expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n })
+  expect(await left()).toBe(9_930n)
+  expect(await world.findings()).toEqual([])
+})
+
+test('what was added for one item and taken by another is added again', async () => {
+  let added = 0
+  const { billing, callHold } = await begin(credits, ({ billing: taken, grant }) => ({
+    batchId: 'batch_1',
+    customId: 'one',
+    budgets: credits,
+    providerOnly: null,
+    defer: () => undefined,
+    async enlarge(missing) {
+      added += 1
+      await grant(`added-${added}`, missing)
+      // The other item comes first, once.
+      if (added === 1) await taken.hold({ budgets: credits, amount: 600n })
+      return true
+    },
+  }))
+  await billing.hold({ budgets: credits, amount: 9_900n })
+  expect(await callHold.cover(1_000n)).toBe(1_000n)
+  expect(added).toBe(2)
+})

@@ -1,0 +1,327 @@
+import type { CaptureRow, CaptureTry } from '../../billing/ledger/capture-row.ts'
+import { isUncounted, type Metered } from '../../billing/metering/meter.ts'
+import type { Call } from '../../canonical/call.ts'
+import type { Credential } from '../../canonical/credential.ts'
+import type { Deployment, Endpoint } from '../../canonical/endpoint.ts'
+import type { AnswerContext, MeterReading, UpstreamFailure } from '../../canonical/upstream.ts'
+import { modelNamesOf } from '../../catalog/model-ids.ts'
+import { assert } from '../../core/assert.ts'
+import { newGenerationId } from '../../core/ids.ts'
+import type { Exclusion } from '../../routing/exclusion.ts'
+import type { CallOutcome, Permit } from '../../routing/limiter.ts'
+import type { AttemptLine } from '../../telemetry/call-line.ts'
+import { hideSecrets } from '../../transport/credentials.ts'
+import { type CallEnding, type Charge, chargeOf } from './charge.ts'
+import { callerCredential, callerCredentialId } from './caller-login.ts'
+import { beginDebugOf, endDebugOf } from './debug.ts'
+import { operations } from '../operations.ts'
+import { type Attempt, type LostMembers, metadataOf } from './metadata.ts'
+import type { ExecutionDependencies } from '../dependencies.ts'
+import type { CallOwner, Candidate, Prepared } from './prepared.ts'
+import { conversationOf } from './conversation.ts'
+import { providerWords } from './provider-words.ts'
+import type { RequestScope } from './scope.ts'
+import type { Serving } from '../serving.ts'
+
+/** One call on its way: who, what, when, which endpoints were tried. Turns a meter reading into a charge. */
+export class CallState {
+  readonly call: Call
+  readonly scope: RequestScope
+  readonly generationId: string
+  /** What was served when the call began; what is changed later does not concern it. */
+  readonly serving: Serving
+  readonly startedMs: number
+  readonly createdAtMs: number
+  readonly attempts: Attempt[] = []
+  /** Members that are not carried out, whichever provider answers. */
+  readonly #dropped: string[] = []
+  /** What the request lost on its way to the provider that was asked last. */
+  #losses: LostMembers = { dropped: [] }
+  excluded: readonly Exclusion[] = []
+  /** Set by `prepare`. */
+  prepared: Prepared | null = null
+  /** The place at the provider that the running attempt takes. */
+  #permit: Permit | null = null
+  /** How long a batch item has waited for places. */
+  #waitedMs = 0
+  readonly #dependencies: ExecutionDependencies
+
+  constructor(call: Call, scope: RequestScope, dependencies: ExecutionDependencies) {
+    this.call = call
+    this.scope = scope
+    this.#dependencies = dependencies
+    this.serving = dependencies.serving()
+    this.startedMs = dependencies.clock.monotonicMs()
+    this.createdAtMs = dependencies.clock.nowMs()
+    const operation = operations[call.operation]
+    // A stream whose head is already out has told its id.
+    this.generationId =
+      scope.facts.generationId ??
+      newGenerationId(scope.batch ? 'gen-batch' : operation.generationPrefix, this.createdAtMs)
+    scope.facts.generationId = this.generationId
+    scope.facts.operation = operation.name
+    scope.facts.model = call.model
+  }
+
+  noteDropped(name: string): void {
+    this.#dropped.push(name)
+  }
+
+  /** The provider that is asked now does not get these members, or not as they were sent. */
+  noteLosses(losses: LostMembers): void {
+    this.#losses = losses
+  }
+
+  /** Milliseconds since the call began. */
+  elapsedMs(): number {
+    return this.#dependencies.clock.monotonicMs() - this.startedMs
+  }
+
+  /**
+   * Milliseconds left until the call's own deadline. Nobody sits waiting for a batch item: a hundred of them before a
+   * provider that takes one at a time would use up the time of the last ones before they are sent.
+   */
+  remainingMs(): number {
+    const { deadlineMs } = operations[this.call.operation]
+    const ownMs = this.call.kind === 'transcription' ? this.#dependencies.transcriptionMs : null
+    return (ownMs ?? deadlineMs) - this.elapsedMs() + this.#waitedMs
+  }
+
+  /**
+   * Milliseconds for the first byte of an attempt that has begun, of those that the call has left. What comes all at once at the end of the work may take as
+   * long as the call may, and half of that while there is another endpoint to ask.
+   */
+  firstByteMs(remainingMs: number): number {
+    const { firstByteTimeoutMs } = operations[this.call.operation]
+    if (firstByteTimeoutMs !== null) return Math.min(firstByteTimeoutMs, remainingMs)
+    const isLast = this.attempts.length >= (this.prepared?.route.length ?? 0)
+    return isLast ? remainingMs : Math.ceil(remainingMs / 2)
+  }
+
+  beginAttempt(candidate: Candidate): Attempt {
+    const { endpoint } = candidate
+    // It stays so for a caller who leaves before the attempt's end.
+    const line: AttemptLine = {
+      deployment: endpoint.deployment.id,
+      model: endpoint.model,
+      status: null,
+      outcome: 'cancelled',
+      errorType: null,
+      said: null,
+    }
+    const attempt: Attempt = {
+      endpoint,
+      candidate,
+      credential: this.#credentialOf(candidate),
+      startedMs: this.elapsedMs(),
+      headersMs: null,
+      firstTokenMs: null,
+      endedMs: null,
+      againMs: null,
+      status: null,
+      errorType: null,
+      line,
+    }
+    this.attempts.push(attempt)
+    this.scope.facts.tried.push(line)
+    this.scope.facts.model = endpoint.model
+    this.scope.facts.attempts = this.attempts.length
+    return attempt
+  }
+
+  /** The provider has failed, for the log and the metrics. Returns its own words as the log may have them. */
+  noteFailure({ endpoint, credential, status, line }: Attempt, { error }: UpstreamFailure): string | null {
+    line.outcome = 'failed'
+    line.status = status
+    line.errorType = error.type
+    line.said = providerWords(error, this.call, { endpoint, credential })
+    return line.said
+  }
+
+  /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit, else null: it is taken. */
+  takePermit(endpoint: Endpoint): Promise<void> | null {
+    const { signal, priority } = this.scope
+    const permit = this.#dependencies.limiter.acquire(endpoint.deployment, priority, signal)
+    if (permit instanceof Promise) return this.#whenGranted(permit, endpoint.deployment)
+    this.#keep(permit)
+    return null
+  }
+
+  async #whenGranted(permit: Promise<Permit>, deployment: Deployment): Promise<void> {
+    const sinceMs = this.elapsedMs()
+    const { batch } = this.scope
+    const { limiter } = this.#dependencies
+    batch?.onQueued?.({
+      providerName: deployment.providerName,
+      restMs: () => limiter.restMsOf(deployment),
+    })
+    this.#keep(await permit)
+    batch?.onQueued?.(null)
+    if (this.scope.priority === 'batch') this.#waitedMs += this.elapsedMs() - sinceMs
+  }
+
+  #keep(permit: Permit): void {
+    this.#permit = permit
+  }
+
+  /** Gives the place back, with what the call taught about the provider's capacity. More than once does nothing. */
+  releasePermit(outcome: CallOutcome = this.#answered()): void {
+    this.#permit?.release(outcome)
+    this.#permit = null
+  }
+
+  #answered(): CallOutcome {
+    const last = this.attempts.at(-1)
+    if (!last || last.firstTokenMs === null) return { type: 'other' }
+    return { type: 'answered', latencyMs: last.firstTokenMs - last.startedMs }
+  }
+
+  /** The credential itself, of which a candidate has the reference. */
+  #credentialOf({ endpoint, credential }: Candidate): Credential {
+    if (credential.id !== callerCredentialId) return this.serving.credentialOf(endpoint.deployment)
+    const login = callerCredential(endpoint.deployment, this.scope.callerLogin)
+    assert(login, 'a login of the caller was chosen')
+    return login
+  }
+
+  /** What an answer of this candidate must say about itself. */
+  contextOf(candidate: Candidate): AnswerContext {
+    const { endpoint } = candidate
+    const context: AnswerContext = {
+      generationId: this.generationId,
+      model: endpoint.model,
+      provider: endpoint.deployment.providerName,
+      providerSlug: endpoint.deployment.provider,
+      created: Math.floor(this.createdAtMs / 1000),
+      hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
+      modelNames: modelNamesOf(endpoint),
+      parameterNames: this.call.parameters,
+    }
+    const debug = beginDebugOf(this)
+    return debug === null ? context : { ...context, debug }
+  }
+
+  /** Who pays, and what the usage row tells of the request. */
+  owner(): CallOwner {
+    const { principal, batch, requestId } = this.scope
+    return {
+      organizationId: principal.organizationId,
+      workspaceId: principal.workspaceId,
+      memberId: principal.memberId,
+      keyId: principal.keyId,
+      requestId,
+      batchId: batch?.batchId ?? null,
+      customId: batch?.customId ?? null,
+      sessionId: this.call.sessionId,
+      userId: this.call.userId,
+    }
+  }
+
+  /**
+   * What the call is charged for what the meter read, before it is known what is covered of it. An answer that its provider ended as an error costs
+   * nothing, whatever was said before.
+   */
+  chargeFor(attempt: Attempt, reading: MeterReading, ending: CallEnding): Charge {
+    const { candidate, endpoint } = attempt
+    const nowMs = this.elapsedMs()
+    assert(this.prepared, 'what is charged was prepared')
+    const { row, shown, metered, isForNothing } = chargeOf(this.prepared, {
+      candidate,
+      reading,
+      ending,
+      attempts: this.attempts.length,
+      ...(this.attempts.length > 1 ? { tries: this.attempts.map(toTry) } : {}),
+      latencyMs: attempt.firstTokenMs ?? nowMs,
+      generationMs: nowMs - attempt.startedMs,
+    })
+    this.#learn(attempt, metered, ending)
+    if (isForNothing) Object.assign(attempt.line, { outcome: 'failed', errorType: 'provider_failed' })
+    else if (ending === 'completed') attempt.line.outcome = 'answered'
+    this.#note(row, endpoint)
+    return {
+      row,
+      shown: {
+        ...shown,
+        metadata: this.metadata(candidate),
+        metadataAlias: this.scope.metadata === 'openrouter',
+        ...endDebugOf(this, attempt),
+      },
+    }
+  }
+
+  metadata(chosen: Candidate | null): Record<string, unknown> | null {
+    if (this.scope.metadata === 'none' && !this.#hasLostMembers()) return null
+    return metadataOf(
+      {
+        call: this.call,
+        generationId: this.generationId,
+        attempts: this.attempts,
+        excluded: this.excluded,
+        candidates: this.prepared?.route ?? [],
+        chosen,
+        losses: { ...this.#losses, dropped: [...this.#dropped, ...this.#losses.dropped] },
+      },
+      this.scope,
+    )
+  }
+
+  #hasLostMembers(): boolean {
+    const { dropped, approximated = [] } = this.#losses
+    return this.call.dropped.length + this.#dropped.length + dropped.length + approximated.length > 0
+  }
+
+  /** What this call says about later ones: sizes, the endpoint's health, where its conversation lives. */
+  #learn(attempt: Attempt, { usage, source }: Metered, ending: CallEnding): void {
+    const { learning, health, sticky } = this.#dependencies
+    const { endpoint } = attempt
+    learning.record({
+      organizationId: this.scope.principal.organizationId,
+      model: endpoint.model,
+      // What only a provider can count says nothing of how it counts text.
+      estimatedInputTokens: isUncounted(this.call.demand, endpoint) ? 0 : this.call.demand.inputTokens,
+      usage,
+      source,
+      ending,
+    })
+    if (ending !== 'completed') return
+    const firstMs = attempt.firstTokenMs ?? this.elapsedMs()
+    const writingMs = (attempt.endedMs ?? firstMs) - firstMs
+    health.recordSuccess(endpoint, {
+      latencyMs: firstMs - attempt.startedMs,
+      throughput: usage.outputTokens > 0 && writingMs > 0 ? usage.outputTokens / (writingMs / 1000) : null,
+    })
+    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    if (conversation) sticky.remember(conversation, endpoint.id)
+  }
+
+  /** The endpoint this conversation stuck to has failed, not the caller: its next call is routed freely. */
+  releaseConversation(endpoint: Endpoint, { error }: UpstreamFailure): void {
+    if (error.status < 500 && error.type !== 'upstream_rate_limited') return
+    const { sticky } = this.#dependencies
+    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    if (conversation && sticky.endpointOf(conversation) === endpoint.id) sticky.release(conversation)
+  }
+
+  #note(row: CaptureRow, endpoint: Endpoint): void {
+    const { facts } = this.scope
+    facts.provider = endpoint.deployment.id
+    facts.model = endpoint.model
+    facts.inputTokens = row.usage.inputTokens
+    facts.outputTokens = row.usage.outputTokens
+    facts.isEstimated = row.source === 'estimated'
+    facts.isCancelled = row.cancelled
+    facts.costNanocredits = row.costNanocredits
+    const { principal, batch } = this.scope
+    if (batch === null)
+      this.#dependencies.spendTokens(principal, row.usage.inputTokens + row.usage.outputTokens)
+  }
+}
+
+function toTry({ endpoint, status, firstTokenMs, startedMs }: Attempt): CaptureTry {
+  return {
+    provider: endpoint.deployment.providerName,
+    endpoint: endpoint.id,
+    status,
+    ...(firstTokenMs === null ? {} : { latency: Math.round(firstTokenMs - startedMs) }),
+  }
+}

@@ -1,0 +1,61 @@
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import type { UpstreamFailure } from '../../canonical/upstream.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import type { CallOutcome } from '../../routing/limiter.ts'
+import { callerCredentialId } from './caller-login.ts'
+import type { Attempt } from './metadata.ts'
+
+/** What an attempt threw, as a failure of its provider. */
+export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
+  if (thrown instanceof AttemptFailed) return thrown.failure
+  const error = toGatewayError(thrown)
+  // What this process has no room for may pass in a moment, too.
+  const isUpstream =
+    isOwnFault(error) || error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
+  // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
+  return {
+    error,
+    retryElsewhere: isUpstream || (attempt.status === null && isUnsuited(error)),
+    retrySame: isUpstream && error.type !== 'provider_timeout',
+    credentialFault: false,
+    retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,
+  }
+}
+
+/** Nothing of it says anything about a provider. */
+export function isOwnFault({ type }: GatewayError): boolean {
+  return type === 'gateway_overloaded'
+}
+
+/**
+ * Whether a caller's own login has failed, or has used up what it may: the operator's credential has not, so that neither
+ * the deployment's health nor the room that it has for others follows from it.
+ */
+export function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }: Attempt): boolean {
+  if (candidate.credential.id !== callerCredentialId) return false
+  return credentialFault || error.type === 'upstream_rate_limited' || error.type === 'payment_required'
+}
+
+/** Whether only this endpoint refuses what is asked: another one may be able to carry it. */
+export function isUnsuited(error: unknown): error is GatewayError {
+  return (
+    error instanceof GatewayError &&
+    (error.type === 'invalid_request' || error.type === 'no_matching_endpoint')
+  )
+}
+
+/** What a failure says about how much the provider takes. */
+export function capacityOf(failure: UpstreamFailure): CallOutcome {
+  const { type } = failure.error
+  const isRefusal = type === 'upstream_rate_limited' || type === 'provider_overloaded'
+  return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
+}
+
+/** A login that was refused, as its caller may read it. */
+export function asOwn(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
+  if (!failure.credentialFault || !isOwnMatter(failure, attempt)) return failure
+  const { providerName } = attempt.endpoint.deployment
+  const message = `${providerName} refused the login that came with the call in "Authorization"; sign in there again.`
+  const error = new GatewayError('authentication', message, { cause: failure.error.cause })
+  return { ...failure, error, retryElsewhere: false, retrySame: false }
+}

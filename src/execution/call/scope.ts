@@ -1,0 +1,91 @@
+import type { BudgetRef } from '../../billing/billing.ts'
+import type { CaptureRow } from '../../billing/ledger/capture-row.ts'
+import type { Hold } from '../../billing/budgets/hold.ts'
+import type { BodyPieces } from '../../core/body.ts'
+import type { Principal } from '../../canonical/principal.ts'
+import type { CallLine } from '../../telemetry/call-line.ts'
+import type { Attribution } from './prepared.ts'
+
+/** A capture that somebody else makes durable: a batch item's belongs into the transaction of its part. */
+export interface DeferredCapture {
+  hold: Hold
+  row: CaptureRow
+}
+
+/** What the one path needs to know about who asks and how the answer will be used. */
+export interface RequestScope {
+  principal: Principal
+  requestId: string
+  /** Aborted when the caller has left or the gateway gives up. */
+  signal: AbortSignal
+  /** Live calls come before batch items where an upstream is short of room. */
+  priority: 'live' | 'batch'
+  /** Show `headrace_metadata` in the answer, and under the contract's name too. */
+  metadata: 'none' | 'headrace' | 'openrouter'
+  /** A login of the caller's own at the provider, which came beside the gateway's key; null for nearly all calls. */
+  callerLogin?: string | null
+  /** How the application named itself; left out where nobody asked it, as for an item of a batch. */
+  attribution?: Attribution
+  /** Given text of the answer as it comes, where the provider streams it; only transcripts are shown so. */
+  showText?: (text: string) => void
+  /** Null for live calls: the principal's own budgets. A batch names its own. */
+  batch: BatchScope | null
+  /** Facts for the log line and the metrics, filled in on the way. */
+  facts: CallLine
+}
+
+/** What differs for an item of a batch. */
+export interface BatchScope {
+  batchId: string
+  customId: string
+  budgets: readonly BudgetRef[]
+  providerOnly: readonly string[] | null
+  /** Receives the capture in place of the queue that makes captures durable. */
+  defer: (capture: DeferredCapture) => void
+  /**
+   * Moves as much of this amount as there is into the batch's budget, for an item that turned out dearer than its hold.
+   * Resolves with whether all of it was moved. Never rejects.
+   */
+  enlarge?: (missingNanocredits: bigint) => Promise<boolean>
+  /** Told of the deployment while the item waits for a place there, and null once it has one. */
+  onQueued?: (place: QueuedAt | null) => void
+}
+
+/** A deployment that a batch item waits for. */
+export interface QueuedAt {
+  providerName: string
+  /** How long the deployment still rests after it refused calls; 0 when it is only busy. */
+  restMs(): number
+}
+
+/** Facts before anything is known. */
+export function noFacts(): CallLine {
+  return {
+    generationId: null,
+    operation: null,
+    model: null,
+    provider: null,
+    attempts: 0,
+    tried: [],
+    inputTokens: 0,
+    outputTokens: 0,
+    costNanocredits: null,
+    isEstimated: false,
+    uncoveredNanocredits: 0n,
+    isCancelled: false,
+    firstByteMs: null,
+    errorType: null,
+  }
+}
+
+/** An answer ready to be sent. */
+export interface Outcome {
+  generationId: string
+  contentType: string
+  /** The whole, or a pull stream whose `cancel` tells that the caller has left. */
+  body: BodyPieces | ReadableStream<Uint8Array>
+  /** Display name of the provider that answered; empty where the head goes out before one has. */
+  provider: string
+  /** Resolves when the body has ended, whatever way; at once for bytes. */
+  ended: Promise<void>
+}

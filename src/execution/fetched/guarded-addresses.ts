@@ -1,0 +1,75 @@
+import type { TextCall } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { mediaAddressLengthMax } from '../../core/limits/media.ts'
+import {
+  listNamedAddresses,
+  mayNameAddress,
+  type NamedAddress,
+} from '../../formats/text/media/named-addresses.ts'
+import type { ExecutionDependencies } from '../dependencies.ts'
+
+/** Different hosts of one call that are resolved before a server of the operator's own network is sent their addresses. */
+const guardedHostsMax = 20
+
+/** Whether the call must be looked into for addresses: some deployment is guarded, and it may name one. */
+export function mayNeedGuard(call: TextCall, { serving }: ExecutionDependencies): boolean {
+  return serving().hasGuarded && mayNameAddress(call)
+}
+
+/**
+ * The call with why a guarded deployment must not be sent it, where an address in it is not public: a server of the
+ * operator's own network would fetch for a caller what the caller cannot reach. Others may still be sent the call, so
+ * that `callFor` refuses, and not this. The checks are those of what the gateway fetches itself.
+ */
+export async function withCheckedAddresses(
+  call: TextCall,
+  { publicFetch }: ExecutionDependencies,
+): Promise<TextCall> {
+  const addresses = listNamedAddresses(call)
+  if (addresses.length === 0) return call
+  const refusal = tooManyHosts(addresses) ?? (await firstRefusal(addresses, publicFetch))
+  return refusal === null ? call : { ...call, refusedAddress: refusal }
+}
+
+/** Each host is a question to the resolver. */
+function tooManyHosts(addresses: readonly NamedAddress[]): GatewayError | null {
+  const hosts = new Set<string>()
+  for (const { url, field } of addresses) {
+    hosts.add(URL.parse(url ?? '')?.host ?? '')
+    if (hosts.size > guardedHostsMax)
+      return refused(
+        field,
+        `names one of more than ${guardedHostsMax} hosts. Send fewer, or the media itself`,
+      )
+  }
+  return null
+}
+
+async function firstRefusal(
+  addresses: readonly NamedAddress[],
+  publicFetch: ExecutionDependencies['publicFetch'],
+): Promise<unknown> {
+  const hosts = new Map<string, Promise<unknown>>()
+  const checks = await Promise.allSettled(
+    addresses.map(async ({ url, field }) => {
+      if (url === null)
+        throw refused(field, `has more than ${mediaAddressLengthMax} characters. Send the media itself`)
+      const { url: read } = await publicFetch.check(url, field, { what: 'file', hosts })
+      const host = new URL(read).host
+      if (hostAsWritten(url) !== host)
+        throw refused(field, `names its host in a way that servers read differently. Write ${host}`)
+    }),
+  )
+  const failed = checks.find((check) => check.status === 'rejected')
+  return failed === undefined ? null : failed.reason
+}
+
+/** What stands where the host is, without the port that its scheme has anyway. */
+function hostAsWritten(url: string): string {
+  const [, scheme = '', host = ''] = /^(https?):\/\/([^/?#]*)/i.exec(url) ?? []
+  return host.toLowerCase().replace(scheme.toLowerCase() === 'http' ? /:80$/ : /:443$/, '')
+}
+
+function refused(field: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `"${field}" ${problem}.`, { param: field })
+}

@@ -1,0 +1,117 @@
+import type { Demand } from '../../canonical/usage.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { memberParseBytesMax } from '../../core/limits/text.ts'
+import { estimateTokens } from '../../formats/text/text-estimate.ts'
+import { decodeItem } from './batch-item.ts'
+import type { Bulk } from '../../formats/text/operations.ts'
+import { operationOfBatchEndpoint } from '../operations.ts'
+
+/** Frames of items' bodies, everything but the messages, whose demand is remembered, and the bytes of one. */
+export const demandFramesMax = 32
+export const demandFrameBytesMax = 8_192
+
+/** A stretch of bytes: offsets of the first and behind the last. */
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where they lie, those of them that a body has. */
+export type FoundBulks = Readonly<Partial<Record<Bulk['member'], Stretch>>>
+
+/** What all bodies with the same frame demand besides their bulk. */
+interface Frame {
+  before: Buffer
+  after: Buffer
+  demand: Demand | null
+}
+
+/** Up to about this many bytes a loop compares faster than the runtime is called. */
+const comparedBytesMax = 64
+
+/** A model of any name: of what an item demands, nothing depends on it. */
+const someModel = 'model'
+
+/**
+ * What the items of an endpoint demand, as decoding them would say. Items usually differ in one member only, so the rest
+ * of a body, its frame, is decoded when it is seen for the first time.
+ */
+export class ItemDemands {
+  readonly #endpoint: string
+  /** Null for an endpoint that batches do not run. */
+  readonly #bulk: Bulk | null
+  /** The latest first in use; few, because most batches have one. */
+  readonly #frames: Frame[] = []
+
+  /** The endpoint as a batch names it; nothing can be decoded for one that batches do not run. */
+  constructor(endpoint: string) {
+    this.#endpoint = endpoint
+    this.#bulk = operationOfBatchEndpoint(endpoint)?.text?.bulk ?? null
+  }
+
+  /**
+   * What one item demands; null when it cannot be decoded. `body` says where in the item's bytes its body lies, which is
+   * a JSON object, and `found` where its bulk members do; null when that is not known.
+   */
+  of(item: Buffer, body: Stretch, found: FoundBulks | null): Demand | null {
+    const bulk = this.#bulk
+    if (bulk === null) return null
+    const place = found?.[bulk.member]
+    // Most of the items of a batch whose endpoint is not known yet are none of this endpoint's.
+    if (found !== null && place === undefined) return null
+    if (place === undefined || place.end - place.start > memberParseBytesMax)
+      return this.#decode(item.subarray(body.start, body.end))
+    const value = item.subarray(place.start, place.end)
+    if (!bulk.isPlain(value)) return this.#decode(item.subarray(body.start, body.end))
+    const { demand } = this.#frame(item, body, place)
+    return demand && withBytes(demand, { tokens: estimateTokens(value), bytes: value.length })
+  }
+
+  #frame(item: Buffer, body: Stretch, place: Stretch): Frame {
+    for (const known of this.#frames) {
+      const isSame =
+        standsBetween(item, body.start, place.start, known.before) &&
+        standsBetween(item, place.end, body.end, known.after)
+      if (isSame) return known
+    }
+    const frame = this.#newFrame(item.subarray(body.start, place.start), item.subarray(place.end, body.end))
+    const bytes = frame.before.length + frame.after.length
+    if (bytes > demandFrameBytesMax) return frame
+    if (this.#frames.length === demandFramesMax) this.#frames.shift()
+    this.#frames.push(frame)
+    return frame
+  }
+
+  /** Copies its bytes. */
+  #newFrame(before: Uint8Array, after: Uint8Array): Frame {
+    const sample = this.#bulk?.sample ?? Buffer.alloc(0)
+    const demand = this.#decode(Buffer.concat([before, sample, after]))
+    return {
+      before: Buffer.from(before),
+      after: Buffer.from(after),
+      demand: demand && withBytes(demand, { tokens: -estimateTokens(sample), bytes: -sample.length }),
+    }
+  }
+
+  #decode(body: Buffer): Demand | null {
+    try {
+      return decodeItem(this.#endpoint, someModel, body).demand
+    } catch (error) {
+      if (error instanceof GatewayError) return null
+      throw error
+    }
+  }
+}
+
+function withBytes(demand: Demand, added: { tokens: number; bytes: number }): Demand {
+  const { inputTokens, inputBytes = 0 } = demand
+  return { ...demand, inputTokens: inputTokens + added.tokens, inputBytes: inputBytes + added.bytes }
+}
+
+/** Whether exactly these bytes stand between two offsets. */
+function standsBetween(item: Buffer, start: number, end: number, bytes: Buffer): boolean {
+  if (end - start !== bytes.length) return false
+  if (bytes.length > comparedBytesMax) return item.compare(bytes, 0, bytes.length, start, end) === 0
+  for (let at = 0; at < bytes.length; at++) if (item[start + at] !== bytes[at]) return false
+  return true
+}

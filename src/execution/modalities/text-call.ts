@@ -1,0 +1,152 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type { DecodedAnswer, StreamRewriter } from '../../canonical/upstream.ts'
+import { assert } from '../../core/assert.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { inTurns } from '../../core/turns.ts'
+import { isTierMissing } from '../../formats/service-tier.ts'
+import { lostParameters, textAdapter, type TextAdapter, type TextStep } from '../../formats/text/adapter.ts'
+import { chooseInterface, type TextInterface } from '../../formats/text/text-interface.ts'
+import { textInterfacesOf } from '../../providers/define-provider.ts'
+import type { CallState } from '../call/call-state.ts'
+import { streamBody } from '../streams/event-stream.ts'
+import type { Asking, CallHooks } from '../call/call-hooks.ts'
+import { openStream, takeInWhatIsHere, type OpenedStream } from '../streams/opened-stream.ts'
+import type { Candidate } from '../call/prepared.ts'
+import { callFor } from '../fetched/remote-media.ts'
+import type { Outcome } from '../call/scope.ts'
+
+/** A request of so many bytes, its longer texts not counted, is translated in several turns. */
+const steppedBodyBytesMin = 262_144
+
+/** Text, of which only what is heard differs between an answer that is whole and one that is streamed. */
+interface TextKind {
+  call: TextCall
+  answer: DecodedAnswer
+  reader: StreamRewriter
+  heard: unknown
+  outcome: Outcome
+}
+
+interface TextAsking extends Asking<TextKind> {
+  readonly adapter: TextAdapter
+}
+
+const textHooks = {
+  requirements: () => [],
+  ask(candidate: Candidate, { call, state }: { call: TextCall; state: CallState }): TextAsking {
+    const { endpoint } = candidate
+    const asked = interfaceAt(call, candidate, state)
+    return {
+      candidate,
+      adapter: textAdapter(call.format, asked),
+      at: {
+        call: callFor(call, asked.quirks, endpoint.deployment),
+        endpoint,
+        context: state.contextOf(candidate),
+      },
+    }
+  },
+  /** A promise for a large request alone, which is translated in turns. */
+  firstStep(asking: TextAsking, { call }: { call: TextCall }): TextStep | Promise<TextStep> {
+    const { adapter, at } = asking
+    if (!isStepped(call)) return checked(adapter.first(at), asking, call)
+    return inTurns(adapter.firstInSteps(at)).then((step) => checked(step, asking, call))
+  },
+}
+
+/** Chat completions, responses, messages and embeddings in one piece. */
+export const wholeText: CallHooks<TextKind & { heard: DecodedAnswer }> = {
+  ...textHooks,
+  hear(reached) {
+    assert(reached.type === 'answer', 'an answer that is not streamed is whole')
+    return reached.answer
+  },
+  reading: ({ value }) => value.reading,
+  hasShown: () => false,
+  isOwed: () => false,
+  leaves: {
+    type: 'whole',
+    outcome: ({ endpoint, value }, charge, { state }) => ({
+      generationId: state.generationId,
+      contentType: 'application/json',
+      body: value.encode(charge),
+      provider: endpoint.deployment.providerName,
+      ended: Promise.resolve(),
+    }),
+  },
+}
+
+/** The same as events. A caller who leaves pays for what was streamed; an answer that its provider broke off is free. */
+export const streamedText: CallHooks<TextKind & { heard: OpenedStream }> = {
+  ...textHooks,
+  async hear(reached, attempt, { call, state }) {
+    assert(reached.type === 'opened', 'a streamed answer is a body')
+    const opened = await openStream(reached.response, reached.reader, call.demand.choices)
+    attempt.firstTokenMs = state.elapsedMs()
+    await takeInWhatIsHere(opened)
+    return opened
+  },
+  reading: ({ value }) => value.rewriter.reading(),
+  hasShown: ({ rewriter }) => rewriter.hasShownOutput,
+  isOwed: (_opened, ending) => ending === 'cancelled',
+  leaves: {
+    type: 'stream',
+    async open(answering, run) {
+      const { body, ended } = await streamBody(answering, run)
+      const { state } = run
+      return {
+        generationId: state.generationId,
+        contentType: 'text/event-stream',
+        body,
+        provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
+        ended,
+      }
+    },
+  },
+}
+
+/** Whether so much of the request must be read that others have a turn meanwhile. */
+export function isStepped({ document }: TextCall): boolean {
+  return (document.lean ?? document).bytes.length >= steppedBodyBytesMin
+}
+
+function checked<K extends TextKind>(step: TextStep, { candidate }: Asking<K>, call: TextCall): TextStep {
+  if (step.type === 'answer') return step
+  if (isTierMissing(call, step.exchange.dropped)) throw refuseTier(candidate)
+  if (!call.preferences.requireParameters) return step
+  const lost = lostParameters(step.exchange)
+  if (lost.length > 0) {
+    throw new GatewayError(
+      'no_matching_endpoint',
+      `provider.require_parameters: ${candidate.endpoint.deployment.providerName} cannot be sent ${lost.join(', ')}.`,
+      {
+        param: 'provider.require_parameters',
+        metadata: { failed_routing_step: 'provider.require_parameters' },
+      },
+    )
+  }
+  return step
+}
+
+function refuseTier({ endpoint }: Candidate): GatewayError {
+  const { model, deployment } = endpoint
+  return new GatewayError(
+    'no_matching_endpoint',
+    `"service_tier" is one that ${deployment.providerName} does not have for ${model}. Leave it out, or ask for another model.`,
+    { param: 'service_tier', metadata: { failed_routing_step: 'service_tier' } },
+  )
+}
+
+function interfaceAt(
+  { format, parameters }: TextCall,
+  { endpoint }: Candidate,
+  { serving }: CallState,
+): TextInterface {
+  const { deployment, modality } = endpoint
+  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), modality)
+  const { model, upstreamModel, interfaces: listed } = endpoint
+  const asked = { model, upstreamModel, format, parameters, ...(listed && { interfaces: listed }) }
+  const found = chooseInterface(interfaces, asked)
+  if (found) return found
+  throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
+}

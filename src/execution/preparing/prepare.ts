@@ -1,0 +1,167 @@
+import { budgetsOf } from '../../billing/budgets/budget-ids.ts'
+import { holdAmountOf, largestOutput, missingPrices } from '../../billing/metering/hold-amount.ts'
+import type { Hold } from '../../billing/budgets/hold.ts'
+import type { Call } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { formatCredits } from '../../core/money.ts'
+import { callerCredential } from '../call/caller-login.ts'
+import type { CallState } from '../call/call-state.ts'
+import type { ExecutionDependencies } from '../dependencies.ts'
+import type { Begun, Kind, Run } from '../call/call-hooks.ts'
+import { operations } from '../operations.ts'
+import type { Candidate } from '../call/prepared.ts'
+import { adaptFirst, type Held, refusalOf } from './suited-route.ts'
+import { routeCall, routedCallOf } from './route-model.ts'
+
+/**
+ * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
+ * much, the route is cut to the endpoints the balance can pay before the call is refused. Endpoints that cannot carry
+ * what is asked are passed over, and when none is left the caller is told why the first of them cannot, also where the
+ * balance is too small: more money would not help. At once when the money is in memory, as it mostly is.
+ */
+export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K>> {
+  const { state, dependencies, row } = begun
+  if (!dependencies.billing.canAccept()) {
+    throw new GatewayError(
+      'storage_unavailable',
+      'Usage cannot be recorded right now, so no call is made; try again shortly.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
+  }
+  const { call, scope } = state
+  const { principal, batch } = scope
+  const asked = routedCallOf(call, row.requirements(begun.call, state), scope, state.serving)
+  const { ordered, excluded } = routeCall(asked, dependencies)
+  state.excluded = excluded
+  const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
+  const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
+  const all = onlyOwn(ordered.map((endpoint) => candidateOf(endpoint, state, dependencies)))
+  const route = isLimited ? withPrices(call, all, dependencies) : all
+  const amounts = new Map<Candidate, bigint>()
+  const uncountedTokens = dependencies.uncountedInputTokens
+  for (const candidate of route) amounts.set(candidate, mostOf(call, candidate, uncountedTokens))
+  const request = (amount: bigint) =>
+    dependencies.billing.hold({
+      budgets,
+      amount,
+      describe: (available) => describeShortage(call, route, { available, uncountedTokens }),
+    })
+  const adapt = (held: Held) => adaptFirst(held, budgets, begun)
+  const granted = holdFor(route, amounts, request)
+  if (!(granted instanceof Promise)) return adapt(granted)
+  return granted.then(adapt, async (error: unknown) => {
+    throw isShortage(error) ? ((await refusalOf(route, begun)) ?? error) : error
+  })
+}
+
+/** With a login of the caller's own where the deployment takes one, else with the operator's credential. */
+function candidateOf(
+  endpoint: Endpoint,
+  { scope, serving }: CallState,
+  dependencies: ExecutionDependencies,
+): Candidate {
+  const { deployment, model } = endpoint
+  const credential = callerCredential(deployment, scope.callerLogin) ?? serving.credentialOf(deployment)
+  return {
+    endpoint,
+    credential: credential.reference,
+    // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
+    promptRatio: dependencies.learning.promptRatio(scope.principal.organizationId, model),
+  }
+}
+
+/** A caller who pays somewhere by a login of his own is not to pay elsewhere for the same call. */
+function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
+  const own = route.filter(({ credential }) => credential.isByok)
+  return own.length > 0 ? own : route
+}
+
+/** The most a call can cost there. */
+function mostOf(
+  { demand }: Call,
+  { endpoint, credential, promptRatio }: Candidate,
+  uncountedTokens: number,
+): bigint {
+  return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio, uncountedTokens)
+}
+
+// On a prepaid or budgeted account a unit without a price would be spent without a bound.
+function withPrices(
+  call: Call,
+  route: readonly Candidate[],
+  { refusesUnknownPrices }: Pick<ExecutionDependencies, 'refusesUnknownPrices'>,
+): Candidate[] {
+  const missingAt = (endpoint: Endpoint) => missingPrices(call.demand, endpoint, refusesUnknownPrices)
+  const priced = route.filter(
+    ({ endpoint, credential }) => credential.isByok || missingAt(endpoint).length === 0,
+  )
+  const first = route[0]
+  if (priced.length > 0 || !first) return priced
+  const units = missingAt(first.endpoint).join(', ')
+  throw new GatewayError(
+    'no_matching_endpoint',
+    `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,
+    { param: 'model' },
+  )
+}
+
+/** Whether the balance does not cover the hold: nothing was asked of anybody. */
+export function isShortage(error: unknown): boolean {
+  return error instanceof GatewayError && error.type === 'payment_required'
+}
+
+function holdFor(
+  route: readonly Candidate[],
+  amounts: ReadonlyMap<Candidate, bigint>,
+  request: (amount: bigint) => Hold | Promise<Hold>,
+): Held | Promise<Held> {
+  const granted = request(dearest(route, amounts))
+  if (!(granted instanceof Promise)) return { hold: granted, affordable: route, shortage: null }
+  return granted.then(
+    (hold) => ({ hold, affordable: route, shortage: null }),
+    async (error: unknown) => {
+      const available = availableOf(error)
+      const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
+      if (affordable.length === 0 || affordable.length === route.length) throw error
+      const beyond = route.filter((candidate) => !affordable.includes(candidate))
+      const hold = await request(dearest(affordable, amounts))
+      return { hold, affordable, shortage: { error, beyond } }
+    },
+  )
+}
+
+function dearest(route: readonly Candidate[], amounts: ReadonlyMap<Candidate, bigint>): bigint {
+  let most = 0n
+  for (const candidate of route) {
+    const amount = amounts.get(candidate) ?? 0n
+    if (amount > most) most = amount
+  }
+  return most
+}
+
+/** Also of a shortage that is over soon: a cheaper endpoint may be affordable at once. */
+function availableOf(error: unknown): bigint {
+  const available = error instanceof GatewayError ? error.metadata?.['available_nanocredits'] : null
+  if (typeof available !== 'string') throw error
+  return BigInt(available)
+}
+
+function describeShortage(
+  call: Call,
+  route: readonly Candidate[],
+  given: { available: bigint; uncountedTokens: number },
+): string {
+  const { available } = given
+  const fits = route.map(({ endpoint, promptRatio }) =>
+    largestOutput(call.demand, endpoint, { ...given, ratio: promptRatio }),
+  )
+  const largest = Math.max(...fits)
+  const limit = operations[call.operation].text?.outputLimit ?? null
+  if (limit === null) return `${formatCredits(available)} credits are available.`
+  if (largest <= 0)
+    return `${formatCredits(available)} credits are available, which does not cover the prompt alone.`
+  return `${formatCredits(available)} credits are available; with ${limit} at most ${largest} the call would fit.`
+}

@@ -1,0 +1,78 @@
+import { coveredUsage } from '../../billing/metering/covered-usage.ts'
+import { isBeyondLimit } from '../../billing/metering/meter.ts'
+import { costOfUsage } from '../../billing/metering/price.ts'
+import { knownCost, toReportedCounts, type CaptureRow } from '../../billing/ledger/capture-row.ts'
+import type { MeterReading } from '../../canonical/upstream.ts'
+import { freePrice } from '../../canonical/usage.ts'
+import type { CallState } from '../call/call-state.ts'
+import type { CallEnding, Charge } from '../call/charge.ts'
+import type { Attempt } from '../call/metadata.ts'
+import type { CallHold } from '../call/call-hold.ts'
+
+/** What an attempt came to. */
+export interface Ended {
+  attempt: Attempt
+  reading: MeterReading
+  ending: CallEnding
+}
+
+/**
+ * The charge of a call, of which a balance or a limit covers everything. What a provider counts may be more than was held:
+ * thinking beyond the call's limit, files and searches that only the provider reads, or a lie within what a request can
+ * have caused. To hold all that for every call would refuse callers with money enough, and to charge it uncovered would
+ * let a provider's word take a balance below zero. So it is covered when it is known: what is missing is set aside from
+ * what there is then, and what nothing covers is not charged but counted as the operator's loss. The row is then marked as
+ * estimated, beside what the provider reported.
+ */
+export function coveredCharge(state: CallState, callHold: CallHold, ended: Ended): Charge | Promise<Charge> {
+  const { attempt, reading, ending } = ended
+  const charge = state.chargeFor(attempt, reading, ending)
+  const { row } = charge
+  if (row.costNanocredits <= callHold.held.amount || callHold.isUnlimited) return charge
+  const isThinkingBeyond = isBeyondLimit(row.usage, { demand: state.call.demand, endpoint: attempt.endpoint })
+  return callHold.cover(row.costNanocredits).then((nanocredits) => {
+    if (row.costNanocredits <= nanocredits) return charge
+    const bounded = withinCover(charge, { nanocredits, isThinkingBeyond })
+    const { facts } = state.scope
+    facts.inputTokens = bounded.row.usage.inputTokens
+    facts.outputTokens = bounded.row.usage.outputTokens
+    facts.isEstimated = true
+    facts.uncoveredNanocredits = row.costNanocredits - bounded.row.costNanocredits
+    return bounded
+  })
+}
+
+/** The same charge with as much of what was counted as is covered. */
+function withinCover(
+  { row, shown }: Charge,
+  covered: { nanocredits: bigint; isThinkingBeyond: boolean },
+): Charge {
+  const usage = coveredUsage(row.usage, row.price, covered)
+  const counted = costOfUsage(usage, row.price)
+  // A fee alone may be more than is left of what was held for another endpoint.
+  const price = counted.costNanocredits <= covered.nanocredits ? row.price : freePrice
+  const cost = price === row.price ? counted : costOfUsage(usage, price)
+  const bounded: CaptureRow = {
+    ...row,
+    usage,
+    price,
+    source: 'estimated',
+    costNanocredits: cost.costNanocredits,
+    details: {
+      ...row.details,
+      reported: row.details.reported ?? toReportedCounts(row.usage),
+      uncovered_nanocredits: (row.costNanocredits - cost.costNanocredits).toString(),
+    },
+  }
+  return {
+    row: bounded,
+    shown: {
+      ...shown,
+      costNanocredits: knownCost(bounded),
+      promptNanocredits: cost.promptNanocredits,
+      completionNanocredits: cost.completionNanocredits,
+      usage,
+      isEstimated: true,
+    },
+  }
+}
