@@ -16,7 +16,11 @@ import { speech } from './modalities/speech-call.ts'
 import { isStepped, streamedText, wholeText } from './modalities/text-call.ts'
 import { streamTranscript, type StreamedTranscript } from './modalities/transcript-stream.ts'
 import { fetchAudio, knowAudio, type KnownAudio } from './modalities/transcription-audio.ts'
-import { transcription, type TranscriptionKind, type TranscriptionOutcome } from './modalities/transcription-call.ts'
+import {
+  transcription,
+  type TranscriptionKind,
+  type TranscriptionOutcome,
+} from './modalities/transcription-call.ts'
 
 /**
  * The one path, for whoever calls: what a call needs is found, then the call is prepared and made. Rejects with a
