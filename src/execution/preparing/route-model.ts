@@ -8,7 +8,7 @@ import { type Operation, operations } from '../operations.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
 import type { Serving } from '../serving.ts'
 import type { Exclusion } from '../../routing/exclusion.ts'
-import { promptCacheKey } from '../call/conversation.ts'
+import { promptCacheKey } from '../call/conversation-key.ts'
 
 /** Who asks for what, as far as routing is concerned. */
 export interface RoutedCall {
