@@ -95,17 +95,17 @@ const streamOf = (frames: readonly unknown[], end = 'data: [DONE]\n\n') =>
   })
 
 /** The same in two pieces, the first of which is on its way before the second is written. */
-function slowly(whole: Response, waitMs = 100): Response {
+function slowly(quick: Response, waitMs = 100): Response {
   const pieces = new ReadableStream({
     async start(controller) {
-      const [first = '', ...rest] = (await whole.text()).split('\n\n')
+      const [first = '', ...rest] = (await quick.text()).split('\n\n')
       controller.enqueue(new TextEncoder().encode(`${first}\n\n`))
       await Bun.sleep(waitMs)
       controller.enqueue(new TextEncoder().encode(rest.join('\n\n')))
       controller.close()
     },
   })
-  return new Response(pieces, { headers: whole.headers })
+  return new Response(pieces, { headers: quick.headers })
 }
 
 function answerNatively(): void {
@@ -274,17 +274,21 @@ describe('at OpenAI', () => {
 
   test('a model of completions is asked as its caller asks, whole and streamed', async () => {
     const more = { model, prompt: ['Say a', 'Say b'], n: 2, echo: true, logprobs: 1, max_tokens: 4 }
-    const whole = await ask(more)
-    expect([whole.status, at(whole.json, 'choices.3.index')]).toEqual([200, 3])
-    expect(at(whole.json, 'choices.3.text')).toStartWith('Say b')
-    expect(at(whole.json, 'choices.0.logprobs.tokens')).toHaveLength(4)
+    const answered = await ask(more)
+    expect([answered.status, at(answered.json, 'choices.3.index')]).toEqual([200, 3])
+    expect(at(answered.json, 'choices.3.text')).toStartWith('Say b')
+    expect(at(answered.json, 'choices.0.logprobs.tokens')).toHaveLength(4)
     // 2 × 2 tokens of prompt and 4 × 4 of text, at 1.50 and 2.00 USD for a million.
-    expect(at(whole.json, 'usage')).toMatchObject({ prompt_tokens: 4, completion_tokens: 16, cost: 0.000038 })
+    expect(at(answered.json, 'usage')).toMatchObject({
+      prompt_tokens: 4,
+      completion_tokens: 16,
+      cost: 0.000038,
+    })
     const streamed = framesOf((await ask({ ...more, stream: true })).text)
     for (const index of [0, 1, 2, 3]) {
       const pieces = streamed.flatMap((frame) => (at(frame, 'choices.0.index') === index ? [frame] : []))
       const text = pieces.map((frame) => at(frame, 'choices.0.text')).join('')
-      expect(text).toBe(String(at(whole.json, `choices.${index}.text`)))
+      expect(text).toBe(String(at(answered.json, `choices.${index}.text`)))
       expect(at(pieces.at(-1), 'choices.0.finish_reason')).toBe('length')
     }
     expect(streamed.at(-1)).toMatchObject({ usage: { cost: 0.000038 } })

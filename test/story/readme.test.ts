@@ -30,6 +30,8 @@ test('the README has a recipe for every operation', () => {
   for (const path of [
     '/chat/completions',
     '/embeddings',
+    '/rerank',
+    '/completions',
     '/audio/speech',
     '/audio/transcriptions',
     '/organization/settings',

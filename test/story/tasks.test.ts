@@ -65,6 +65,18 @@ test('the page of tasks is the first that the README names, and has what operato
     expect(page).toContain(task)
 })
 
+test('the page of tasks names every provider that reranks, and every one that takes completions as they are', () => {
+  const sectionOf = (title: string) => page.slice(page.indexOf(`## … ${title}`)).split('\n## ')[0] ?? ''
+  const shown = presets.filter(({ isSimulator, slug }) => !isSimulator && slug !== 'custom')
+  const rerankers = shown.filter(({ adapters }) => adapters.rerank !== undefined)
+  const completers = shown.filter(({ adapters }) =>
+    adapters.language?.some(({ format }) => format === 'completions'),
+  )
+  expect([rerankers.length > 5, completers.length > 5]).toEqual([true, true])
+  for (const { name } of rerankers) expect(sectionOf('rerank documents')).toContain(name)
+  for (const { name } of completers) expect(sectionOf('use a client of legacy')).toContain(name)
+})
+
 test('no page names a variable that the gateway refuses, or another name for its key', () => {
   let known = ''
   try {
