@@ -6,10 +6,12 @@ import { hangUps } from './cases/hang-ups.ts'
 import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
+import { peers } from './cases/peers.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
 import { uploads } from './cases/uploads.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
 import { fullScale, quickScale, type Scale } from './harness/scale.ts'
+import { runPairs } from './pairs.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 /** Everything that can be measured, in the order in which it is. */
@@ -28,14 +30,16 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   upload: uploads,
   start: startTimes,
   installed,
+  peers,
 }
 
 const root = join(import.meta.dir, '..')
 const output = join(root, '.bench')
 const baseline = join(import.meta.dir, 'baseline.json')
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
   args: Bun.argv.slice(2),
+  allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
     /** Names of cases, separated by commas. */
@@ -49,9 +53,14 @@ const { values: options } = parseArgs({
   },
 })
 
-process.exit(await run())
+const [command, commit] = positionals
+process.exit(command === 'pairs' ? await runPairs(commit, { only: options.only, output }) : await run())
 
 async function run(): Promise<number> {
+  if (command !== undefined) {
+    console.error(`There is no command "${command}"; there is: pairs COMMIT.`)
+    return 2
+  }
   const names = options.only?.split(',') ?? Object.keys(cases)
   const unknown = names.find((name) => !(name in cases))
   if (unknown !== undefined) {

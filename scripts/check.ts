@@ -64,6 +64,20 @@ async function run(step: Step): Promise<boolean> {
   return code === 0
 }
 
+/** Shows what the last `npm run bench -- pairs` found, so that nobody lands a slower path without having seen it. */
+function printLastPairs(): void {
+  const history = join(root, 'bench', 'history.jsonl')
+  const last = existsSync(history) ? readFileSync(history, 'utf8').trim().split('\n').at(-1) : undefined
+  if (last === undefined) return
+  const { commit, against, ratios } = JSON.parse(last) as {
+    commit: string
+    against: string
+    ratios: Readonly<Record<string, number>>
+  }
+  const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`)
+  console.log(`\nCPU of ${commit} to ${against}: ${shown.join(', ')}`)
+}
+
 const given = new Set(process.argv.slice(2))
 const unknown = [...given].filter((argument) => !['--fix', '--no-test', '--verbose'].includes(argument))
 if (unknown.length > 0) {
@@ -80,5 +94,6 @@ const options = {
 for (const step of stepsFor(options)) {
   if (!(await run(step))) failed.push(step.name)
 }
+printLastPairs()
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
 process.exit(failed.length === 0 ? 0 : 1)

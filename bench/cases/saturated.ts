@@ -1,14 +1,7 @@
 import { saturatedConnections, saturatedStreams } from '../harness/bounds.ts'
 import { megabytes, median } from '../harness/figures.ts'
-import { atMost, fact, failures, notRun, type Report } from '../harness/report.ts'
-import {
-  bareTarget,
-  durableTarget,
-  floorTarget,
-  headraceTarget,
-  peerTarget,
-  type Target,
-} from '../harness/target.ts'
+import { atMost, fact, failures, type Report } from '../harness/report.ts'
+import { bareTarget, durableTarget, floorTarget, headraceTarget, type Target } from '../harness/target.ts'
 import type { Scale } from '../harness/scale.ts'
 import type { World } from '../harness/world.ts'
 import { runWrk } from '../harness/wrk.ts'
@@ -77,14 +70,12 @@ function medians(rounds: readonly Saturated[]): Saturated {
 /** Chat, not streamed, 1 kB each way. */
 export async function saturatedJson(world: World, report: Report, scale: Scale): Promise<void> {
   const question = { reply: 'json-1k', requestBytes: 1000 } as const
-  const peer = peerTarget(world, question)
   const targets = [
     floorTarget(world, question),
     bareTarget(world, question),
     durableTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
     headraceTarget(world.tracked, question.reply, 1000),
-    ...(peer ? [peer] : []),
   ]
   const results = await runChecked('JSON 1 kB', targets, { world, report, scale })
   const own = resultOf(results, 'headrace')
@@ -93,15 +84,6 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
   compare(report, { what: 'JSON 1 kB', key: 'json_1k_of_durable', limit: 1.8, of: durableName }, own, durable)
   compare(report, { what: 'JSON 1 kB', key: 'json_1k' }, own, floor)
   compare(report, { what: 'JSON 1 kB, tracked account', key: 'json_1k_tracked' }, tracked, floor)
-  if (peer) {
-    const ratio = resultOf(results, 'portkey').cpuMicroseconds / own.cpuMicroseconds
-    report.ratios['json_1k_of_peer'] = 1 / ratio
-    report.rows.push(fact('JSON 1 kB: CPU of Portkey', `${ratio.toFixed(1)}× ours`))
-  } else {
-    report.rows.push(
-      notRun('JSON 1 kB: CPU of Portkey', 'reason' in world.peer ? world.peer.reason : 'unknown'),
-    )
-  }
   const { process: gateway } = world.headrace
   report.rows.push(
     atMost('resident under load', megabytes(own.residentBytes), {
@@ -113,20 +95,16 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
     fact('resident of bare Bun, durable', megabytes(resultOf(results, durableName).residentBytes)),
     fact('resident with its launcher', megabytes(gateway.residentBytes())),
   )
-  if (!('reason' in world.peer))
-    report.rows.push(fact('resident of Portkey', megabytes(world.peer.process.residentBytes())))
 }
 
 /** Chat, streamed in 50 chunks. */
 export async function saturatedStream(world: World, report: Report, scale: Scale): Promise<void> {
   const question = { reply: 'sse-50', requestBytes: 1000 } as const
-  const peer = peerTarget(world, question)
   const targets = [
     floorTarget(world, question),
     bareTarget(world, question),
     durableTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
-    ...(peer ? [peer] : []),
   ]
   const results = await runChecked('SSE 50 chunks', targets, { world, report, scale })
   const own = resultOf(results, 'headrace')
@@ -138,7 +116,6 @@ export async function saturatedStream(world: World, report: Report, scale: Scale
     durable,
   )
   compare(report, { what: 'SSE 50 chunks', key: 'sse_50' }, own, resultOf(results, 'nginx'))
-  if (!peer) report.rows.push(notRun('SSE 50 chunks: Portkey', 'answers 500 to every streamed reply here'))
 }
 
 /**

@@ -1,5 +1,5 @@
-/** Longest wait for a program to become ready, in milliseconds; a peer on a busy machine takes a few seconds. */
-export const readyWaitMs = 20_000
+/** Longest wait for a program to become ready, in milliseconds; LiteLLM takes half a minute on a busy machine. */
+export const readyWaitMs = 60_000
 
 /** Longest wait for a program to end by itself before it is killed, in milliseconds. */
 export const stopWaitMs = 10_000
@@ -24,3 +24,9 @@ export const npmWaitMs = 120_000
 
 /** A ratio may be this many times its recorded one before it counts as a regression: what a busy machine adds. */
 export const regressionFactor = 1.25
+
+/** Longest wait for pip, in milliseconds: LiteLLM brings 700 MB. */
+export const pipWaitMs = 600_000
+
+/** Longest wait for the Go compiler, in milliseconds. */
+export const goWaitMs = 300_000

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sparePort, start, untilReady, type Running } from './processes.ts'
-import { replyNames } from './replies.ts'
+import { interfaceOf, replyNames } from './replies.ts'
 
 const root = join(import.meta.dir, '../..')
 
@@ -106,10 +106,11 @@ function providersOf({ staticPort, pacedPort }: Upstreams): object[] {
 }
 
 function provider(id: string, port: number): object {
+  const { preset, version } = interfaceOf(id)
   return {
     id,
-    preset: 'custom',
-    base_url: `http://127.0.0.1:${port}/${id}/v1`,
+    preset,
+    base_url: `http://127.0.0.1:${port}/${id}/${version}`,
     api_key: 'bench-upstream-key',
     discover: false,
     models: [
@@ -118,6 +119,7 @@ function provider(id: string, port: number): object {
         upstream: id,
         prices: { input_per_million: '0.15', output_per_million: '0.60' },
         context_length: 1_000_000,
+        ...(id.startsWith('embeddings') ? { modality: 'embedding' } : {}),
       },
     ],
   }

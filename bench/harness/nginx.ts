@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { start, sparePort, untilReady, type Running } from './processes.ts'
-import { replyNames, writeReplies } from './replies.ts'
+import { isStreamed, replyNames, writeReplies } from './replies.ts'
 
 /** An nginx of the bench. */
 export interface Nginx {
@@ -15,8 +15,8 @@ export async function startUpstream(folder: string): Promise<Nginx> {
   // Static files refuse POST with a 405, and the answer to that 405 is the file.
   const locations = replyNames.map(
     (name) => `
-      location = /${name}/v1/chat/completions { error_page 405 =200 /${name}; return 405; }
-      location = /${name} { root ${replies}; default_type ${name.startsWith('sse') ? 'text/event-stream' : 'application/json'}; }`,
+      location /${name}/ { error_page 405 =200 /${name}; return 405; }
+      location = /${name} { root ${replies}; default_type ${isStreamed(name) ? 'text/event-stream' : 'application/json'}; }`,
   )
   return startNginx(
     'upstream',

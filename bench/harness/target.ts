@@ -1,8 +1,7 @@
 import type { World } from './world.ts'
 import { callerKey, type Headrace } from './headrace.ts'
-import { peerHeaders } from './peer.ts'
 import type { Running } from './processes.ts'
-import { requestOf, type ReplyName } from './replies.ts'
+import { embeddingsRequestOf, isStreamed, messagesRequestOf, requestOf, type ReplyName } from './replies.ts'
 
 /** One request to one program, always the same. */
 export interface Target {
@@ -55,7 +54,7 @@ function passing(
   return {
     path: `/${reply}/v1/chat/completions`,
     headers: { authorization: 'Bearer bench-upstream-key' },
-    body: requestOf(reply, requestBytes, reply.startsWith('sse')),
+    body: requestOf(reply, requestBytes, isStreamed(reply)),
     headrace: null,
   }
 }
@@ -67,24 +66,20 @@ export function headraceTarget(headrace: Headrace, model: string, requestBytes: 
     port: headrace.port,
     path: '/v1/chat/completions',
     headers: { authorization: `Bearer ${callerKey}` },
-    body: requestOf(`bench/${model}`, requestBytes, !model.startsWith('json')),
+    body: requestOf(`bench/${model}`, requestBytes, isStreamed(model)),
     process: headrace.process,
     headrace,
   }
 }
 
-/** Through the peer; null when it is not there or cannot do it. */
-export function peerTarget(world: World, question: Question): Target | null {
-  const { peer } = world
-  const isStream = question.reply.startsWith('sse')
-  if ('reason' in peer || (isStream && !peer.canStream)) return null
-  return {
-    name: 'portkey',
-    port: peer.port,
-    path: '/v1/chat/completions',
-    headers: peerHeaders(world.upstream.port, question.reply),
-    body: requestOf(question.reply, question.requestBytes, isStream),
-    process: peer.process,
-    headrace: null,
-  }
+/** The same by a caller of messages, for which both the request and the answer of a custom upstream are translated. */
+export function messagesTarget(headrace: Headrace, model: ReplyName, requestBytes: number): Target {
+  const chat = headraceTarget(headrace, model, requestBytes)
+  return { ...chat, path: '/v1/messages', body: messagesRequestOf(chat.body) }
+}
+
+/** One embedding through Headrace. */
+export function embeddingsTarget(headrace: Headrace): Target {
+  const chat = headraceTarget(headrace, 'embeddings-1536', 1000)
+  return { ...chat, path: '/v1/embeddings', body: embeddingsRequestOf('bench/embeddings-1536') }
 }

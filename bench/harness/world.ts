@@ -4,7 +4,6 @@ import { startBare, type Bare } from './bare.ts'
 import { startHeadrace, type Headrace, type Upstreams } from './headrace.ts'
 import { startFloor, startUpstream, type Nginx } from './nginx.ts'
 import { startPaced, type Paced } from './paced.ts'
-import { startPeer, type Peer } from './peer.ts'
 
 /** Everything that runs during a bench. */
 export interface World {
@@ -17,14 +16,13 @@ export interface World {
   durable: Bare
   headrace: Headrace
   tracked: Headrace
-  peer: Peer | { reason: string }
   upstreams: Upstreams
   /** Extra programs of single cases; stopped with the rest. */
   stopLater(program: { stop(): Promise<void> }): void
   stop(): Promise<void>
 }
 
-/** Starts upstreams, floor, both accounts of Headrace and the peer. */
+/** Starts upstreams, floor and both accounts of Headrace. */
 export async function startWorld(root: string, bunFlags: readonly string[]): Promise<World> {
   const folder = join(root, 'work')
   rmSync(folder, { recursive: true, force: true })
@@ -50,12 +48,6 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
     const tracked = kept(
       await startHeadrace({ name: 'headrace-tracked', folder, upstreams, isPrepaid: false }),
     )
-    const peer = await startPeer({
-      installFolder: join(root, 'peer'),
-      logFolder: folder,
-      upstreamPort: upstream.port,
-    })
-    if ('process' in peer) toStop.push(peer.process)
     return {
       folder,
       upstream,
@@ -66,7 +58,6 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
       durable,
       headrace,
       tracked,
-      peer,
       stop,
       stopLater: (program) => toStop.push(program),
     }

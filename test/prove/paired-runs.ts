@@ -5,26 +5,14 @@ import { median } from '../../bench/harness/figures.ts'
 import { startBare, type Bare } from '../../bench/harness/bare.ts'
 import { startHeadrace, type Headrace, type Upstreams } from '../../bench/harness/headrace.ts'
 import { startUpstream } from '../../bench/harness/nginx.ts'
-import type { Target } from '../../bench/harness/target.ts'
-import { runWrk } from '../../bench/harness/wrk.ts'
+import { comparePairs, type Compared } from '../../bench/harness/pairs.ts'
 import { combine, notRun, type ProofResult } from './proof.ts'
 
-const pairs = 10
-const secondsPerRun = 2
-const warmSeconds = 8
-const connections = 64
-
-/** Two targets whose CPU is compared: what the second costs of what the first does. */
-export interface Comparison {
+/** What is compared, what it is called in the figure, and the most that the ratio may be. */
+export interface Comparison extends Compared {
   what: string
-  /** What the two are called in the figure. */
   names: readonly [string, string]
-  first: Target
-  second: Target
-  /** The most that the ratio may be. */
   ratioMax: number
-  /** Another process of the version of `first`: what this one differs from it by is the machine's noise, and allowed. */
-  again?: Target
 }
 
 /** Starts what is compared, before the bench's upstream. */
@@ -70,30 +58,8 @@ async function compare(
   { what, names, first, second, ratioMax, again }: Comparison,
   folder: string,
 ): Promise<ProofResult> {
-  const cost = async (target: Target, seconds: number): Promise<number> => {
-    const startMs = target.process.cpuMs()
-    const result = await runWrk(target, { folder, connections, seconds })
-    // The last group of captures belongs to the calls.
-    await Bun.sleep(100)
-    if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
-    return ((target.process.cpuMs() - startMs) * 1000) / result.requests
-  }
-  await cost(first, warmSeconds)
-  await cost(second, warmSeconds)
-  if (again !== undefined) await cost(again, warmSeconds)
-  const noise: number[] = []
-  const ratios: number[] = []
-  const costs: [number[], number[]] = [[], []]
-  for (let pair = 0; pair < pairs; pair += 1) {
-    const early = pair % 2 === 0 ? await cost(first, secondsPerRun) : null
-    const later = await cost(second, secondsPerRun)
-    const earlier = early ?? (await cost(first, secondsPerRun))
-    costs[0].push(earlier)
-    costs[1].push(later)
-    ratios.push(later / earlier)
-    if (again !== undefined) noise.push((await cost(again, secondsPerRun)) / earlier)
-  }
-  const ratio = median(ratios)
+  const figures = await comparePairs({ first, second, ...(again ? { again } : {}) }, folder)
+  const { ratio, ratios, noise } = figures
   const spread = `${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`
   const allowed = Math.max(ratioMax, ...noise)
   const verdict = ratio <= allowed ? 'within' : 'OVER'
@@ -101,7 +67,8 @@ async function compare(
     noise.length === 0
       ? ''
       : `; two of the first ${median(noise).toFixed(3)} (${Math.min(...noise).toFixed(3)} to ${Math.max(...noise).toFixed(3)})`
-  const medians = names.map((name, index) => `${name} ${median(costs[index === 0 ? 0 : 1]).toFixed(1)}`)
+  const costs = [figures.firstMicroseconds, figures.secondMicroseconds]
+  const medians = names.map((name, index) => `${name} ${costs[index]?.toFixed(1)}`)
   const figure = `${what}: ${ratio.toFixed(3)} (${spread}), ${verdict} ${ratioMax}; median µs ${medians.join(', ')}${noted}`
   return { status: ratio <= allowed ? 'PASS' : 'FAIL', figures: [figure] }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { whyNoRecordings } from '../../recordings/recorded.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { notRun, type Proof, type ProofResult } from '../proof.ts'
-import { checkOut } from '../earlier-versions.ts'
+import { checkOut } from '../../../bench/harness/checkout.ts'
 
 /** The last version before files were moved. */
 const versionBeforeTheMoves = '3d7b177ee93eed904b3d1836a0d2a39679bd52d1'

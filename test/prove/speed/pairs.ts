@@ -2,7 +2,8 @@ import { headraceTarget } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
-import { checkOut, versionOfSecondAttack } from '../earlier-versions.ts'
+import { checkOut } from '../../../bench/harness/checkout.ts'
+import { versionOfSecondAttack } from '../earlier-versions.ts'
 
 /** For this issue and the next together. */
 const ratioMax = 1.02

@@ -2,7 +2,8 @@ import { headraceTarget } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
-import { checkOut, versionOfFirstAttack } from '../earlier-versions.ts'
+import { checkOut } from '../../../bench/harness/checkout.ts'
+import { versionOfFirstAttack } from '../earlier-versions.ts'
 
 /** What a call may cost of what it cost before. */
 const ratioMax = 1.05

@@ -2,7 +2,8 @@ import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
-import { checkOut, versionOfOneFormat } from '../earlier-versions.ts'
+import { checkOut } from '../../../bench/harness/checkout.ts'
+import { versionOfOneFormat } from '../earlier-versions.ts'
 
 /** What the issue asks of each, in one run. */
 const ratiosMax = { json: 0.85, stream: 1, translated: 2.5 } as const

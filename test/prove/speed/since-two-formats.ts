@@ -3,7 +3,8 @@ import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs, type Starter } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
-import { checkOut, versionOfTwoFormats } from '../earlier-versions.ts'
+import { checkOut } from '../../../bench/harness/checkout.ts'
+import { versionOfTwoFormats } from '../earlier-versions.ts'
 
 /** What the issue asks: of a body with an image to copying it, and of everything else to before. */
 const ratiosMax = { image: 4, before: 1.05 } as const

@@ -1,0 +1,61 @@
+import { median } from './figures.ts'
+import type { Target } from './target.ts'
+import { runWrk } from './wrk.ts'
+
+const pairs = 10
+const secondsPerRun = 2
+const warmSeconds = 8
+const connections = 64
+
+/** Two targets whose CPU is compared: what the second costs of what the first does. */
+export interface Compared {
+  first: Target
+  second: Target
+  /** Another process of the version of `first`: what this one differs from it by is the machine's noise. */
+  again?: Target
+}
+
+/** What ten interleaved pairs showed; costs are medians in microseconds of CPU a request. */
+export interface PairFigures {
+  ratio: number
+  ratios: readonly number[]
+  /** Of two processes of the same version; empty without `again`. */
+  noise: readonly number[]
+  firstMicroseconds: number
+  secondMicroseconds: number
+}
+
+/** Loads both in turn, so that what disturbs the machine disturbs both. Throws when one answers nothing. */
+export async function comparePairs({ first, second, again }: Compared, folder: string): Promise<PairFigures> {
+  const cost = async (target: Target, seconds: number): Promise<number> => {
+    const startMs = target.process.cpuMs()
+    const result = await runWrk(target, { folder, connections, seconds })
+    // The last group of captures belongs to the calls.
+    await Bun.sleep(100)
+    if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
+    if (result.failures > 0) throw new Error(`${target.name} failed ${result.failures} of ${result.requests}`)
+    return ((target.process.cpuMs() - startMs) * 1000) / result.requests
+  }
+  await cost(first, warmSeconds)
+  await cost(second, warmSeconds)
+  if (again !== undefined) await cost(again, warmSeconds)
+  const noise: number[] = []
+  const ratios: number[] = []
+  const costs: [number[], number[]] = [[], []]
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const early = pair % 2 === 0 ? await cost(first, secondsPerRun) : null
+    const later = await cost(second, secondsPerRun)
+    const earlier = early ?? (await cost(first, secondsPerRun))
+    costs[0].push(earlier)
+    costs[1].push(later)
+    ratios.push(later / earlier)
+    if (again !== undefined) noise.push((await cost(again, secondsPerRun)) / earlier)
+  }
+  return {
+    ratio: median(ratios),
+    ratios,
+    noise,
+    firstMicroseconds: median(costs[0]),
+    secondMicroseconds: median(costs[1]),
+  }
+}

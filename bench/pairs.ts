@@ -1,0 +1,119 @@
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkOut, hasChanges, shortCommit } from './harness/checkout.ts'
+import { median } from './harness/figures.ts'
+import { startHeadrace, type Headrace } from './harness/headrace.ts'
+import { startUpstream } from './harness/nginx.ts'
+import { comparePairs, type PairFigures } from './harness/pairs.ts'
+import { machineFacts } from './harness/report.ts'
+import { embeddingsTarget, headraceTarget, messagesTarget, type Target } from './harness/target.ts'
+
+/** What is compared with a commit, by name. */
+const rows: Readonly<Record<string, (gateway: Headrace) => Target>> = {
+  json: (gateway) => headraceTarget(gateway, 'json-1k', 1000),
+  stream: (gateway) => headraceTarget(gateway, 'sse-50', 1000),
+  'chat-to-messages': (gateway) => headraceTarget(gateway, 'messages-1k', 1000),
+  'chat-to-messages-stream': (gateway) => headraceTarget(gateway, 'messages-50', 1000),
+  'chat-to-gemini-stream': (gateway) => headraceTarget(gateway, 'gemini-50', 1000),
+  'messages-to-chat': (gateway) => messagesTarget(gateway, 'json-1k', 1000),
+  'messages-to-chat-stream': (gateway) => messagesTarget(gateway, 'sse-50', 1000),
+  embeddings: embeddingsTarget,
+  'json-100k': (gateway) => headraceTarget(gateway, 'json-100k', 100_000),
+}
+
+/** The most that a row may cost of what it cost before; beyond, the decision record of the change says why. */
+const ratioMax = 1.03
+
+const history = join(import.meta.dir, 'history.jsonl')
+
+/**
+ * `npm run bench -- pairs COMMIT`: this checkout against a commit, row by row in ten interleaved pairs, beside two
+ * processes of the commit itself, whose difference is the machine's. Adds a line to `bench/history.jsonl`, unless some
+ * rows were left out. The exit code is 1 when a row costs more than `ratioMax` and more than that difference.
+ */
+export async function runPairs(
+  commit: string | undefined,
+  { only, output }: { only: string | undefined; output: string },
+): Promise<number> {
+  const names = only?.split(',') ?? Object.keys(rows)
+  const unknown = names.find((name) => !(name in rows))
+  const before = commit === undefined ? null : shortCommit(commit)
+  const root = before === null ? null : checkOut(before)
+  if (root === null || unknown !== undefined) {
+    console.error(
+      unknown === undefined
+        ? 'Name a commit of this repository: npm run bench -- pairs COMMIT [--only ROW,ROW]'
+        : `There is no row "${unknown}"; the rows are ${Object.keys(rows).join(', ')}.`,
+    )
+    return 2
+  }
+  const found = await measure(names, root, join(output, 'pairs'))
+  if (only === undefined) appendFileSync(history, `${JSON.stringify(entryOf(before, found))}\n`)
+  const slower = found.filter(([, figures]) => isSlower(figures)).map(([name]) => name)
+  if (slower.length > 0) console.log(`\nMore than ${ratioMax} × before: ${slower.join(', ')}.`)
+  return slower.length === 0 ? 0 : 1
+}
+
+type Found = readonly (readonly [name: string, figures: PairFigures])[]
+
+async function measure(names: readonly string[], root: string, folder: string): Promise<Found> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const upstream = await startUpstream(folder)
+    stops.push(() => upstream.process.stop())
+    // Nothing is asked of the paced upstream here; its models only stand in the configuration.
+    const upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
+    const gateway = async (name: string, from?: string): Promise<Headrace> => {
+      const started = await startHeadrace({
+        name,
+        folder,
+        upstreams,
+        isPrepaid: true,
+        ...(from ? { root: from } : {}),
+      })
+      stops.push(() => started.process.stop())
+      return started
+    }
+    const old = await gateway('before', root)
+    const again = await gateway('before-again', root)
+    const current = await gateway('now')
+    const found: [string, PairFigures][] = []
+    for (const name of names) {
+      const targetOf = rows[name]
+      if (targetOf === undefined) continue
+      const compared = { first: targetOf(old), second: targetOf(current), again: targetOf(again) }
+      const figures = await comparePairs(compared, folder)
+      console.log(lineOf(name, figures))
+      found.push([name, figures])
+    }
+    return found
+  } finally {
+    for (const stop of stops.toReversed()) await stop()
+  }
+}
+
+function isSlower({ ratio, noise }: PairFigures): boolean {
+  return ratio > Math.max(ratioMax, ratioMax * median(noise))
+}
+
+function lineOf(name: string, { ratio, ratios, noise, firstMicroseconds, secondMicroseconds }: PairFigures) {
+  const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
+  const costs = `${firstMicroseconds.toFixed(0)} → ${secondMicroseconds.toFixed(0)} µs of CPU`
+  return `${name.padEnd(24)} ${ratio.toFixed(3)} × (${spread}), ${costs}; two of the commit ${median(noise).toFixed(3)}`
+}
+
+function entryOf(against: string | null, found: Found): object {
+  const each = (figureOf: (figures: PairFigures) => number) =>
+    Object.fromEntries(found.map(([name, figures]) => [name, figureOf(figures)]))
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: `${shortCommit('HEAD') ?? 'unknown'}${hasChanges() ? ' and changes' : ''}`,
+    against,
+    ratios: each(({ ratio }) => Math.round(ratio * 1000) / 1000),
+    noise: each(({ noise }) => Math.round(median(noise) * 1000) / 1000),
+    microseconds: each(({ secondMicroseconds }) => Math.round(secondMicroseconds)),
+    machine: machineFacts(),
+  }
+}
