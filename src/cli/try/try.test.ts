@@ -82,7 +82,7 @@ test('a gateway that serves no model fails nothing it cannot try, and restores t
   const context = recordingContext({ port: server.port ?? 0, env })
   expect(await runCommand(['try'], context)).toBe(0)
   expect(context.output()).toContain('on → off → on (as it was)')
-  expect(context.output()).toContain('Everything worked (6 left out).')
+  expect(context.output()).toContain('Everything worked (7 left out).')
   expect(changes).toHaveLength(2)
   await server.stop(true)
 })
