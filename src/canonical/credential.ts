@@ -22,5 +22,7 @@ export interface CredentialReference {
 export interface UpstreamTarget {
   /** Without a trailing slash. */
   baseUrl: string
+  /** Requests to it go through the runtime's own HTTP client; absent where the transport chooses. */
+  client?: 'fetch'
   credential: Credential
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { ResourceIntent, ResourceKind } from './resource-notes.ts'
 import type {
   AnswerContext,
+  ResponseHeaders,
   UpstreamErrorResponse,
   UpstreamFailure,
   UpstreamReply,
@@ -36,7 +37,7 @@ export interface Exchange {
  */
 export type Step<State, Answer, Reader> =
   | { type: 'send'; exchange: Exchange; state: State }
-  | { type: 'stream'; exchange: Exchange; open(context: AnswerContext, headers: Headers): Reader }
+  | { type: 'stream'; exchange: Exchange; open(context: AnswerContext, headers: ResponseHeaders): Reader }
   | { type: 'answer'; answer: Answer }
 
 /**

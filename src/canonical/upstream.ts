@@ -22,6 +22,11 @@ export interface UpstreamRequest {
   body: BodyPieces | StreamedBody | null
 }
 
+/** The headers of an upstream's answer. Names are asked for in lower case; the values of one name are joined by commas. */
+export interface ResponseHeaders extends Iterable<[name: string, value: string]> {
+  get(name: string): string | null
+}
+
 /** Stages of an attempt, by the names that callers see. */
 export type StageMark =
   | 'adapter_request'
@@ -169,7 +174,7 @@ export type StreamStage = 'running' | 'accounted' | 'terminated' | 'failed'
 /** An unsuccessful response, and the parts of the request that help to explain it. */
 export interface UpstreamErrorResponse {
   status: number
-  headers: Headers
+  headers: ResponseHeaders
   body: Uint8Array
   /** The model as the caller named it, for messages. */
   requestedModel: string
@@ -181,7 +186,7 @@ export interface UpstreamErrorResponse {
 
 /** A successful response that was read to its end. */
 export interface UpstreamReply {
-  headers: Headers
+  headers: ResponseHeaders
   bytes: Uint8Array
 }
 

@@ -1,7 +1,8 @@
+import type { ResponseHeaders } from '../canonical/upstream.ts'
 import { retryAfterMsMax } from '../core/limits/text.ts'
 
 /** The wait that the provider names, in milliseconds and bounded; null when it names none or an invalid one. */
-export function readRetryAfter(headers: Headers): number | null {
+export function readRetryAfter(headers: ResponseHeaders): number | null {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return bounded(exact)
   return waitOf(headers.get('retry-after') ?? '', headers)
@@ -12,7 +13,7 @@ export function readRetryAfter(headers: Headers): number | null {
  * headers say that nothing remains; null when no header says when. Providers name such headers
  * `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-reset` and the like.
  */
-export function readLimitReset(headers: Headers): number | null {
+export function readLimitReset(headers: ResponseHeaders): number | null {
   let longestMs: number | null = null
   for (const [name, value] of headers) {
     if (!remainingPattern.test(name) || Number(value) > 0 || value.trim() === '') continue
@@ -25,7 +26,7 @@ export function readLimitReset(headers: Headers): number | null {
 const remainingPattern = /ratelimit(?:-[a-z-]+)?-remaining(?:-|$)/
 
 /** A duration such as `6m0s`, seconds, seconds since 1970, or a date. */
-function waitOf(given: string, headers: Headers): number | null {
+function waitOf(given: string, headers: ResponseHeaders): number | null {
   const text = given.trim()
   if (/^\d+(?:\.\d+)?$/.test(text)) {
     const seconds = Number(text)
@@ -46,7 +47,7 @@ const durationPattern = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d
 const epochSecondsMin = 1_000_000_000
 
 /** The wait is measured from the provider's own clock, which the answer's `date` header has. */
-function untilMs(momentMs: number, headers: Headers): number | null {
+function untilMs(momentMs: number, headers: ResponseHeaders): number | null {
   const waitMs = momentMs - Date.parse(headers.get('date') ?? '')
   return Number.isFinite(waitMs) && waitMs >= 0 ? bounded(waitMs) : null
 }

@@ -25,8 +25,8 @@ export function streamPieces(pieces: BodyPieces): StreamedBody {
   }
 }
 
-/** Joins small pieces, because each slice costs a turn of the event loop, and cuts large ones. */
-function* slicesOf(pieces: BodyPieces): Generator<Uint8Array, undefined> {
+/** A body as slices. Joins small pieces, because each slice costs a turn of the event loop, and cuts large ones. */
+export function* slicesOf(pieces: BodyPieces): Generator<Uint8Array, undefined> {
   let small: BodyPiece[] = []
   let length = 0
   for (const piece of pieces) {

@@ -1,3 +1,4 @@
+import type { ResponseHeaders } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 
 /** One read of a body, as a stream reader gives it. */
@@ -16,14 +17,14 @@ export interface ReadWholeOptions {
   limitBytes: number
   /** True: the rest is dropped. False: a larger body is a failure. */
   cutOff: boolean
-  headers: Headers
+  headers: ResponseHeaders
 }
 
 /** Reads a body as one piece. Unless it was read to its end, it is cancelled. */
 export async function readWhole(body: UpstreamBody, options: ReadWholeOptions): Promise<Uint8Array> {
   const { limitBytes, cutOff } = options
   if (!cutOff && Number(options.headers.get('content-length') ?? 0) > limitBytes)
-    throw tooLarge(body, limitBytes)
+    throw refused(body, limitBytes)
   const pieces: Uint8Array[] = []
   let length = 0
   for (;;) {
@@ -32,7 +33,7 @@ export async function readWhole(body: UpstreamBody, options: ReadWholeOptions): 
     pieces.push(value)
     length += value.length
     if (length <= limitBytes) continue
-    if (!cutOff) throw tooLarge(body, limitBytes)
+    if (!cutOff) throw refused(body, limitBytes)
     body.cancel()
     break
   }
@@ -41,7 +42,12 @@ export async function readWhole(body: UpstreamBody, options: ReadWholeOptions): 
   return whole.length > limitBytes ? whole.subarray(0, limitBytes) : whole
 }
 
-function tooLarge(body: UpstreamBody, limitBytes: number): GatewayError {
+function refused(body: UpstreamBody, limitBytes: number): GatewayError {
   body.cancel()
+  return tooLarge(limitBytes)
+}
+
+/** A successful answer is larger than whoever asked can take. */
+export function tooLarge(limitBytes: number): GatewayError {
   return new GatewayError('provider_failed', `The provider's answer is longer than ${limitBytes} bytes.`)
 }

@@ -5,7 +5,7 @@ import type {
   ResourceListing,
   ResourcePage,
 } from '../../canonical/resource-notes.ts'
-import type { UpstreamRequest } from '../../canonical/upstream.ts'
+import type { ResponseHeaders, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'
 import { readRetryAfter } from '../../formats/retry-after.ts'
@@ -38,7 +38,7 @@ export interface RemovalPlace {
 /** A provider's response to a request of a removal, read. */
 export interface RemovalResponse {
   status: number
-  headers: Headers
+  headers: ResponseHeaders
   bytes: Uint8Array
 }
 
@@ -160,7 +160,7 @@ class Sender {
   }
 }
 
-function checkStatus(status: number, headers: Headers): void {
+function checkStatus(status: number, headers: ResponseHeaders): void {
   if (status >= 200 && status < 300) return
   throw new RemovalFailed(`the provider answered ${status}`, readRetryAfter(headers) ?? 0)
 }

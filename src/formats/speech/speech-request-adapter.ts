@@ -2,7 +2,7 @@ import type { SpeechAdapter, SpeechReader } from '../../canonical/audio.ts'
 import type { BodyPieces } from '../../core/body.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { CallAt } from '../../canonical/steps.ts'
-import type { AnswerContext } from '../../canonical/upstream.ts'
+import type { AnswerContext, ResponseHeaders } from '../../canonical/upstream.ts'
 import { isRecord } from '../../json/values.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
@@ -36,7 +36,7 @@ export interface SpeechRequestForm {
   reserved?: readonly string[]
   /** Writes a body that is not JSON. In a JSON body, `clipMark` stands for a clip. */
   encode?: (body: Members, asked: AskedSpeech) => { contentType: string; pieces: BodyPieces } | null
-  open(asked: AskedSpeech, response: { context: AnswerContext; headers: Headers }): SpeechReader
+  open(asked: AskedSpeech, response: { context: AnswerContext; headers: ResponseHeaders }): SpeechReader
 }
 
 /**

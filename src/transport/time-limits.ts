@@ -1,0 +1,71 @@
+import { Alarms, type Alarm } from '../core/alarms.ts'
+import type { Clock } from '../core/clock.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { deadlinePassed, stalled, timedOut } from './exchange-errors.ts'
+import type { SendOptions } from './http-client.ts'
+
+/** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
+const upstreamIdleMs = 300_000
+
+/** Shared by all exchanges, so that an ordinary exchange sets no timer of its own. */
+const alarms = new Alarms()
+
+/** Watches all time limits of one exchange with one alarm, and calls `onExceeded` for the first that is exceeded. */
+export class TimeLimits {
+  readonly #options: SendOptions
+  readonly #clock: Clock
+  readonly #onExceeded: (error: GatewayError) => void
+  readonly #startedAtMs: number
+  #alarm: Alarm | null = null
+  #hasHead = false
+  #readSinceMs = -1
+
+  /** Begins to watch. */
+  constructor(options: SendOptions, clock: Clock, onExceeded: (error: GatewayError) => void) {
+    this.#options = options
+    this.#clock = clock
+    this.#onExceeded = onExceeded
+    this.#startedAtMs = clock.monotonicMs()
+    this.#watch(this.#startedAtMs)
+  }
+
+  /** The head of the answer has arrived. */
+  onHead(): void {
+    this.#hasHead = true
+  }
+
+  /** A read waits for the upstream from now on, or goes on waiting after a part has come. */
+  onWait(): void {
+    this.#readSinceMs = this.#clock.monotonicMs()
+  }
+
+  /** No read waits, so the upstream cannot be at fault. */
+  onRead(): void {
+    this.#readSinceMs = -1
+  }
+
+  stop(): void {
+    if (this.#alarm !== null) alarms.callOff(this.#alarm)
+  }
+
+  /**
+   * Sets the alarm to the earliest time at which a limit could be exceeded; then it checks what has happened since. So an
+   * ordinary exchange sets it once and never moves it.
+   */
+  #watch(nowMs: number): void {
+    const { deadlineMs, firstByteTimeoutMs, idleTimeoutMs = upstreamIdleMs } = this.#options
+    const spentMs = nowMs - this.#startedAtMs
+    let leftMs = deadlineMs - spentMs
+    if (leftMs <= 0) return this.#onExceeded(deadlinePassed())
+    if (this.#hasHead) {
+      // Only an open read can stall: when the caller reads slowly, no read is open, and the upstream is not at fault.
+      const silentMs = this.#readSinceMs < 0 ? 0 : nowMs - this.#readSinceMs
+      if (silentMs >= idleTimeoutMs) return this.#onExceeded(stalled())
+      leftMs = Math.min(leftMs, idleTimeoutMs - silentMs)
+    } else {
+      if (spentMs >= firstByteTimeoutMs) return this.#onExceeded(timedOut())
+      leftMs = Math.min(leftMs, firstByteTimeoutMs - spentMs, idleTimeoutMs)
+    }
+    this.#alarm = alarms.set(leftMs, () => this.#watch(this.#clock.monotonicMs()))
+  }
+}
