@@ -141,6 +141,12 @@ const providerSchema = z.strictObject({
   region: z.string().min(1).max(64).optional(),
   weight: z.number().positive().max(1000).default(1),
   concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
+  client: z
+    .enum(['fetch'])
+    .optional()
+    .describe(
+      'The HTTP client for requests to it: `fetch` is the runtime’s own, for a server whose answers the gateway’s stricter client refuses. Left out, the gateway’s own is used, except through an outbound proxy',
+    ),
   caller_logins: z
     .boolean()
     .optional()

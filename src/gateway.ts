@@ -53,7 +53,8 @@ import { registerGauges } from './telemetry/gauges.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
-import { createTransport, type Transport } from './transport/http-client.ts'
+import { createTransport } from './transport/http-client.ts'
+import type { Transport } from './transport/exchange.ts'
 import { createPublicFetch } from './transport/public-fetch.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
 import {
@@ -204,7 +205,7 @@ async function createProviders(
     ? [simulatorSettings(simulator.url)]
     : config.providers
   const sources = configured.map(toDeploymentSource)
-  const transport = createTransport({ clock, descriptors })
+  const transport = createTransport({ clock, descriptors, environment: processEnvironment() })
   const priceLists = createPriceListsRepository(database)
   const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
   const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)

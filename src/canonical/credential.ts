@@ -23,6 +23,6 @@ export interface UpstreamTarget {
   /** Without a trailing slash. */
   baseUrl: string
   /** Requests to it go through the runtime's own HTTP client; absent where the transport chooses. */
-  client?: 'fetch'
+  client?: 'fetch' | undefined
   credential: Credential
 }

@@ -39,6 +39,8 @@ export interface Deployment {
   providerName: string
   /** Without a trailing slash. Never shown to callers. */
   baseUrl: string
+  /** As in its targets. */
+  client?: 'fetch' | undefined
   /**
    * Set when a caller's own provider login may be passed on; has the headers that go with it. Only the provider's
    * official host gets a login, and only when the operator allows it.

@@ -23,6 +23,7 @@ export interface ProviderSettings {
   region?: string | undefined
   weight: number
   concurrency?: number | undefined
+  client?: 'fetch' | undefined
   caller_logins?: boolean | undefined
   cache_marks?: boolean | undefined
   max_tokens_field?: 'max_tokens' | 'max_completion_tokens' | undefined
@@ -58,6 +59,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     // Several servers of the operator's own differ by the names that the operator gave them.
     providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
+    ...(provider.client === undefined ? {} : { client: provider.client }),
     ...callerLoginsOf(provider, preset),
     ...(isGuarded(provider, preset) ? { isGuarded: true } : {}),
     ...(provider.cache_marks === true ? { takesCacheMarks: true } : {}),
@@ -99,7 +101,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
 
 /** The target for questions to a deployment about itself, with the operator's credential. */
 export function targetOf({ deployment, credential }: ConfiguredDeployment): UpstreamTarget {
-  return { baseUrl: deployment.baseUrl, credential }
+  return { baseUrl: deployment.baseUrl, client: deployment.client, credential }
 }
 
 /** The operator may write the URL of its own server as its other clients need it: without the path of the version. */

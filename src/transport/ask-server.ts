@@ -1,6 +1,6 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
-import type { Transport } from './http-client.ts'
+import type { Transport } from './exchange.ts'
 
 /** A request to a server for facts about itself. */
 export interface ServerQuestion {

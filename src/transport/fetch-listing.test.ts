@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fetchListing, listingPagesMax } from './fetch-listing.ts'
-import type { Transport } from './http-client.ts'
+import type { Transport } from './exchange.ts'
 
 function askOf(pages: (path: string) => unknown) {
   const paths: string[] = []

@@ -1,7 +1,7 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import { recordOrEmpty } from '../json/values.ts'
-import type { Transport } from './http-client.ts'
+import type { Transport } from './exchange.ts'
 
 /** Pages of one provider's model listing that are read; the largest public one has two. */
 export const listingPagesMax = 20

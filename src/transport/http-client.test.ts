@@ -7,13 +7,17 @@ import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { testTls } from '../../test/support/test-tls.ts'
-import { createTransport, type SendOptions, type UpstreamResponse } from './http-client.ts'
+import { createTransport } from './http-client.ts'
+import type { SendOptions, UpstreamResponse } from './exchange.ts'
 
 /** Each must pass all of this. Under TLS the suite runs in a process of its own, which trusts the certificate. */
-const clients = [{ name: 'sockets' }, { name: 'fetch', client: 'fetch' }] as const
+const clients = [
+  { name: 'sockets', choice: {} },
+  { name: 'fetch', choice: { client: 'fetch' } },
+] as const
 const tls = testTls()
 const scheme = tls === null ? 'http' : 'https'
-const listening = tls === null ? {} : { tls }
+const underTls = tls === null ? {} : { tls }
 const encoder = new TextEncoder()
 const stops: (() => void)[] = []
 afterAll(() => {
@@ -30,7 +34,7 @@ function rawUpstream(
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
-    ...listening,
+    ...underTls,
     socket: {
       data(socket, data) {
         requests.push(data.toString())
@@ -44,7 +48,7 @@ function rawUpstream(
 }
 
 function httpUpstream(fetch: (request: Request) => Response | Promise<Response>) {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, ...listening, fetch })
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, ...underTls, fetch })
   stops.push(() => void server.stop(true))
   return `${scheme}://127.0.0.1:${server.port}/v1`
 }
@@ -71,7 +75,7 @@ const within = (promise: Promise<unknown>, ms: number) =>
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 
-describe.each(clients)('by $name', ({ name: _, ...choice }) => {
+describe.each(clients)('by $name', ({ choice }) => {
   const transport = createTransport({ clock: systemClock })
 
   function targetAt(baseUrl: string): UpstreamTarget {

@@ -2,7 +2,7 @@ import { Alarms, type Alarm } from '../core/alarms.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { deadlinePassed, stalled, timedOut } from './exchange-errors.ts'
-import type { SendOptions } from './http-client.ts'
+import type { SendOptions } from './exchange.ts'
 
 /** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
 const upstreamIdleMs = 300_000

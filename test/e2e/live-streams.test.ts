@@ -63,13 +63,17 @@ async function open(body: unknown): Promise<{ response: Response; reader: BodyRe
 }
 
 async function readUntil(reader: BodyReader, text: string): Promise<string> {
-  let seen = ''
-  while (!seen.includes(text)) {
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  // The text may be cut between two reads.
+  for (let end = ''; !end.includes(text);) {
     const { done, value } = await reader.read()
-    if (done) return seen
-    seen += new TextDecoder().decode(value)
+    if (done) break
+    const piece = decoder.decode(value)
+    pieces.push(piece)
+    end = end.slice(-text.length) + piece
   }
-  return seen
+  return pieces.join('')
 }
 
 function framesOf(text: string): Record<string, unknown>[] {

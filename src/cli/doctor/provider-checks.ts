@@ -35,7 +35,7 @@ export function checkProviders(
   providers: readonly ProviderSettings[],
   origin: ProviderOrigin,
 ): Promise<readonly ProviderCheck[]> {
-  const transport = createTransport({ clock: systemClock })
+  const transport = createTransport({ clock: systemClock, environment: origin.env })
   return Promise.all(
     providers.map(async (settings): Promise<ProviderCheck> => {
       const source = toDeploymentSource(settings)

@@ -5,7 +5,7 @@ import { modelNamesOf } from '../../catalog/model-ids.ts'
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'
-import type { UpstreamResponse } from '../../transport/http-client.ts'
+import type { UpstreamResponse } from '../../transport/exchange.ts'
 import type { CallState } from '../call/call-state.ts'
 import { keepSentBody } from '../call/debug.ts'
 import { failureOf } from '../call/failures.ts'
@@ -100,7 +100,8 @@ async function sendStep<K extends Kind>(
 ): Promise<UpstreamResponse> {
   if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
   const { credential, endpoint } = attempt
-  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
+  const { baseUrl, client } = endpoint.deployment
+  const target = { baseUrl, client, credential }
   for (let failures = 0; ; failures += 1) {
     try {
       const remainingMs = Math.max(1, state.remainingMs())

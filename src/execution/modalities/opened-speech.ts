@@ -1,6 +1,6 @@
 import type { SpeechStream } from '../../canonical/audio.ts'
 import type { SharedTurns } from '../../core/shared-turns.ts'
-import type { UpstreamResponse } from '../../transport/http-client.ts'
+import type { UpstreamResponse } from '../../transport/exchange.ts'
 import type { CallerRest } from '../settling/caller-rest.ts'
 
 /** First piece of a larger body; leaves room for any headers in the same system call. */

@@ -14,7 +14,7 @@ import type { CallState } from '../call/call-state.ts'
 import type { Attempt } from '../call/metadata.ts'
 import type { CallHooks, Run } from '../call/call-hooks.ts'
 import type { Candidate } from '../call/prepared.ts'
-import type { UpstreamResponse } from '../../transport/http-client.ts'
+import type { UpstreamResponse } from '../../transport/exchange.ts'
 import type { ShownCharge } from '../../canonical/upstream.ts'
 
 /** How far a provider's own figure may exceed the measured one and still be shown: it may count channels, or a minimum. */

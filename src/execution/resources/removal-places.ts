@@ -11,7 +11,10 @@ export function createRemovalPlaces(
     configured.map(({ deployment, credential }) => {
       const { transcription, speech } = presetOf(deployment.preset).adapters
       const kinds = { ...transcription?.resources, ...speech?.resources }
-      return [deployment.id, { target: { baseUrl: deployment.baseUrl, credential }, kinds }] as const
+      return [
+        deployment.id,
+        { target: { baseUrl: deployment.baseUrl, client: deployment.client, credential }, kinds },
+      ] as const
     }),
   )
   return (deploymentId) => places.get(deploymentId) ?? null

@@ -9,7 +9,7 @@ import type { ResponseHeaders, UpstreamRequest } from '../../canonical/upstream.
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'
 import { readRetryAfter } from '../../formats/retry-after.ts'
-import type { Transport } from '../../transport/http-client.ts'
+import type { Transport } from '../../transport/exchange.ts'
 import type { ClaimedResource, KnownOfMarker } from './upstream-resource-repository.ts'
 
 /** Longest time for one request of a removal, answer included. */

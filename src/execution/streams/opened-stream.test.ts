@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { chatQuirks } from '../../formats/text/chat/quirks.ts'
 import { createChatStream } from '../../formats/text/chat/pass-stream.ts'
 import { streamOf, testContext } from '../../formats/text/testing.ts'
-import type { UpstreamResponse } from '../../transport/http-client.ts'
+import type { UpstreamResponse } from '../../transport/exchange.ts'
 import { isWhole, openStream, takeInWhatIsHere } from './opened-stream.ts'
 
 const base = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }

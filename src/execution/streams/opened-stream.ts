@@ -1,7 +1,7 @@
 import { joinPieces, type BodyPiece } from '../../core/body.ts'
 import type { StreamRewriter } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { UpstreamResponse } from '../../transport/http-client.ts'
+import type { UpstreamResponse } from '../../transport/exchange.ts'
 import { StreamReads } from './stream-reads.ts'
 
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
