@@ -1,18 +1,15 @@
+import { modalityNames, modalityRow } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 
 /** Models one page of the catalog may hold, by the contract. */
 const modelPageMax = 1_000
 
+/** The contract's words, and those of every kind of model that is served here. */
 const outputModalities = [
-  'text',
-  'image',
-  'embeddings',
-  'audio',
-  'video',
-  'rerank',
-  'decisions',
-  'speech',
-  'transcription',
+  ...new Set([
+    ...['text', 'image', 'embeddings', 'audio', 'video', 'rerank', 'decisions', 'speech', 'transcription'],
+    ...modalityNames.flatMap((name) => modalityRow(name).outputs),
+  ]),
   'all',
 ]
 const inputModalities = ['text', 'image', 'audio', 'video', 'file']

@@ -49,7 +49,7 @@ export const proof: Proof = {
       const generated = await run(process.execPath, '--no-env-file', 'scripts/generate.ts')
       const types = await run('node_modules/.bin/tsc', '--noEmit', '-p', '.')
       const patches = await run(process.execPath, '--no-env-file', 'test/sabotage/run.ts', '--fits')
-      const tests = await run('npm', 'test', '--', ...suites, 'test/story/documents')
+      const tests = await run('npm', 'test', '--', '--verbose', ...suites, 'test/story/documents')
       const { passed, failed } = parseSummary(tests.output, tests.code)
       const codes = [generated, types, patches, tests].map(({ code }) => code)
       return {
