@@ -7,7 +7,15 @@ const modelPageMax = 1_000
 /** The contract's words, and those of every kind of model that is served here. */
 const outputModalities = [
   ...new Set([
-    ...['text', 'image', 'embeddings', 'audio', 'video', 'rerank', 'decisions', 'speech', 'transcription'],
+    'text',
+    'image',
+    'embeddings',
+    'audio',
+    'video',
+    'rerank',
+    'decisions',
+    'speech',
+    'transcription',
     ...modalityNames.flatMap((name) => modalityRow(name).outputs),
   ]),
   'all',

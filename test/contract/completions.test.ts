@@ -252,6 +252,42 @@ describe('at a provider that has it', () => {
     },
   )
 
+  test.each([
+    ['whole, as a text', () => Response.json({ ...whole, error: 'quota' })],
+    ['whole, as an object', () => Response.json({ ...whole, error: { message: 'quota' } })],
+    ['in a stream, as a text', () => streamOf([{ ...named, error: 'quota' }, ...chunks])],
+    ['in a stream, as an object', () => streamOf([{ ...named, error: { message: 'quota' } }, ...chunks])],
+    ['a text that is none', () => streamOf([piece({ text: { a: 1 } }), ...chunks])],
+    [
+      'an index that is none',
+      () => streamOf([{ ...named, choices: [{ index: 'a', text: 'b' }] }, ...chunks]),
+    ],
+  ])('whose answer says that it failed, or cannot be read, is not paid: %s', async (what, reply) => {
+    const apart = await gateway.addOrganization({ credits: '1' })
+    upstream.answer(reply)
+    const body = {
+      model: 'own/base',
+      prompt: 'The headrace',
+      max_tokens: 20,
+      stream: !what.startsWith('whole'),
+    }
+    const answer = await gateway.post('/completions', body, { key: apart.key })
+    expect(answer.text).toContain('"error"')
+    const { json } = await gateway.get('/credits', { key: apart.managementKey })
+    expect(at(json, 'data.total_usage')).toBe(0)
+  })
+
+  test('that leaves out an index, a text or a sum is completed', async () => {
+    const counted = { prompt_tokens: 4, completion_tokens: 3 }
+    const bare = { ...named, choices: [{ text: null, finish_reason: 'stop' }] }
+    upstream.answer(() => streamOf([chunks[0], bare, { ...named, choices: [], usage: counted }]))
+    const frames = framesOf((await ask({ stream: true })).text)
+    expect(frames.at(-1)).toMatchObject({
+      choices: [{ index: 0, text: '', finish_reason: 'stop' }],
+      usage: { ...counted, total_tokens: 7 },
+    })
+  })
+
   test('that counts nothing is estimated', async () => {
     upstream.answer(() => Response.json({ ...whole, usage: null }))
     const answer = await ask()
@@ -317,6 +353,16 @@ describe('at a provider that has only conversations', () => {
     }
   })
 
+  test.each(['acme/chat', 'anthropic/claude-sonnet-4-5'])(
+    'what no format knows is listed: %s',
+    async (model) => {
+      const unknown = { unknown_x: 1, reasoning_effort: 'low', tools: [] }
+      const { status, json } = await ask({ model, prompt: 'Say hello', ...unknown })
+      expect(status).toBe(200)
+      expect(at(json, 'headrace_metadata.dropped')).toEqual(expect.arrayContaining(Object.keys(unknown)))
+    },
+  )
+
   test('streams the same words', async () => {
     const wholeAnswer = await ask({ model: 'acme/chat', prompt: 'Say hello' })
     const streamed = await ask({ model: 'acme/chat', prompt: 'Say hello', stream: true })
@@ -363,6 +409,7 @@ describe('a request', () => {
     ['no model', { model: undefined }, 'model'],
     ['no prompt', { prompt: undefined }, 'prompt'],
     ['an empty list of prompts', { prompt: [] }, 'prompt'],
+    ['an empty row of token numbers', { prompt: [[]] }, 'prompt[0]'],
     ['a prompt that is an object', { prompt: {} }, 'prompt'],
     ['a mixed list', { prompt: ['a', 1] }, 'prompt[1]'],
     ['max_tokens of 0', { max_tokens: 0 }, 'max_tokens'],

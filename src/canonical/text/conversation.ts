@@ -249,6 +249,11 @@ export interface Conversation {
    * `messages[].name`. A `needed` member changes the meaning of the answer, so a call with one can be sent only in the
    * caller's format. In other formats the optional ones are left out and listed.
    */
-  ownMembers: { needed: readonly string[]; optional: readonly string[] }
+  ownMembers: {
+    needed: readonly string[]
+    optional: readonly string[]
+    /** Members that no format knows, of a caller whose format no provider is asked in: left out and listed everywhere. */
+    unknown?: readonly string[]
+  }
   extras?: Extras
 }

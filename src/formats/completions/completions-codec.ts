@@ -104,7 +104,7 @@ type Wire = Readonly<Record<string, unknown>>
 
 function decodeAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer {
   const wire = parseAnswer(bytes)
-  if (isRecord(wire['error'])) throw readReportedError(wire['error'], context)
+  if (hasError(wire)) throw readReportedError(wire['error'], context)
   const choices = recordsOrEmpty(wire['choices'])
   if (choices.length === 0 || choices.some(({ text }) => typeof text !== 'string'))
     throw unreadable('it has no choices with a text')
@@ -125,12 +125,26 @@ function decodeAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer 
   }
 }
 
+/** Some servers report a failure with a success status, as an object or as a text. */
+function hasError(wire: Wire): boolean {
+  return wire['error'] !== undefined && wire['error'] !== null
+}
+
+/** A choice as clients of the format read it: `index` a number, `text` a text. Throws where the provider sent others. */
+function toStreamedChoice(choice: Wire): Wire {
+  const { index = 0, text } = choice
+  if (!Number.isInteger(index)) throw unreadable('a choice has no number')
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    throw unreadable('a choice has no text')
+  return { ...choice, index, text: text ?? '' }
+}
+
 /** The provider's own counts, when they are what was charged. */
 function usageOf(wire: unknown, charge: ShownCharge): Wire {
   const told = recordOrNull(wire)
-  return told === null || charge.isEstimated
-    ? writeCompletionsUsage(charge)
-    : { ...told, ...showCharge(charge) }
+  if (told === null || charge.isEstimated) return writeCompletionsUsage(charge)
+  const { inputTokens, outputTokens } = charge.usage
+  return { total_tokens: inputTokens + outputTokens, ...told, ...showCharge(charge) }
 }
 
 /** Reads the usage of a whole answer, or of a stream's frames. */
@@ -265,10 +279,11 @@ class CompletionsPassage implements StreamRewriter {
     if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
     const wire = parsePlainly(toUtf8(data))
     if (!isRecord(wire)) throw new Error('a frame is not an object')
-    if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
-    this.#meter.read(wire)
+    if (hasError(wire)) throw readReportedError(wire['error'], this.#context)
+    const choices = recordsOrEmpty(wire['choices']).map(toStreamedChoice)
+    const told = { ...wire, choices }
+    this.#meter.read(told)
     let isEnd = this.choicesFinished > 0
-    const choices = recordsOrEmpty(wire['choices'])
     for (const choice of choices) {
       if (this.#begun.size >= answersMax) throw new RangeError('too many choices')
       this.#begun.add(choice['index'])
@@ -277,11 +292,11 @@ class CompletionsPassage implements StreamRewriter {
       this.#ended.add(choice['index'])
     }
     if (choices.length === 0) return ''
-    if (!isEnd) return this.#frame(wire, {})
+    if (!isEnd) return this.#frame(told, {})
     this.#keptBytes += data.length
     if (this.#keptBytes > streamHeldBytesMax || this.#kept.length >= streamHeldFramesMax)
       throw new RangeError('too much follows the end of a choice')
-    this.#kept.push(wire)
+    this.#kept.push(told)
     return ''
   }
 

@@ -14,6 +14,7 @@ import { numberOrNull, recordOrNull, textOrNull } from '../../json/values.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
 import { type DecodeContext, decodeSessionId } from '../text/decode-context.ts'
+import { unknownMembers } from '../text/member-names.ts'
 import { estimateTokens } from '../text/text-estimate.ts'
 import { completionsRequestShape, ownShape, promptsMax, tuningShape } from './request-schema.ts'
 
@@ -71,7 +72,7 @@ function countPrompts(document: JsonDocument): number {
   for (const [index, each] of prompt.entries()) {
     const isSound = isRow
       ? isToken(each)
-      : typeof each === 'string' || (Array.isArray(each) && each.every(isToken))
+      : typeof each === 'string' || (Array.isArray(each) && each.length > 0 && each.every(isToken))
     if (!isSound) throw fieldError(`prompt[${index}]`, 'must be a text or token numbers, like the others.')
   }
   if (!isRow && prompt.length > promptsMax)
@@ -149,6 +150,6 @@ export function* readCompletionsConversation(call: TextCall): Generator<void, Co
     userId: call.userId,
     metadata: null,
     stream: call.stream,
-    ownMembers: { needed: [], optional: [] },
+    ownMembers: { needed: [], optional: [], unknown: unknownMembers(document, completionsRequestShape) },
   }
 }

@@ -122,12 +122,13 @@ export function leaveOwnMembers(
   { format, ownMembers }: Conversation,
   upstream: ConversationFormat,
 ): readonly string[] {
-  if (format === upstream) return []
+  const { unknown = [] } = ownMembers
+  if (format === upstream) return unknown
   const [needed] = ownMembers.needed
   if (needed !== undefined) {
     throw fieldError(needed, 'cannot be sent to the chosen provider. Leave it out or choose another model.')
   }
-  return ownMembers.optional
+  return [...ownMembers.optional, ...unknown]
 }
 
 /** Members of a request that its format's schema does not know, so no other format can carry them. */
