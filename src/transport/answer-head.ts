@@ -81,9 +81,13 @@ export function readAnswerHead(bytes: Buffer, start: number, end: number): Answe
     const name = text.slice(nameStart, at)
     const valueStart = afterBlanks(text, at + 1)
     at = endOfLine(text, valueStart)
-    const value = text.slice(valueStart, beforeBlanks(text, valueStart, at - 2))
+    const valueEnd = beforeBlanks(text, valueStart, at - 2)
+    const value = text.slice(valueStart, valueEnd)
     head.add(name, value)
     readFraming(head, name, value)
+    // A tab behind a length is a blank by the standard, and other parsers refuse it.
+    if (head.contentLength !== -1 && name.length === 14 && text.slice(valueEnd, at - 2).includes('\t'))
+      throw new BadAnswer('length')
   }
   settleFraming(head, isNewest)
   return head

@@ -27,6 +27,8 @@ const lf = 10
 const semicolon = 59
 const equals = 61
 const colon = 58
+/** Headers that would say something else about an answer whose end is already here. */
+const framingPattern = /^(?:content-length|transfer-encoding)$/i
 const headEnd = Buffer.from('\r\n\r\n')
 const protocol = Buffer.from('HTTP/1.')
 
@@ -53,6 +55,8 @@ export class AnswerParser {
   #left = 0
   #digits = 0
   #lineBytes = 0
+  /** Name of the trailer that is being read. */
+  #trailer = ''
   /** Inside a line of a chunked body: which byte may come next. */
   #line: Line = 'start'
   /** The head of this answer; null until it has arrived. */
@@ -276,12 +280,15 @@ export class AnswerParser {
     switch (this.#line) {
       case 'start':
         if (byte === cr) this.#line = 'lastCr'
-        else if (isTokenByte[byte] === 1) this.#line = 'name'
-        else throw new BadAnswer('trailer')
+        else if (isTokenByte[byte] === 1) {
+          this.#line = 'name'
+          this.#trailer = String.fromCharCode(byte)
+        } else throw new BadAnswer('trailer')
         return
       case 'name':
-        if (byte === colon) this.#line = 'value'
-        else if (isTokenByte[byte] !== 1) throw new BadAnswer('trailer')
+        if (isTokenByte[byte] === 1) this.#trailer += String.fromCharCode(byte)
+        else if (byte === colon && !framingPattern.test(this.#trailer)) this.#line = 'value'
+        else throw new BadAnswer('trailer')
         return
       case 'value':
         if (byte === cr) this.#line = 'cr'

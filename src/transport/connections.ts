@@ -51,8 +51,8 @@ export class Connections {
       if (connection === undefined) return this.#dial(origin, lessee)
       this.#resting -= 1
       const restedMs = nowMs - connection.restsSinceMs
-      if (restedMs < livenessTurnMs) return connection.begin(lessee)
       if (restedMs >= restMsOf(connection)) connection.drop()
+      else if (restedMs < livenessTurnMs) return connection.begin(lessee)
       else return void setImmediate(() => this.#beginIfOpen(connection, lessee))
     }
   }
@@ -110,7 +110,7 @@ export class Connections {
   }
 
   rest(connection: Connection): void {
-    if (this.#resting >= this.#restingMax) return connection.drop()
+    if (this.#resting >= this.#restingMax || restMsOf(connection) === 0) return connection.drop()
     this.#resting += 1
     connection.restsSinceMs = performance.now()
     connection.origin.resting.push(connection)
