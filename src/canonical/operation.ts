@@ -126,7 +126,7 @@ export const modalities = {
     pricedBy: [['audioHour'], ['inputToken', 'outputToken'], ['inputAudioToken', 'outputToken']],
     promptUnits: ['inputToken'],
     comparedPrice: ({ audioHour, inputAudioToken, inputToken }) =>
-      Number(audioHour ?? inputAudioToken ?? inputToken ?? 0n),
+      firstAboveZero(audioHour, inputAudioToken, inputToken),
   },
   speech: {
     inputs: ['text'],
@@ -146,7 +146,7 @@ export const modalities = {
     pricedBy: [['character'], ['utf8Byte'], ['audioHour'], ['inputToken', 'outputAudioToken']],
     promptUnits: ['character', 'utf8Byte', 'inputToken'],
     comparedPrice: ({ character, utf8Byte, outputAudioToken, audioHour }) =>
-      Number(character ?? utf8Byte ?? outputAudioToken ?? audioHour ?? 0n),
+      firstAboveZero(character, utf8Byte, outputAudioToken, audioHour),
   },
   rerank: {
     inputs: ['text'],
@@ -166,10 +166,15 @@ export const modalities = {
     pricedBy: [['searchUnit'], ['inputToken']],
     promptUnits: ['inputToken'],
     // One search unit covers a hundred pieces of five hundred tokens.
-    comparedPrice: ({ searchUnit, inputToken = 0n }) =>
-      searchUnit === undefined ? Number(inputToken) : Number(searchUnit) / 50_000,
+    comparedPrice: ({ searchUnit = 0n, inputToken }) =>
+      searchUnit > 0n ? Number(searchUnit) / 50_000 : firstAboveZero(inputToken),
   },
 } as const satisfies Record<string, ModalityRow>
+
+/** A unit that is free must not hide the one that the call is billed by. */
+function firstAboveZero(...prices: readonly (bigint | undefined)[]): number {
+  return Number(prices.find((price) => price !== undefined && price > 0n) ?? 0n)
+}
 
 /** The modality of a model. */
 export type Modality = keyof typeof modalities

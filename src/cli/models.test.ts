@@ -22,7 +22,7 @@ test('audio has a price by the minute only where it is billed by time', async ()
       .trim()
       .split('\n')
       .map((line) => line.split(/ {2,}/))
-    expect(cells.slice(1).map((row) => [row[0], row.at(-1)])).toEqual([
+    expect(cells.slice(1).map((row) => [row[0], row[5]])).toEqual([
       ['a/by-time', '0.006'],
       ['a/by-token', '-'],
     ])
@@ -38,5 +38,26 @@ test('the models asked for are the ones shown, to people and to programs', async
   const shown = JSON.parse(context.output()) as { data: { id: string }[]; total_count: number }
   expect(shown.total_count).toBe(1)
   expect(shown.data.map(({ id }) => id)).toEqual(['a/by-token'])
+  await server.stop(true)
+})
+
+test('a search unit has its price by the thousand, and no zero beside it', async () => {
+  const reranker = {
+    id: 'a/reranker',
+    architecture: { input_modalities: ['text'], output_modalities: ['rerank'] },
+    pricing: { prompt: '0', completion: '0' },
+    headrace: { pricing_rules: { per_search_unit: '0.002' } },
+  }
+  const server = Bun.serve({ port: 0, fetch: () => Response.json({ data: [reranker, ...data] }) })
+  const context = recordingContext({ port: server.port ?? 0 })
+  expect(await runModels([], context)).toBe(0)
+  const rows = context
+    .output()
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/))
+  expect(rows[0]?.slice(3)).toEqual(['in $/M', 'out $/M', 'audio $/min', 'search $/k'])
+  expect(rows[1]?.slice(3)).toEqual(['-', '-', '-', '2'])
+  expect(rows[2]?.at(-1)).toBe('-')
   await server.stop(true)
 })

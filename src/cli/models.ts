@@ -4,7 +4,7 @@ import { clientOf } from './in-process-gateway.ts'
 import { listOrEmpty, recordOrEmpty, textOrEmpty } from '../json/values.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
-import { listModels } from './try/try-models.ts'
+import { listModels, type ListedByGateway } from './try/try-models.ts'
 
 /**
  * `headrace models`: the models that the running gateway serves, as a table or, with `--json`, as the API shows them.
@@ -36,15 +36,30 @@ export async function runModels(args: readonly string[], context: CommandContext
     printable(model.id),
     `${model.inputs.join('+')} → ${model.outputs.join('+')}`,
     model.contextLength > 0 ? String(model.contextLength) : '-',
-    perMillion(model.promptPrice),
-    perMillion(model.completionPrice),
+    isSearched(model) ? '-' : perMillion(model.promptPrice),
+    isSearched(model) ? '-' : perMillion(model.completionPrice),
     perMinute(model.audioPrice),
+    perThousand(model.searchPrice),
   ])
   const paint = createPaint(context.isTty, context.env)
   context.write(
-    renderTable(['model', 'modalities', 'context', 'in $/M', 'out $/M', 'audio $/min'], rows, paint),
+    renderTable(
+      ['model', 'modalities', 'context', 'in $/M', 'out $/M', 'audio $/min', 'search $/k'],
+      rows,
+      paint,
+    ),
   )
   return 0
+}
+
+/** Whether a reranking is billed by searches alone, so that a zero for its tokens would say that it is free. */
+function isSearched({ searchPrice, promptPrice }: ListedByGateway): boolean {
+  return searchPrice !== '' && !(Number(promptPrice) > 0)
+}
+
+/** The price of a thousand search units, as the configuration writes it. */
+function perThousand(price: string): string {
+  return price === '' ? '-' : String(Number((Number(price) * 1_000).toPrecision(6)))
 }
 
 /** Audio is priced by the second, but people compare prices by the minute. */

@@ -26,6 +26,7 @@ const byTokens = { input_per_million: '0.05' }
 const rerankers = [
   { id: 'acme/searches', modality: 'rerank' as const, prices: bySearches },
   { id: 'acme/tokens', modality: 'rerank' as const, prices: byTokens },
+  { id: 'acme/both', modality: 'rerank' as const, prices: { ...bySearches, input_per_million: '50' } },
   { id: 'acme/unpriced', modality: 'rerank' as const },
 ]
 
@@ -199,6 +200,38 @@ describe('an invoice in nanocredits', () => {
     const row = await rowOf(answer)
     expect(row['headrace']).toMatchObject({ cost_nanocredits: '0', is_estimated: true, is_unpriced: false })
     expect(at(answer.json, 'usage.total_tokens')).toBeGreaterThan(10)
+  })
+
+  test('counts search units at a server of one’s own where they have a price, whatever the server reports', async () => {
+    const presets = ['tei', 'vllm', 'llamacpp']
+    const own = await startTestGateway({
+      providers: () =>
+        presets.map((preset) => ({
+          preset,
+          base_url: upstream.url,
+          weight: 1,
+          discover: false,
+          models: [{ id: `${preset}/own`, upstream: 'any', modality: 'rerank' as const, prices: bySearches }],
+        })),
+    })
+    stopped.push(() => own.stop())
+    for (const preset of presets)
+      for (const report of [{}, { usage: { total_tokens: 44 } }, { usage: { search_units: 1 } }]) {
+        const scores = [0.1, 0.2, 0.3].map((score, index) => ({ index, score }))
+        if (preset === 'tei') upstream.answer(() => Response.json(scores))
+        else answerWith([0.1, 0.2, 0.3], report)
+        const answer = await ask({ model: `${preset}/own` }, own)
+        expect(at(answer.json, 'usage')).toMatchObject({ search_units: 1, cost: 0.002 })
+      }
+  })
+
+  test('counts what the provider reported where both units have a price', async () => {
+    answerWith([0.1, 0.2, 0.3], { meta: { billed_units: { search_units: 1 } } })
+    const searched = await rowOf(await ask({ model: 'acme/both' }))
+    expect(searched['headrace']).toMatchObject({ cost_nanocredits: '2000000', is_estimated: false })
+    answerWith([0.1, 0.2, 0.3], { usage: { total_tokens: 44 } })
+    const counted = await rowOf(await ask({ model: 'acme/both' }))
+    expect(counted['headrace']).toMatchObject({ cost_nanocredits: '2200000', is_estimated: false })
   })
 
   test('takes the larger of what a document is cut into: 1,000 tokens are two pieces of a unit', async () => {

@@ -150,15 +150,17 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
         : { ...noUsage, inputTokens: promptOf(context) },
     contradicts(usage, _, { demand, endpoint: { price } }) {
       if (usage.searchUnits > (demand.searchUnits ?? 0) * searchUnitsBeyondFactor) return true
-      if (isBySearches(price)) return usage.searchUnits === 0
-      return isEmpty(usage) && (price.inputToken !== undefined || usage.searchUnits === 0)
+      // Where both units have a price, a report of either decides.
+      const isSearched =
+        usage.searchUnits > 0 && (price.searchUnit !== undefined || price.inputToken === undefined)
+      return !isSearched && (isBySearches(price) || isEmpty(usage))
     },
   },
 }
 
 const nothing: readonly PricedQuantity[] = []
 
-/** Whether a reranking is billed by searches. Where neither unit has a price it is counted in tokens. */
+/** Whether a reranking is billed by searches alone. Where neither unit has a price it is counted in tokens. */
 function isBySearches({ searchUnit, inputToken }: Price): boolean {
   return searchUnit !== undefined && inputToken === undefined
 }

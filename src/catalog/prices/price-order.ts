@@ -1,7 +1,7 @@
 import type { Endpoint, LongPrice } from '../../canonical/endpoint.ts'
 import { modalityRow, type Modality } from '../../canonical/operation.ts'
 import { withoutSurcharges } from '../../canonical/surcharges.ts'
-import { freePrice, type Price } from '../../canonical/usage.ts'
+import { freePrice, type Price, type PriceUnit } from '../../canonical/usage.ts'
 import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } from './operator-prices.ts'
 import type { TableFacts } from './price-table.ts'
 import { tierPricesBy, withHourWrites, type HourRule, type TierRule } from './provider-prices.ts'
@@ -41,7 +41,10 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
     withStated,
   )
   const overTable = (known: Price) => withHourWrites(hourWrites, withStated(known, stated))
-  const price = ofModality(rules.modality, overTable(isFree ? freePrice : (table?.price ?? {})))
+  const price = ofModality(
+    rules.modality,
+    overTable(isFree ? freeBeside(rules.modality, stated) : (table?.price ?? {})),
+  )
   const known = tierPricesBy(rules.tiers, rules.upstream, price)
   const tierPrices = tierPricesOf({ price, known }, [everywhere, model], (tier) =>
     withHourWrites(hourWrites, tier),
@@ -53,6 +56,33 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
       long.length === 0 ? noLongPrices : long.map((each) => ({ ...each, price: overTable(each.price) })),
     ...(tierPrices === null ? {} : { tierPrices }),
   }
+}
+
+/**
+ * What is free where the provider charges nothing. Once a price is stated, the model is billed by the units of that price
+ * alone: a zero of any other unit would say that the same text or sound is free. Audio then costs what text does, as its
+ * provider tells no price of its own.
+ */
+function freeBeside(modality: Modality, stated: Price): Price {
+  const units = billedUnits(modality, ofModality(modality, stated))
+  if (units === null) return freePrice
+  const free: Partial<Record<PriceUnit, bigint>> = { request: 0n }
+  for (const unit of units) free[unit] = 0n
+  if (units.includes('inputToken') && stated.inputToken !== undefined)
+    free.inputAudioToken = stated.inputToken
+  if (stated.outputToken !== undefined) free.outputAudioToken = stated.outputToken
+  return free
+}
+
+/** The set of units of the modality that most of the stated prices belong to; null when they belong to none. */
+function billedUnits(modality: Modality, stated: Price): readonly PriceUnit[] | null {
+  let most: readonly PriceUnit[] | null = null
+  let matches = 0
+  for (const units of modalityRow(modality).pricedBy) {
+    const found = units.filter((unit) => stated[unit] !== undefined).length
+    if (found > matches) [most, matches] = [units, found]
+  }
+  return most
 }
 
 function ofModality(modality: Modality, price: Price): Price {

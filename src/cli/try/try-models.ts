@@ -15,6 +15,8 @@ export interface ListedByGateway {
   completionPrice: string
   /** USD per second of audio; empty when audio is not priced by its length. */
   audioPrice: string
+  /** USD per search unit; empty when none is priced. */
+  searchPrice: string
   voices: readonly string[]
 }
 
@@ -33,6 +35,7 @@ export async function listModels(client: GatewayClient, key: string | null): Pro
     const model = recordOrEmpty(entry)
     const architecture = recordOrEmpty(model['architecture'])
     const pricing = recordOrEmpty(model['pricing'])
+    const rules = recordOrEmpty(recordOrEmpty(model['headrace'])['pricing_rules'])
     const promptPrice = textOrEmpty(pricing['prompt']) || '-1'
     return {
       id: textOrEmpty(model['id']),
@@ -43,6 +46,7 @@ export async function listModels(client: GatewayClient, key: string | null): Pro
       completionPrice: textOrEmpty(pricing['completion']) || '-1',
       // When text has a price, the price of audio is per token too.
       audioPrice: Number(promptPrice) > 0 ? '' : textOrEmpty(pricing['audio']),
+      searchPrice: textOrEmpty(rules['per_search_unit']),
       voices: listOrEmpty(model['supported_voices']).map(textOrEmpty),
     }
   })

@@ -13,6 +13,7 @@ function listed(id: string, output: string, promptPrice = '0.001'): ListedByGate
     promptPrice,
     completionPrice: '0',
     audioPrice: '',
+    searchPrice: '',
     voices: [],
   }
 }

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { modalityNames, modalityRow, type Modality } from '../../canonical/operation.ts'
+import { priceUnits } from '../../canonical/usage.ts'
+import type { OperatorPrices } from './operator-prices.ts'
+import { priceInOrder } from './price-order.ts'
+
+/** The price of a model of a server that charges nothing, with what the operator wrote for it. */
+function ownServer(modality: Modality, model: OperatorPrices) {
+  const sources = { table: null, provider: null, everywhere: undefined, model }
+  return priceInOrder(sources, { modality, upstream: 'own', isFree: true }).price
+}
+
+test('a server of one’s own is free in every unit until the operator writes a price', () => {
+  for (const modality of modalityNames)
+    for (const written of [{}, { minimum_seconds: 10 }, { per_request: '1' }]) {
+      const price = ownServer(modality, written)
+      for (const unit of modalityRow(modality).pricedBy.flat()) expect(price[unit]).toBe(0n)
+    }
+})
+
+test('a written price makes its unit the billed one, and no other unit of the kind is free beside it', () => {
+  const billed = (modality: Modality, written: OperatorPrices) => {
+    const price = ownServer(modality, written)
+    return Object.fromEntries(
+      priceUnits
+        .filter((unit) => unit !== 'request' && price[unit] !== undefined)
+        .map((unit) => [unit, price[unit]]),
+    )
+  }
+  const two = 2_000_000_000n
+  expect(billed('rerank', { search_units_per_thousand: '2' })).toEqual({ searchUnit: two * 1_000n })
+  expect(billed('rerank', { input_per_million: '2' })).toEqual({ inputToken: two, inputAudioToken: two })
+  expect(billed('rerank', { input_per_million: '2', search_units_per_thousand: '2' })).toEqual({
+    inputToken: two,
+    searchUnit: two * 1_000n,
+  })
+  expect(billed('speech', { characters_per_million: '2' })).toEqual({ character: two })
+  expect(billed('speech', { utf8_bytes_per_million: '2' })).toEqual({ utf8Byte: two })
+  expect(billed('speech', { audio_per_hour: '2' })).toEqual({ audioHour: two * 1_000_000n })
+  expect(billed('speech', { output_per_million: '2' })).toMatchObject({
+    inputToken: 0n,
+    outputAudioToken: two,
+  })
+  expect(billed('transcription', { audio_per_second: '2' })).toEqual({ audioHour: two * 3_600_000_000n })
+  expect(billed('transcription', { input_per_million: '2', output_per_million: '2' })).toMatchObject({
+    inputToken: two,
+    inputAudioToken: two,
+    outputToken: two,
+  })
+  expect(billed('transcription', { input_per_million: '2' })).not.toHaveProperty('audioHour')
+  expect(billed('embedding', { input_per_million: '2' })).not.toHaveProperty('cachedInputToken')
+})
+
+test('cached input and heard audio of a server of one’s own cost what its input does, unless a price of them is written', () => {
+  const price = ownServer('language', { input_per_million: '2' })
+  expect(price).toMatchObject({
+    inputToken: 2_000_000_000n,
+    inputAudioToken: 2_000_000_000n,
+    outputToken: 0n,
+  })
+  expect(price).not.toHaveProperty('cachedInputToken')
+  expect(
+    ownServer('language', { input_per_million: '2', cached_input_per_million: '0' }).cachedInputToken,
+  ).toBe(0n)
+})
+
+test('an order by price looks at the unit that is billed, not at one that is free', () => {
+  const compared = (modality: Modality, written: OperatorPrices) =>
+    modalityRow(modality).comparedPrice(ownServer(modality, written))
+  expect(compared('rerank', { input_per_million: '1000' })).toBe(1e12)
+  expect(compared('rerank', { input_per_million: '1000', search_units_per_thousand: '0' })).toBe(1e12)
+  expect(compared('rerank', { search_units_per_thousand: '2' })).toBe(40_000_000)
+  expect(compared('speech', { audio_per_hour: '2', characters_per_million: '0' })).toBe(2e15)
+  expect(compared('transcription', { input_per_million: '2', audio_per_hour: '0' })).toBe(2e9)
+  for (const modality of modalityNames) expect(compared(modality, {})).toBe(0)
+})
