@@ -464,10 +464,11 @@ test('4.3.e504 a call that runs out of its own time is 504', async () => {
   let tries = 0
   upstream.answer(async () => {
     tries += 1
-    // The first try fails, and by the time of the second, which is not answered, the call has used up its time.
+    // The provider asks for a second's wait after the first try. While the gateway waits, the call uses up its time; the
+    // provider does not answer the second try.
     if (tries > 1) await Bun.sleep(500)
-    else setTimeout(() => (aheadMs = 24 * 3_600_000), 20)
-    return Response.json({ error: { message: 'overloaded' } }, { status: 503 })
+    else setTimeout(() => (aheadMs = 24 * 3_600_000), 500)
+    return Response.json({ error: { message: 'overloaded' } }, { status: 503, headers: { 'retry-after': '1' } })
   })
   const answer = await late.post('/audio/transcriptions', plain)
   upstream.answer(() => Response.json(heard))
