@@ -5,7 +5,7 @@ const simulator = simulatorForTests()
 const path = '/chat/completions'
 
 describe('the admin endpoint', () => {
-  test('says what speech and transcription are made with', async () => {
+  test('names the programs that make speech and transcriptions', async () => {
     const health = await simulator.admin('health')
     expect(health['status']).toBe('ok')
     expect(['espeak-ng', 'tone']).toContain(String(health['speech']))
@@ -35,7 +35,7 @@ describe('the admin endpoint', () => {
     expect(JSON.parse(String(at(counters, 'last_requests.0.body')))).toEqual(say('item-1'))
   })
 
-  test('strikes by a substring of the body, so many times', async () => {
+  test('applies a fault by a substring of the body, a given number of times', async () => {
     const rule = { match: { body_contains: 'item-17' }, fault: 'status=500', times: 1 }
     await simulator.admin('faults?mount=items', [rule])
     const statuses: number[] = []

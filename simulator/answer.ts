@@ -20,7 +20,7 @@ export type GivenUsage = ScriptedTurn['usage']
 /** The model's output in one turn, before a format writes it. */
 export interface Answer {
   index: number
-  /** Whether a script wrote it; its thoughts are then shown even when the caller did not ask for them. */
+  /** Whether a script wrote the answer; its thoughts are then shown even when the caller did not ask for them. */
   isScripted: boolean
   /** The thoughts, whether or not the format shows them. */
   thoughts: string
@@ -30,11 +30,14 @@ export interface Answer {
   pieces: string[] | null
   calls: AnsweredCall[]
   refusal: string | null
-  /** In the words of chat completions (`stop`, `length`, `tool_calls`, `content_filter`), or as a fault or a script says. */
+  /**
+   * The finish reason by its name in chat completions (`stop`, `length`, `tool_calls`, `content_filter`), or
+   * the word of a fault or a script.
+   */
   finish: string
   /** The stop sequence that ended the text. */
   stopSequence: string | null
-  /** All tokens it counts for, thoughts included. */
+  /** The output tokens that are counted for the answer, thoughts included. */
   tokens: number
   reasoningTokens: number
   usage: GivenUsage
@@ -86,7 +89,7 @@ export function answerPrompt(
   }
 }
 
-/** A turn of a script is said whatever was asked, also above the caller's limit. */
+/** A script's turn is the answer whatever the request asks for, even above the caller's limit of tokens. */
 function scriptedAnswer(prompt: Prompt, turn: ScriptedTurn, index: number): Answer {
   const calls = turn.calls.map((call, at) => ({
     id: call.id ?? callId(prompt, call.name, `${index}.${at}`),

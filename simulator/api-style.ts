@@ -21,7 +21,7 @@ export interface ApiStyle {
   /** The API's error for a fault. */
   errorOf(fault: ErrorFault): ApiError
   headers(subject: HeaderSubject): Record<string, string>
-  /** Whether the body of a refusal is no JSON. */
+  /** Whether the body of a refusal is something other than JSON. */
   isPlain?(error: ApiError): boolean
   /** Whether the wait before a retry is in the refusal's body instead of a header. */
   tellsWaitInBody?: true
@@ -92,7 +92,7 @@ function openAiErrorOf(fault: ErrorFault): ApiError {
 function authenticate({ authorization }: IncomingHttpHeaders): void {
   const key = bearerKeyOf(authorization)
   if (key !== null && !key.startsWith('bad-key')) return
-  // The real one repeats the beginning and the end of the key; a gateway must not pass that on.
+  // OpenAI repeats the beginning and the end of the key in this message; a gateway must not pass that on.
   const shown = key === null ? '' : `: ${key.slice(0, 8)}*****${key.slice(-4)}`
   const message = key === null ? 'No API key was provided.' : `Incorrect API key provided${shown}.`
   throw new ApiError({

@@ -50,7 +50,8 @@ export function formatOfName(fileName: string | null, contentType: string | null
 }
 
 /**
- * Seconds of a WAV file by its header and its true size; null when it is no plain WAV. A streamed WAV claims a size of 0 or
+ * Seconds of a WAV file by its header and its true size; null when the file is not a plain WAV. A streamed WAV
+ * claims a size of 0 or
  * 0xFFFFFFFF, so the claim counts only when the file is long enough for it.
  */
 export function wavSeconds(head: Uint8Array, fileBytes: number): number | null {

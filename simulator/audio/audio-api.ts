@@ -8,7 +8,7 @@ import type { Programs } from '../programs.ts'
 import type { ReadBody } from '../read-body.ts'
 import type { Reply } from '../reply.ts'
 
-/** A request to an audio API, when its body has been read and its key is good. */
+/** A request to an audio API whose body has been read and whose key is valid. */
 export interface AudioAsked {
   request: IncomingMessage
   method: string
@@ -26,7 +26,7 @@ export interface AudioAsked {
   signal: AbortSignal
 }
 
-/** One thing that an API can be asked to do. */
+/** One operation of an API. */
 export interface AudioOperation {
   method: 'GET' | 'POST' | 'DELETE'
   /** The whole path below the prefix; its groups become `caught`. */
@@ -38,7 +38,7 @@ export interface AudioOperation {
 /** A provider's own audio API, served below its slug: `/p/NAME/deepgram/v1/listen`. */
 export interface AudioApi {
   slug: string
-  /** How it takes keys and words refusals. */
+  /** How the API reads keys and words refusals. */
   style: ApiStyle
   /** The largest body, unless the mount's setting says less. */
   uploadBytesMax: number
@@ -63,7 +63,7 @@ export function textMember(json: JsonObject | null, name: string): string | null
   return typeof value === 'string' ? value : null
 }
 
-/** Answers a request to an API. Throws `ApiError` 404 or 405 for operations that it lacks. */
+/** Answers a request to an API. Throws `ApiError` 404 or 405 for operations that the API lacks. */
 export function operateAudio(api: AudioApi, asked: AudioAsked): Reply | Promise<Reply> {
   const there = api.operations.flatMap((operation) => {
     const found = operation.path.exec(asked.path)

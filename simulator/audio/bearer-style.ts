@@ -1,7 +1,7 @@
 import { type ApiStyle, openAiStyle } from '../api-style.ts'
 import type { ApiError } from '../errors.ts'
 
-/** A provider that takes keys as OpenAI does and words its refusals in its own way. */
+/** The style of a provider that takes bearer keys, as OpenAI does, but has its own form of refusals. */
 export function bearerStyle(
   errorBody: (error: ApiError, key: string) => unknown,
   headers: ApiStyle['headers'] = openAiStyle.headers,

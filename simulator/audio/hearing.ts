@@ -26,7 +26,7 @@ export interface Listening {
 export interface Reading {
   /** Headerless 16-bit little-endian samples; absent for a file that describes itself. */
   samples?: { rate: number; channels: number }
-  /** Neither bytes nor name tell a format. */
+  /** The error for a file whose format neither its bytes nor its name show. */
   unrecognised(): ApiError
   undecodable(): ApiError
 }
@@ -55,8 +55,9 @@ export async function hear(file: UploadedFile, listening: Listening, reading: Re
 }
 
 /**
- * The true length of the posted audio, so that billing is exercised. A scripted call believes the name of a file whose bytes
- * it does not know, so that tests can post anything; otherwise undecodable audio is refused as the provider refuses it.
+ * The true length of the posted audio, so that billing is exercised. A scripted call takes the format of
+ * unknown bytes from the file's name, so that tests can post anything; otherwise undecodable audio is refused
+ * as the provider refuses it.
  */
 async function secondsOf(
   file: UploadedFile,
@@ -87,7 +88,7 @@ export interface SpokenTurn {
   words: SpokenWord[]
 }
 
-/** Every utterance is given to the other one of two speakers in turn. */
+/** Gives the utterances to two speakers in turn. */
 export function turnsOf({ utterances }: Recognition): SpokenTurn[] {
   return utterances.map((words, index) => ({ speaker: index % 2, words }))
 }
@@ -97,7 +98,10 @@ export function joined(words: readonly SpokenWord[]): string {
   return words.map(({ word }) => word).join(' ')
 }
 
-/** A word as punctuation makes it: the first of an utterance begins with a capital, the last ends the sentence. */
+/**
+ * A word with punctuation: the first word of an utterance begins with a capital, and a full stop follows the
+ * last.
+ */
 export function punctuated(words: readonly SpokenWord[]): string[] {
   return words.map(({ word }, at) => {
     const begun = at === 0 ? word.charAt(0).toUpperCase() + word.slice(1) : word

@@ -2,10 +2,10 @@ import * as apis from './apis.ts'
 import { cohere, jina, ownReranker, tei, voyage } from '../rerank/apis.ts'
 import type { AudioApi } from './audio-api.ts'
 
-/** The providers' own APIs of audio and of reranking; each mount has them all, each below its slug. */
+/** The providers' own APIs of audio and of reranking; each mount has all of them, each below its slug. */
 const audioApis: readonly AudioApi[] = [...Object.values(apis), cohere, jina, ownReranker, tei, voyage]
 
-/** Their slugs as an alternative of a pattern. */
+/** The slugs of the APIs, as alternatives of a regular expression. */
 export const audioSlugs = audioApis.map(({ slug }) => slug).join('|')
 
 const prefixes = new RegExp(`^/(${audioSlugs})(/.*)$`)

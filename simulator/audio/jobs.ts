@@ -9,7 +9,7 @@ export type Listened = { heard: Heard } | { failure: string }
 /** A posted file that was heard already, so its bytes are not needed again. */
 export interface AudioUpload {
   api: string
-  /** Its address or id, by which jobs name it. */
+  /** The address or id by which jobs name the file. */
   name: string
   listened: Listened
 }
@@ -17,37 +17,37 @@ export interface AudioUpload {
 /** A running job; each poll advances it. */
 export interface AudioJob {
   id: string
-  /** Slug of the API that has it. */
+  /** Slug of the API that has the job. */
   api: string
   createdAtMs: number
-  /** What was asked for, as the API has read it. */
+  /** The request as the API has read it. */
   request: unknown
-  /** Name of the upload that it was made of; null for an address. */
+  /** Name of the upload that the job reads; null for an address. */
   uploadName: string | null
   /** Resolves when the job could be finished; a fault's `failure` is available at once. */
   work: Promise<Listened>
-  /** What `work` came to, once it has. */
+  /** The result of `work`, once it is known. */
   listened: Listened | null
-  /** How often its state was asked for. */
+  /** The number of polls so far. */
   looks: number
-  /** It never comes to an end. */
+  /** The job never ends. */
   isEndless: boolean
   isRemoved: boolean
 }
 
-/** How far a job is. */
+/** The state of a job. */
 export type JobStage = 'queued' | 'running' | 'ended'
 
-/** The jobs and uploads of one mount, of all the APIs that have such. */
+/** The jobs and uploads of one mount, of all its APIs. */
 export interface AudioJobs {
   keep(upload: AudioUpload): void
   uploadOf(api: string, name: string): AudioUpload | null
   begin(job: Omit<AudioJob, 'createdAtMs' | 'looks' | 'listened' | 'isRemoved'>): AudioJob
-  /** The job with this id, also a removed one; null when there never was one. */
+  /** The job with this id, even a removed one; null when there never was such a job. */
   find(api: string, id: string): AudioJob | null
-  /** All of an API, the newest first, also removed ones. */
+  /** All jobs of an API, the newest first, removed ones included. */
   list(api: string): AudioJob[]
-  /** Deletes its content and the upload it was made from. */
+  /** Deletes the job's content and the upload that it reads. */
   remove(job: AudioJob): void
   /** The counts for tests: created resources, and those that still exist. */
   counts(): Record<string, number>
@@ -100,8 +100,8 @@ function full(): ApiError {
 }
 
 /**
- * One poll of the job: `queued` at the first, then `running`, and `ended` after a number of polls. It takes at least as
- * long as listening takes, whatever the number of polls.
+ * One poll of the job: `queued` at the first, then `running`, and `ended` after a number of polls. A job runs
+ * at least until its sound is recognised, whatever the number of polls.
  */
 export async function lookAt(job: AudioJob, looksBeforeEnd: number): Promise<JobStage> {
   job.looks += 1

@@ -15,7 +15,7 @@ const addresses = {
   xai: '/xai/v1/stt',
 }
 
-/** Posts parts in their order; the file stands where its mark does, else last. */
+/** Posts parts in their order; the file goes where its mark is, or last without a mark. */
 async function post(
   slug: keyof typeof addresses,
   parts: readonly Part[],
@@ -44,7 +44,7 @@ async function post(
 const long: Part = ['response_format', 'verbose_json']
 
 describe('Groq', () => {
-  test('tells no usage, a space in front, and a length only at length', async () => {
+  test('gives no usage, a text with a space in front, and the duration only in verbose_json', async () => {
     const short = await post('groq', [['model', 'whisper-large-v3']])
     expect(short.json).toEqual({
       text: ' one two three four',
@@ -61,7 +61,7 @@ describe('Groq', () => {
     expect(full.json).not.toHaveProperty('usage')
   })
 
-  test('fetches an address, and wants either that or a file', async () => {
+  test('fetches an address, and requires either an address or a file', async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response(wave(1)) })
     const parts: Part[] = [['model', 'whisper-large-v3'], long, ['url', `${server.url}a.wav`]]
     expect((await post('groq', parts, { seconds: null })).json).toMatchObject({ duration: 1 })
@@ -106,7 +106,7 @@ describe('Groq', () => {
 describe('Mistral', () => {
   const model: Part = ['model', 'voxtral-mini-2602']
 
-  test('has segments with speakers, words among them, and its seconds in the usage', async () => {
+  test('gives segments with speakers, words of segments, and the seconds in the usage', async () => {
     const segments = await post('mistral', [
       model,
       ['timestamp_granularities', 'segment'],
@@ -124,7 +124,7 @@ describe('Mistral', () => {
     expect(words.json).not.toHaveProperty('words')
   })
 
-  test('echoes a term with its underscores', async () => {
+  test('returns a key term with its underscores', async () => {
     const { json } = await post('mistral', [model, ['context_bias', 'head_race']], {
       text: 'The Head Race is dry',
     })
@@ -154,7 +154,7 @@ describe('Mistral', () => {
     else expect(told.json).toMatchObject({ object: 'error', param: null, code: null })
   })
 
-  test('takes a language beside segments in its third kind', async () => {
+  test('takes a language together with segments for a model of the third generation', async () => {
     const parts: Part[] = [
       ['model', 'voxtral-mini-transcribe-3-0'],
       ['language', 'fr'],
@@ -199,7 +199,7 @@ describe('hosts of Whisper', () => {
     expect(at(json, 'segments.1')).toMatchObject({ start: 8, speaker_id: 'SPEAKER_01' })
   })
 
-  test('take an address in place of the file, where they take one', async () => {
+  test('take an address in place of the file, if they take addresses at all', async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response(wave(3)) })
     const address: Part = ['file', `${server.url}a.wav`]
     for (const [slug, model] of [
@@ -230,7 +230,7 @@ describe('hosts of Whisper', () => {
 })
 
 describe('xAI', () => {
-  test('hears a file that comes last, and tells words', async () => {
+  test('hears a file that is the last part, and gives words', async () => {
     const { json, headers } = await post('xai', [
       ['language', 'en'],
       ['keyterm', 'a'],
@@ -241,7 +241,7 @@ describe('xAI', () => {
     expect(headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('refuses a file that something follows, a model that it has not, and a key, each in its own words', async () => {
+  test('refuses a file that another part follows, an unknown model, and a bad key, with a different message each', async () => {
     const early = await post('xai', [
       ['<file>', ''],
       ['language', 'en'],
@@ -270,13 +270,13 @@ describe('OpenRouter', () => {
     return readAnswer(await fetch(url, { method: 'POST', body, headers }))
   }
 
-  test('hears base64 and tells what it cost', async () => {
+  test('hears base64 and reports the cost', async () => {
     const { json, headers } = await ask({})
     expect(json).toEqual({ text: 'we met Anna in New York', usage: { cost: 0.0003, seconds: 3 } })
     expect(headers.get('x-generation-id')).toMatch(/^gen-stt-\d+-\w{20}$/)
   })
 
-  test('has words, speakers and entities at length', async () => {
+  test('gives words, speakers and entities in verbose_json', async () => {
     const { json } = await ask({ response_format: 'verbose_json', diarize: true })
     expect(at(json, 'words.2')).toMatchObject({
       word: 'Anna',

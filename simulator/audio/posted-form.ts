@@ -90,7 +90,7 @@ export async function hearForm(asked: AudioAsked, rules: SoundRules): Promise<He
   }
 }
 
-/** A switch that is written out. Throws for any other word. */
+/** A switch, written as `true` or `false`. Throws for any other word. */
 export function switchOf({ body }: AudioAsked, name: string, refuse: FormRefusals): boolean {
   const value = fieldOf(body, name)
   if (value === null || value === 'false') return false
@@ -123,7 +123,7 @@ export function granularitiesOf(
   return { words, segments: segments || !words, any: wanted.length > 0 }
 }
 
-/** Throws unless it is a number from 0 to 1, or absent. */
+/** Throws unless the field is a number from 0 to 1, or absent. */
 export function checkTemperature({ body }: AudioAsked, refuse: FormRefusals): void {
   const value = fieldOf(body, 'temperature')
   if (value === null || (value.trim() !== '' && Number(value) >= 0 && Number(value) <= 1)) return

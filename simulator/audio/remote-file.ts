@@ -2,7 +2,7 @@ import type { ApiError } from '../errors.ts'
 import { remoteFetchMs } from '../limits.ts'
 import { createFolder, FileSpool, type UploadedFile } from '../uploaded-file.ts'
 
-/** A file that a provider was given the address of; `dispose` must be called on every exit. */
+/** A file that the request named by its address; `dispose` must be called on every exit. */
 export interface RemoteFile {
   file: UploadedFile
   dispose(): Promise<void>
@@ -15,7 +15,7 @@ export interface RemoteRules {
   unreachable(): ApiError
 }
 
-/** Fetches a file as a provider does that takes addresses, whatever machine it is on. */
+/** Fetches a file from any host, as a provider that takes addresses does. */
 export async function fetchFile(
   url: string,
   { bytesMax, signal, unreachable }: RemoteRules,

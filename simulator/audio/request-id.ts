@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A UUID that depends on nothing but the key. */
+/** A UUID that depends only on the key. */
 export function requestIdOf(key: string): string {
   const hex = createHash('sha256').update(key).digest('hex')
   return [

@@ -16,7 +16,7 @@ export interface Refusal {
 
 /** How one API takes keys and refuses. */
 export interface RefusalForm {
-  /** The key of a request, if it came in the right way. */
+  /** The key of a request, or undefined when it is not where the API expects it. */
   keyOf(headers: IncomingHttpHeaders): string | undefined
   /** By status; a missing status gets a code and a text made from its number. */
   usual: Readonly<Record<number, Refusal>>
@@ -86,7 +86,7 @@ export async function bytesReply(
 /** How speech is wrapped in text. */
 interface Wrapping {
   wrap(piece: Buffer, index: number): string
-  /** What follows the last piece. */
+  /** The text after the last piece. */
   end(bytes: number): string
   /** Replaces the rest when the API fails in the middle; absent when the API cannot report that. */
   failure?(fault: StreamErrorFault): string
@@ -140,7 +140,7 @@ async function* wrapped(
   yield Buffer.from(end(bytes))
 }
 
-/** A member of an object of the body. */
+/** A member of an object in the body. */
 export function memberOf(json: JsonObject | null, ...path: string[]): unknown {
   let value: unknown = json
   for (const name of path) {

@@ -4,20 +4,20 @@ import type { SpokenWord } from '../recognise.ts'
 import { splitTokens } from '../tokens.ts'
 import { type Heard, joined } from './hearing.ts'
 
-/** All that was heard, without a space in front. */
+/** The whole text, without a space in front. */
 export function textOf({ recognition }: Heard): string {
   return recognition.utterances.map(joined).join(' ')
 }
 
-/** What is told beside the text. */
+/** The parts of an answer besides the text. */
 export interface WhisperParts {
-  /** As the provider writes it. */
+  /** In the provider's own spelling. */
   language: string
   words: boolean
   segments: boolean
 }
 
-/** The long answer of Whisper, without any usage: times in seconds, and a space in front of each segment. */
+/** Whisper's `verbose_json`, without usage: times in seconds, and a space in front of each segment's text. */
 export function whisperBody(heard: Heard, { language, words, segments }: WhisperParts): JsonObject {
   const { utterances } = heard.recognition
   return {
@@ -30,7 +30,7 @@ export function whisperBody(heard: Heard, { language, words, segments }: Whisper
   }
 }
 
-/** Whisper writes languages out, in English. */
+/** Whisper gives the English name of a language. */
 export function languageName(code: string): string {
   return new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code
 }

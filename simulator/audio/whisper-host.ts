@@ -16,7 +16,7 @@ import {
 } from './posted-form.ts'
 import { languageName, textOf, whisperBody } from './whisper-body.ts'
 
-/** How a host of Whisper takes it. */
+/** The differences between hosts of Whisper. */
 export interface WhisperHost {
   models: readonly string[]
   /** The model used when the caller names none; null when a model is required. */
@@ -24,9 +24,9 @@ export interface WhisperHost {
   formats: readonly ('json' | 'text' | 'verbose_json')[]
   /** The name of the field for granularities, as sent. */
   granularities: string
-  /** Fields beside those that every host has. */
+  /** Fields besides the ones that every host has. */
   fields: FieldRules
-  /** The file may be an address instead. */
+  /** The field `file` may have an address instead of a file. */
   takesAddress: boolean
   bytesMax: number
   /** Allowed languages besides codes, such as `auto`. */

@@ -1,4 +1,7 @@
-/** Codes of the languages that Whisper hears, but Javanese: some of its hosts call it `jw`, as Whisper does, others `jv`. */
+/**
+ * Codes of the languages that Whisper hears, without Javanese: some hosts call it `jw`, as Whisper does, others
+ * `jv`.
+ */
 const shared =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr ' +
   'bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn ' +

@@ -5,7 +5,7 @@ import { wave } from '../testing.ts'
 const simulator = simulatorForTests()
 let mounts = 0
 
-/** A client of a mount of its own. */
+/** A client with its own mount. */
 function client(settings: Record<string, unknown> = {}) {
   const mount = `assemblyai-${(mounts += 1)}`
   const base = `${simulator.url(mount)}/assemblyai/v2`
@@ -40,7 +40,7 @@ function client(settings: Record<string, unknown> = {}) {
 const spoken = (text: string) => `text=${encodeURIComponent(text)}`
 
 describe('AssemblyAI', () => {
-  test('takes an upload and a job, which is queued, then at work, then done', async () => {
+  test('takes an upload and a job, which is queued, then runs, then is done', async () => {
     const { upload, create, look } = client()
     const audio = await upload(wave(2), spoken('one two three four'))
     const { status, json } = await create({ audio_url: audio })
@@ -65,7 +65,7 @@ describe('AssemblyAI', () => {
     })
   })
 
-  test('tells speakers, entities and the language where it is asked for them', async () => {
+  test('gives speakers, entities and the language when the request asks for them', async () => {
     const { upload, create, look } = client({ job_looks: 0 })
     const audio = await upload(wave(6), spoken('we met Anna in New York last week again they said no'))
     const { json } = await create({
@@ -85,7 +85,7 @@ describe('AssemblyAI', () => {
     ])
   })
 
-  test('fails a job whose sound is none, or whose address gives nothing, with a status of success', async () => {
+  test('fails a job whose file is not audio or whose address cannot be fetched, inside an answer of status 200', async () => {
     const { upload, create, look } = client({ job_looks: 0 })
     const text = await upload(new TextEncoder().encode('just words'))
     const file = Bun.serve({ port: 0, fetch: () => new Response('gone', { status: 404 }) })
@@ -99,7 +99,7 @@ describe('AssemblyAI', () => {
     expect(second.json['error']).toContain('Download error')
   })
 
-  test('strikes jobs with faults of their own', async () => {
+  test('applies the faults that exist for jobs', async () => {
     const { upload, create, look } = client({ job_looks: 0 })
     const audio = await upload(wave(2), spoken('one two three four'))
     const failing = await create({ audio_url: audio }, 'job_error=Out%20of%20luck')
@@ -113,7 +113,7 @@ describe('AssemblyAI', () => {
     expect(json['text']).toBe('One two three four.')
   })
 
-  test('blanks what is deleted, with its upload, and counts what is left', async () => {
+  test('empties a deleted transcript, removes its upload, and counts the remaining ones', async () => {
     const { call, upload, create, look, counts } = client({ job_looks: 0 })
     const audio = await upload(wave(1), spoken('a'))
     await upload(wave(1), spoken('b'))
@@ -164,11 +164,11 @@ describe('AssemblyAI', () => {
     expect([status, typeof json['error']]).toEqual([400, 'string'])
   })
 
-  test('knows no job that nobody made', async () => {
+  test('answers 404 for an id of no job', async () => {
     expect((await client().look('nothing')).status).toBe(404)
   })
 
-  test('strikes with the faults that every mount has', async () => {
+  test('applies the faults that every mount has', async () => {
     const limited = await client().create(
       { audio_url: 'https://a.example/b.wav' },
       'status=429;retry_after=7',

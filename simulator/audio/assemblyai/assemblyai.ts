@@ -19,7 +19,7 @@ const transcriptsUrl = 'https://api.assemblyai.com/v2/transcript'
 
 const told = (value: unknown): Reply => jsonReply(JSON.stringify(value))
 
-/** `POST /v2/upload`: any bytes are taken; whether they are sound is found out by a job. */
+/** `POST /v2/upload`: takes any bytes; only a job finds out whether they are sound. */
 async function upload(asked: AudioAsked): Promise<Reply> {
   const { body, mount, key } = asked
   if (body.file === null || body.file.bytes === 0) throw refusal(422, 'The upload has no content')
@@ -108,7 +108,7 @@ function remove(asked: AudioAsked, id = ''): Reply {
   return told(deleted(job, 'ended'))
 }
 
-/** `GET /v2/transcript`: the newest first, limited; the next pages have those before an id. */
+/** `GET /v2/transcript`: the newest first, limited; a further page has the transcripts before an id. */
 function list({ mount, query }: AudioAsked): Reply {
   const limit = Number(query.get('limit') ?? 10)
   if (!Number.isInteger(limit) || limit < 1 || limit > listedMax)

@@ -10,11 +10,11 @@ export interface TranscriptRequest {
   language: string | null
   speakerLabels: boolean
   entities: boolean
-  /** What was sent, which the transcript repeats. */
+  /** The members of the request, which the transcript repeats. */
   sent: JsonObject
 }
 
-/** English and German have regions besides. */
+/** Further codes, with regions, of English and German. */
 const languages = whisperLanguages('jw', 'en_au', 'en_uk', 'en_us', 'de_ch')
 const models = ['universal-3-5-pro', 'universal-3-pro', 'universal-2']
 const switches = new Set(

@@ -27,7 +27,7 @@ export function refusal(
   return new ApiError({ status, message })
 }
 
-/** The key stands in the header alone, without a word for a scheme. */
+/** The header has only the key, without a scheme before it. */
 function authenticate({ authorization }: IncomingHttpHeaders): void {
   const isKey = authorization !== undefined && /^\S+$/.test(authorization)
   if (!isKey || authorization.startsWith('bad-key')) throw refusal(401)

@@ -37,7 +37,7 @@ export function unheard(job: AudioJob, stage: JobStage): JsonObject {
   }
 }
 
-/** A job that has failed: the status of the answer is that of a success all the same. */
+/** A failed job; the HTTP status of the answer is still 200. */
 export function failed(job: AudioJob, error: string): JsonObject {
   return { ...unheard(job, 'ended'), status: 'error', error }
 }
@@ -100,7 +100,7 @@ function utterance(turn: SpokenTurn, request: TranscriptRequest): JsonObject {
   }
 }
 
-/** Their places are times in the sound, not offsets in the text. */
+/** The positions of entities are times in the sound, not offsets in the text. */
 function entities(words: readonly SpokenWord[]): JsonObject[] {
   return entitiesIn(words).map(({ kind, startWord, endWord }) => {
     const covered = words.slice(startWord, endWord)

@@ -7,7 +7,7 @@ import { type Definition, definitionOf } from './definition.ts'
 import { refusal, usual } from './refusals.ts'
 
 const version = '2025-10-15'
-/** Files are smaller and shorter than these. */
+/** The documented upper bounds of a file. */
 const bytesMax = 250_000_000
 const secondsMax = 7_200
 
@@ -70,7 +70,10 @@ function answerOf({ locales, channels, diarize }: Definition, { recognition, sec
   return { durationMilliseconds: milliseconds(seconds), combinedPhrases, phrases }
 }
 
-/** Fast transcription of Azure Speech. Jobs and short audio are not played, nor are translations and the filter of profanity. */
+/**
+ * Fast transcription of Azure Speech. Batch jobs, the short-audio API, translations and the profanity filter
+ * are not simulated.
+ */
 export const azureSpeech: AudioApi = {
   slug: 'azure-speech',
   style: refusalStyle({
@@ -79,7 +82,7 @@ export const azureSpeech: AudioApi = {
     usual,
     body: ({ code, message }) => ({ error: { code, message } }),
   }),
-  // The form around the file has some bytes of its own.
+  // The body is a form, so it is a little larger than the file.
   uploadBytesMax: bytesMax + 65_536,
   modelOf: () => null,
   operations: [{ method: 'POST', path: /^\/speechtotext\/transcriptions:transcribe$/, answer: transcribe }],

@@ -5,7 +5,7 @@ import { refusal } from './refusals.ts'
 /** The members of an accepted definition that the fake reads. */
 export interface Definition {
   audioUrl: string | null
-  /** Empty where the language is to be found out. */
+  /** Empty when the provider is to detect the language. */
   locales: readonly string[]
   channels: readonly number[] | null
   diarize: boolean

@@ -14,7 +14,7 @@ export const usual: Readonly<Record<number, Refusal>> = {
   503: { code: 'ServiceUnavailable', message: 'The service is not available at present.' },
 }
 
-/** A form that is not taken. */
+/** The refusal of a form. */
 export function refusal(message: string): ApiError {
   return new ApiError({ status: 400, code: 'BadRequest', message })
 }

@@ -49,7 +49,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   return bytesReply(asked, { text, voice: voiceOf(memberOf(json, 'voice')), speed, ...format }, format)
 }
 
-/** Voices are UUIDs in the real API; here any text except those that begin with `missing`. */
+/** In the real API a voice is a UUID; here it is any text that does not begin with `missing`. */
 function voiceOf(voice: unknown): string {
   const id = isObject(voice) ? voice['id'] : voice
   if (isObject(voice) && voice['mode'] !== undefined)
@@ -75,5 +75,5 @@ function formatOf(wire: unknown): Pick<Saying, 'sound' | 'rate'> & { contentType
   return { sound: 'wav', rate, contentType: 'audio/wav' }
 }
 
-/** Speech as bytes. Events and sockets are not played. */
+/** Speech as bytes. Events and WebSockets are not simulated. */
 export const cartesiaSpeech: AudioOperation = { method: 'POST', path: /^\/tts\/bytes$/, answer: speak }

@@ -27,7 +27,10 @@ const rules: SoundRules = {
   },
 }
 
-/** A form with a file. Without a language it hears English, whatever is spoken. */
+/**
+ * A form with a file. Without a language Cartesia transcribes the audio as English, whatever language is
+ * spoken.
+ */
 async function transcribe(asked: AudioAsked): Promise<Reply> {
   const { body, key } = asked
   checkForm(asked, rules)

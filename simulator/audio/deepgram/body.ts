@@ -5,7 +5,7 @@ import { joined, punctuated, type SpokenTurn, turnsOf } from '../hearing.ts'
 import { requestIdOf } from '../request-id.ts'
 import type { ListenRequest } from './request.ts'
 
-/** What an answer says beside the words. */
+/** The parts of an answer besides the words. */
 export interface ListenFacts {
   seconds: number
   sha256: string
@@ -46,7 +46,7 @@ function archOf(model: string): string {
   return model.split('-', 2).join('-')
 }
 
-/** With several channels each speaker has one. */
+/** With several channels each speaker has a channel. */
 function isOn(channel: number, request: ListenRequest, turn: SpokenTurn): boolean {
   return !request.multichannel || turn.speaker === channel
 }

@@ -19,7 +19,7 @@ const scripted = (text: string, more: Record<string, string> = {}) => ({
 })
 
 describe('Deepgram', () => {
-  test('takes raw bytes and tells their true length', async () => {
+  test('takes raw bytes and reports their true length', async () => {
     const { status, json, headers } = await listen('', wave(2), scripted('one two three four'))
     expect(status).toBe(200)
     expect(at(json, 'metadata.duration')).toBe(2)
@@ -34,7 +34,7 @@ describe('Deepgram', () => {
     expect(headers.get('dg-request-id')).toBe(String(at(json, 'metadata.request_id')))
   })
 
-  test('gives words their speakers, utterances, entities and the language where it is asked for them', async () => {
+  test('gives speakers of words, utterances, entities and the language when the request asks for them', async () => {
     const query =
       '&diarize_model=latest&utterances=true&detect_entities=true&detect_language=true&smart_format=true'
     const text = 'we met Anna in New York last week again they said no'
@@ -52,7 +52,7 @@ describe('Deepgram', () => {
     ])
   })
 
-  test('takes headerless samples whose rate the address tells', async () => {
+  test('takes headerless samples whose rate is in the query', async () => {
     const samples = new Uint8Array(16_000 * 2 * 3)
     const query = '&encoding=linear16&sample_rate=16000'
     const { json } = await listen(query, samples, scripted('words', { 'content-type': 'audio/pcm' }))
@@ -80,7 +80,7 @@ describe('Deepgram', () => {
     expect([told, at(json, 'err_code')]).toEqual([status, code])
   })
 
-  test('refuses in three shapes', async () => {
+  test('has three forms of refusals', async () => {
     const unknown = await readAnswer(
       await fetch(`${simulator.url('audio')}/deepgram/v1/nothing`, {
         headers: { authorization: 'Token key' },
@@ -94,7 +94,7 @@ describe('Deepgram', () => {
     expect([noAudio.status, at(noAudio.json, 'err_code')]).toEqual([400, 'Bad Request'])
   })
 
-  test('takes a key behind the word Token, and a bearer of three parts', async () => {
+  test('takes a key with the scheme Token, and a bearer token of three parts', async () => {
     const statusWith = async (authorization: string) =>
       (await listen('', wave(1), scripted('a', { authorization }))).status
     expect(await statusWith('Token key')).toBe(200)
@@ -103,7 +103,7 @@ describe('Deepgram', () => {
     expect(await statusWith('Token bad-key-1')).toBe(401)
   })
 
-  test('strikes with the faults that every mount has', async () => {
+  test('applies the faults that every mount has', async () => {
     const limited = await listen('', wave(1), {
       'content-type': 'audio/wav',
       'x-simulator-fault': 'status=429;retry_after=7',

@@ -55,7 +55,7 @@ async function hashOf(file: UploadedFile): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Deepgram's API for recorded audio and for speech. Callbacks and streams over sockets are not played. */
+/** Deepgram's API for recorded audio and for speech. Callbacks and WebSocket streams are not simulated. */
 export const deepgram: AudioApi = {
   slug: 'deepgram',
   style: deepgramStyle,

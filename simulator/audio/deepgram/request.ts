@@ -19,7 +19,7 @@ const models =
 const keytermsMax = 100
 const keytermTokensMax = 500
 
-/** Options that a value other than true or false is wrong for. */
+/** Options that take only true or false. */
 const switches = new Set(
   [
     'diarize',

@@ -26,7 +26,7 @@ function wrongQuery(message: string) {
   return refusal(400, 'INVALID_QUERY_PARAMETER', message)
 }
 
-/** `POST /v1/speak`: a voice that begins with `missing` is not there. */
+/** `POST /v1/speak`: a voice whose name begins with `missing` does not exist. */
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json, query } = asked
   for (const name of query.keys()) if (!known.has(name)) throw wrongQuery(`Unknown parameter: ${name}`)

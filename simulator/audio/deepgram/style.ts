@@ -39,7 +39,7 @@ export function refusal(status: number, code: string, message: string): ApiError
 
 /** The categories of refusals of a JSON body. */
 const categories = new Set(['INVALID_JSON', 'UNPROCESSABLE_ENTITY'])
-/** A path or a project that is not there is answered in plain words. */
+/** A 404 for an unknown path or project has plain text. */
 const isPlain = ({ status, code }: ApiError) => status === 404 && code === null
 
 function errorBody(error: ApiError, key: string): string {
@@ -52,7 +52,7 @@ function errorBody(error: ApiError, key: string): string {
 }
 
 const keyPattern = /^Token (\S+)$/
-/** Only tokens that live for minutes are sent as a bearer; they have three parts. */
+/** Only short-lived tokens (some minutes) are sent as a bearer; they have three parts. */
 const tokenPattern = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
 
 function authenticate({ authorization = '' }: IncomingHttpHeaders): void {

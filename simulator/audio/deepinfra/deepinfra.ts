@@ -35,7 +35,7 @@ async function speech(asked: AudioAsked): Promise<Reply> {
   return bytesReply(asked, { text, voice: 'alloy', speed: 1, rate: 24_000, sound }, { contentType })
 }
 
-/** DeepInfra's audio in OpenAI's form. Its other features are unknown and not simulated. */
+/** DeepInfra's audio in OpenAI's form. DeepInfra's other features are not documented and not simulated. */
 export const deepinfra: AudioApi = {
   slug: 'deepinfra',
   style: openAiStyle,

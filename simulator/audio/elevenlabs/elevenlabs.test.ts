@@ -24,7 +24,7 @@ async function transcribe(
 }
 
 describe('ElevenLabs', () => {
-  test('has the spaces between words among them', async () => {
+  test('lists the spaces between words as entries of their own', async () => {
     const { json, headers } = await transcribe([['diarize', 'true']])
     expect(json).toMatchObject({ language_code: 'eng', text: 'One two.', audio_duration_secs: 2 })
     const words = at(json, 'words') as { text: string; type: string; speaker_id: string; logprob: number }[]
@@ -37,7 +37,7 @@ describe('ElevenLabs', () => {
     expect(headers.get('maximum-concurrent-requests')).toBe('10')
   })
 
-  test('finds entities, and tells channels apart', async () => {
+  test('finds entities, and gives each channel its own words', async () => {
     const { json } = await transcribe([['entity_detection', 'all']], { text: 'we met Anna in New York' })
     expect(at(json, 'entities')).toEqual([
       { text: 'Anna', entity_type: 'name', start_char: 7, end_char: 11 },
@@ -58,7 +58,7 @@ describe('ElevenLabs', () => {
     expect((await transcribe(fields)).status).toBe(status)
   })
 
-  test('refuses a bad key, no audio, and a blink of audio', async () => {
+  test('refuses a bad key, a missing file, and audio that is too short', async () => {
     expect(at((await transcribe([], { key: 'bad-key' })).json, 'detail.status')).toBe('invalid_api_key')
     expect((await transcribe([], { file: null })).status).toBe(400)
     expect(at((await transcribe([], { file: wave(0.05) })).json, 'detail.status')).toBe('audio_too_short')

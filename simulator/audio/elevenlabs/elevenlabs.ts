@@ -3,7 +3,7 @@ import { memberOf } from '../speech-api.ts'
 import { elevenLabsSpeech, elevenLabsStyle } from './speech.ts'
 import { removeTranscript, speechToText } from './speech-to-text.ts'
 
-/** ElevenLabs' API. Webhooks and streams over sockets are not played. */
+/** ElevenLabs' API. Webhooks and WebSocket streams are not simulated. */
 export const elevenlabs: AudioApi = {
   slug: 'elevenlabs',
   style: elevenLabsStyle,

@@ -17,7 +17,7 @@ export interface SpeechToTextRequest {
 const models = ['scribe_v2', 'scribe_v1', 'scribe_v1_experimental']
 const granularities = ['none', 'word', 'character'] as const
 const keytermsMax = 1000
-/** Fewer than fifty. */
+/** Of fewer than fifty characters. */
 const keytermLengthMax = 49
 const keytermWordsMax = 5
 

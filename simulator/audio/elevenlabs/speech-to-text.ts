@@ -30,7 +30,7 @@ export async function speechToText(asked: AudioAsked): Promise<Reply> {
   try {
     const heard = await heardIn(remote?.file ?? request.file, request, asked)
     const id = requestIdOf(key)
-    // With logging it keeps the transcript until it is removed.
+    // With logging switched on, ElevenLabs keeps the transcript until the caller deletes it.
     if (asked.query.get('enable_logging') !== 'false') keep(id, heard, asked)
     const told = answerOf(request, heard, id)
     return {
@@ -106,7 +106,7 @@ function transcriptOf(request: SpeechToTextRequest, turns: readonly SpokenTurn[]
   }
 }
 
-/** Words, and between each two of them the space. */
+/** Words, with an entry for the space between each two words. */
 function tokensOf(turns: readonly SpokenTurn[]): Token[] {
   const tokens: Token[] = []
   for (const { words, speaker } of turns) {

@@ -25,7 +25,10 @@ function refusal(status: number, code: string, message: string): ApiError {
   return new ApiError({ status, code, message })
 }
 
-/** ElevenLabs' refusals: FastAPI's `detail` with a status of its own words, or a list where a member is wrong. */
+/**
+ * ElevenLabs' refusals: FastAPI's `detail` with ElevenLabs' own status word, or with a list when a member is
+ * wrong.
+ */
 export const elevenLabsStyle = refusalStyle({
   keyOf: (headers) => oneHeader(headers['xi-api-key']),
   usual: {
@@ -52,7 +55,9 @@ function unprocessable(param: string, message: string): ApiError {
   return new ApiError({ status: 422, param, message })
 }
 
-/** A voice has twenty letters and digits, as the real ones; one that begins with `Missing` is not there. */
+/**
+ * A voice has twenty letters and digits, as in the real API; a voice that begins with `Missing` does not exist.
+ */
 async function speak(asked: AudioAsked, voice = ''): Promise<Reply> {
   const { json, query } = asked
   const text = memberOf(json, 'text')
@@ -82,7 +87,7 @@ async function speak(asked: AudioAsked, voice = ''): Promise<Reply> {
   )
 }
 
-/** Text to speech, whole and streamed, which are alike here. Timestamps and sockets are not played. */
+/** Text to speech, whole and streamed, which are the same here. Timestamps and WebSockets are not simulated. */
 export const elevenLabsSpeech: AudioOperation = {
   method: 'POST',
   path: /^\/v1\/text-to-speech\/([^/]+)(?:\/stream)?$/,

@@ -5,7 +5,7 @@ import { markedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
 
 const uploadBytesMax = 1024 * 1024 * 1024
 
-/** Fireworks' audio, whose two hosts are one here. */
+/** Fireworks' audio. The provider has a host for each model; here one host serves both. */
 export const fireworks: AudioApi = {
   slug: 'fireworks',
   style: bearerStyle(({ message }) => ({ error: { message } })),

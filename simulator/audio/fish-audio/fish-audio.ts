@@ -41,7 +41,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   return bytesReply(asked, { text, voice: String(voice ?? ''), speed, ...format }, format)
 }
 
-/** Clips travel in MessagePack alone. */
+/** Only a MessagePack body can have clips. */
 async function bodyOf({ body, json, request }: AudioAsked): Promise<JsonObject> {
   if (!/msgpack/.test(request.headers['content-type'] ?? '')) {
     if (json === null) throw refusal('The body could not be parsed')
@@ -77,7 +77,7 @@ function formatOf(body: JsonObject): Pick<Saying, 'sound' | 'rate'> & { contentT
   throw refusal('format is not supported', 422)
 }
 
-/** Fish Audio's speech as a stream of bytes. A model that it does not know is the newest, without a word. */
+/** Fish Audio's speech as a stream of bytes. For an unknown model it silently uses the newest one. */
 export const fishAudio: AudioApi = {
   slug: 'fish-audio',
   style,

@@ -26,7 +26,7 @@ async function uploaded(bytes: Uint8Array<ArrayBuffer>, text = 'we met Anna') {
 }
 
 describe('Gladia', () => {
-  test('takes an upload, tells its length, and does a job in three looks', async () => {
+  test('takes an upload, reports its length, and finishes a job at the third poll', async () => {
     const { json: file } = await uploaded(wave(2))
     expect(at(file, 'audio_metadata.audio_duration')).toBe(2)
     const begun = await post('/pre-recorded', {
@@ -49,7 +49,7 @@ describe('Gladia', () => {
     })
   })
 
-  test('fails a job with a status of its own inside a success', async () => {
+  test('fails a job with its own status inside an answer of status 200', async () => {
     const { json: file } = await uploaded(wave(1))
     const { json } = await post(
       '/pre-recorded',
@@ -69,7 +69,7 @@ describe('Gladia', () => {
     expect((await post('/pre-recorded', body)).status).toBe(400)
   })
 
-  test('takes its key in a header of its own', async () => {
+  test('takes its key in Gladia’s own header', async () => {
     const refused = await post('/pre-recorded', {}, { 'x-gladia-key': '', authorization: 'Bearer key' })
     expect([refused.status, typeof refused.json['request_id']]).toEqual([401, 'string'])
     expect((await look('nothing')).status).toBe(404)

@@ -120,7 +120,7 @@ function jobOf({ mount }: AudioAsked, id: string): AudioJob {
   return job
 }
 
-/** `DELETE /v2/pre-recorded/{id}`: 403 while the job goes on, then it is gone with its recording. */
+/** `DELETE /v2/pre-recorded/{id}`: 403 while the job runs; afterwards the job and its recording are deleted. */
 function remove(asked: AudioAsked, id = ''): Reply {
   const job = jobOf(asked, id)
   if (job.listened === null || job.isEndless) throw refusal(403)
@@ -128,7 +128,7 @@ function remove(asked: AudioAsked, id = ''): Reply {
   return told({}, 202)
 }
 
-/** `GET /v2/pre-recorded/{id}`: a job that has failed says so by a status of its own, in an answer of 200. */
+/** `GET /v2/pre-recorded/{id}`: a failed job has its own status inside an answer of HTTP status 200. */
 async function look(asked: AudioAsked, id = ''): Promise<Reply> {
   const { mount, faults } = asked
   const job = jobOf(asked, id)

@@ -4,7 +4,7 @@ import { entitiesIn } from '../entities.ts'
 import { type Heard, joined, punctuated, type SpokenTurn, turnsOf } from '../hearing.ts'
 import { withLosses } from '../jobs.ts'
 
-/** What a job was asked for beside the words. */
+/** The results besides the words that a job was asked for. */
 export interface GladiaRequest {
   audioUrl: string
   model: string

@@ -3,7 +3,7 @@ import type { ApiStyle } from '../../api-style.ts'
 import { ApiError } from '../../errors.ts'
 import { requestIdOf } from '../request-id.ts'
 
-/** What Gladia says with a status. */
+/** Gladia's texts by HTTP status. */
 const usual: Readonly<Record<number, string>> = {
   400: 'Invalid parameter(s)',
   401: 'gladia key not found',

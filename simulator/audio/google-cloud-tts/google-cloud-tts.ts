@@ -6,7 +6,7 @@ import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { base64Reply, keyBehind, memberOf, refusalStyle, speedOf } from '../speech-api.ts'
 import type { Saying } from '../speaking.ts'
 
-/** Refusals have Google's common form; their contents are not documented for this interface. */
+/** Refusals have Google's common form; the documents of this interface do not state their texts. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
   usual: {},
@@ -63,7 +63,7 @@ function voiceOf(json: JsonObject): string {
   return name
 }
 
-/** The encodings that this stand-in can make; `OGG_OPUS`, `MULAW`, `ALAW` and `M4A` it cannot. */
+/** The encodings that this simulator can make; it cannot make `OGG_OPUS`, `MULAW`, `ALAW` and `M4A`. */
 const sounds: Readonly<Record<string, Pick<Saying, 'sound' | 'kilobits'>>> = {
   LINEAR16: { sound: 'wav' },
   PCM: { sound: 's16le' },

@@ -70,7 +70,7 @@ const style = bearerStyle(
   (subject) => ({ ...openAiStyle.headers(subject), 'x-groq-region': 'simulated' }),
 )
 
-/** Groq's audio, as its paid tier has it. */
+/** Groq's audio with the limits of its paid tier. */
 export const groq: AudioApi = {
   slug: 'groq',
   style: {

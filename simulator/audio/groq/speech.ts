@@ -9,7 +9,7 @@ const voicesOf: Readonly<Record<string, readonly string[]>> = {
   'canopylabs/orpheus-arabic-saudi': ['abdullah', 'fahad', 'sultan', 'lulwa', 'noura', 'aisha'],
 }
 
-/** `POST /audio/speech`: short texts, and files of WAV alone. */
+/** `POST /audio/speech`: takes short texts and gives only WAV. */
 export async function speech(asked: AudioAsked): Promise<Reply> {
   const json = asked.json ?? {}
   const model = textMember(json, 'model') ?? ''

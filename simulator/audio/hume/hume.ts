@@ -4,7 +4,7 @@ import type { Reply } from '../../reply.ts'
 import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { bytesReply, lengthOf, memberOf, oneHeader, refusalStyle, speedOf } from '../speech-api.ts'
 
-/** The form of its refusals is documented only for validation. */
+/** Hume documents the form of a refusal only for failed validation. */
 const style = refusalStyle({
   keyOf: (headers) => oneHeader(headers['x-hume-api-key']),
   usual: {
@@ -48,7 +48,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   return bytesReply(asked, saying, { contentType: formats[type] })
 }
 
-/** Octave as bytes, whole and streamed, which are alike here. */
+/** Octave's speech as bytes, whole and streamed, which are the same here. */
 export const hume: AudioApi = {
   slug: 'hume',
   style,

@@ -4,7 +4,7 @@ import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { keyBehind, lengthOf, memberOf, refusalStyle, speedOf, textReply } from '../speech-api.ts'
 import type { Saying } from '../speaking.ts'
 
-/** Codes of gRPC by the statuses with which they come. */
+/** gRPC codes by the HTTP status that comes with them. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Basic', authorization) ?? keyBehind('Bearer', authorization),
   usual: {

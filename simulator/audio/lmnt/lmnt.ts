@@ -19,7 +19,7 @@ function refusal(message: string, status = 400): ApiError {
   return new ApiError({ status, message })
 }
 
-/** What its own clients send. */
+/** The versions of the API that LMNT's own clients send. */
 const versions = new Set(['1.1', '1.2'])
 
 /** Members of the body; members of older models (`speed`, `seed`, `length`) are refused like unknown ones. */

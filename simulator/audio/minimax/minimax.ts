@@ -14,7 +14,7 @@ const usual: Record<number, { code: string; message: string }> = {
   503: { code: '1033', message: 'system error' },
 }
 
-/** Every refusal is a 200 with a code of its own. */
+/** Every refusal has HTTP status 200 and a code of MiniMax's. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
   usual,
@@ -86,7 +86,7 @@ function formatOf({ json }: AudioAsked): Pick<Saying, 'sound' | 'rate'> {
   return { sound: 's16le', rate }
 }
 
-/** MiniMax's speech over HTTP, whole and in events; a link to a file is not played. */
+/** MiniMax's speech over HTTP, whole and in events; answers with a link to a file are not simulated. */
 export const minimax: AudioApi = {
   slug: 'minimax',
   style,

@@ -18,7 +18,7 @@ import {
   switchOf,
 } from '../posted-form.ts'
 
-/** By their generation. */
+/** The models by their generation. */
 const models: Readonly<Record<string, 2 | 3>> = {
   'voxtral-mini-latest': 2,
   'voxtral-mini-2602': 2,
@@ -32,7 +32,7 @@ const uploadBytesMax = 512 * 1024 * 1024
 const termsMax = 100
 const urlLengthMax = 2083
 
-/** A refusal in plain words, not of the validation. */
+/** A refusal with a plain message, as opposed to a failed validation. */
 function refused(status: number, message: string, type = 'invalid_request_error'): ApiError {
   return new ApiError({ status, message, type })
 }
@@ -85,7 +85,10 @@ async function transcriptions(asked: AudioAsked): Promise<Reply> {
   return switchOf(asked, 'stream', refuse) ? streamed(told) : jsonReply(JSON.stringify(told))
 }
 
-/** The language, the text piece by piece, the segments, and everything once more. */
+/**
+ * The events of a stream: the language, the text piece by piece, the segments, and then the whole answer once
+ * more.
+ */
 function streamed(body: { text: string; segments: readonly JsonObject[]; language: string | null }): Reply {
   const { text, segments, language } = body
   return eventReply([
@@ -123,7 +126,7 @@ function refuseConflicts({ generation, language, wanted, diarize }: Conflicts): 
     throw refused(400, 'diarize needs timestamp_granularities=segment.')
 }
 
-/** A term that was sent with underscores may come back with them. */
+/** A key term that was sent with underscores comes back with them in the text. */
 function echo(text: string, terms: readonly string[]): string {
   let heard = text
   for (const term of terms) {
@@ -154,7 +157,7 @@ function segment(words: readonly SpokenWord[], score: number): JsonObject {
   return { type: 'transcription_segment', text: joined(words), start, end, score, speaker_id: null }
 }
 
-/** The audio is in the total alone, 25 tokens of it a second. */
+/** Audio tokens, 25 for a second, are counted only in the total. */
 function usageOf({ seconds }: Heard, text: string): JsonObject {
   const [prompt, completion] = [4, countTokens(text)]
   return {
@@ -166,7 +169,7 @@ function usageOf({ seconds }: Heard, text: string): JsonObject {
   }
 }
 
-/** Mistral's audio. Stored files are not played. */
+/** Mistral's audio. Stored files are not simulated. */
 export const mistral: AudioApi = {
   slug: 'mistral',
   style: bearerStyle(

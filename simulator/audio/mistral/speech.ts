@@ -11,7 +11,7 @@ function invalid(param: string, message: string): ApiError {
   return new ApiError({ status: 422, param, message, type: 'value_error' })
 }
 
-/** `POST /v1/audio/speech`: JSON with base64, or events of it. Its samples are floats, at 24,000 Hz. */
+/** `POST /v1/audio/speech`: JSON with base64, or events with base64. Samples are floats at 24,000 Hz. */
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json } = asked
   const text = memberOf(json, 'input')
@@ -36,7 +36,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   return base64Reply(asked, saying, 'audio_data')
 }
 
-/** A clip takes the place of a voice. */
+/** A request has a clip or a voice, not both. */
 function voiceOf({ json }: AudioAsked): string {
   const voice = memberOf(json, 'voice_id')
   const clip = memberOf(json, 'ref_audio')

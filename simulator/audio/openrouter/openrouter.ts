@@ -13,7 +13,7 @@ import { textOf } from '../whisper-body.ts'
 
 const uploadBytesMax = 25_000_000
 
-/** What each model can do. */
+/** The abilities of each model. */
 const models: Readonly<Record<string, { hasWords: boolean; diarizes: boolean; takesTerms: boolean }>> = {
   'openai/whisper-1': { hasWords: true, diarizes: false, takesTerms: false },
   'openai/gpt-4o-mini-transcribe': { hasWords: false, diarizes: false, takesTerms: false },
@@ -101,7 +101,7 @@ function unsupported(field: string): ApiError {
   )
 }
 
-/** The sound in the body, or at an address. */
+/** Reads the sound from the body, or from its address. */
 async function soundOf(given: unknown, signal: AbortSignal): Promise<RemoteFile & { isSamples: boolean }> {
   const audio = isObject(given) ? given : {}
   const [data, url, format] = [
@@ -165,7 +165,7 @@ function namedIn({ recognition: { utterances } }: Heard): JsonObject[] {
   })
 }
 
-/** OpenRouter's audio: sound in JSON. Forms are not played. */
+/** OpenRouter's audio: sound in JSON. Forms are not simulated. */
 export const openrouter: AudioApi = {
   slug: 'openrouter',
   style: bearerStyle(

@@ -6,7 +6,10 @@ import { type AudioAsked, textMember } from '../audio-api.ts'
 import { bytesReply } from '../speech-api.ts'
 import { generationId, refused } from './refusals.ts'
 
-/** How each model takes a voice: whether it has one of its own, how many clips, and a picture. */
+/**
+ * The voices that each model takes: whether it has a default voice, how many clips it takes, and whether it
+ * takes a picture.
+ */
 const models: Readonly<Record<string, { hasVoice: boolean; clips: number; image: boolean }>> = {
   'openai/gpt-4o-mini-tts': { hasVoice: false, clips: 0, image: false },
   'mistralai/voxtral-mini-tts': { hasVoice: true, clips: 1, image: false },

@@ -3,7 +3,7 @@ import type { Reply } from '../../reply.ts'
 import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { bytesReply, keyBehind, lengthOf, memberOf, refusalStyle } from '../speech-api.ts'
 
-/** Wrong input is refused with a success status. */
+/** A request with wrong input gets a refusal of HTTP status 200. */
 const style = refusalStyle({
   keyOf: ({ authorization }) => keyBehind('Bearer', authorization),
   usual: {

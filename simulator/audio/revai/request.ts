@@ -5,10 +5,10 @@ import { refusal, wrongOption } from './style.ts'
 
 /** A checked request for a job. */
 export interface RevAiRequest {
-  /** Null where the sound itself was sent. */
+  /** Null when the request has the sound itself. */
   url: string | null
   transcriber: string
-  /** Null where it is to be identified. */
+  /** Null when Rev AI is to identify the language. */
   language: string | null
   skipDiarization: boolean
   metadata: string | null
@@ -39,7 +39,7 @@ const others = new Set(
     .concat(['summarization_config', 'translation_config', 'language']),
 )
 
-/** The options of a body: the body itself, or of a form the field that has them. Throws `ApiError` 400. */
+/** The options of a job: the JSON body itself, or the field `options` of a form. Throws `ApiError` 400. */
 export function optionsIn(body: ReadBody, json: JsonObject | null): JsonObject {
   if (body.form === null) {
     if (json === null) throw refusal(400)
@@ -84,7 +84,7 @@ function refuseWrong(name: string, value: unknown, isLenient: boolean): void {
   if (!switches.has(name) && !others.has(name) && !isLenient) throw wrongOption(name, 'It is not known.')
 }
 
-/** Two letters, but for Mandarin; `zh` is none of Rev AI's. */
+/** Codes of two letters, except Mandarin's `cmn`; Rev AI does not know `zh`. */
 function isLanguage(language: string): boolean {
   return /^(?:auto|cmn|en-us|en-gb|en\/es|[a-z]{2})$/.test(language) && language !== 'zh'
 }

@@ -26,7 +26,7 @@ async function ended(id: string) {
 }
 
 describe('Rev AI', () => {
-  test('runs a job, then has what each speaker said: words, marks and spaces', async () => {
+  test('runs a job, then gives the words, marks and spaces of each speaker', async () => {
     const { status, json } = await create({ language: 'auto', metadata: 'mine' })
     expect([status, json['status'], json['type'], json['metadata']]).toEqual([
       200,
@@ -52,7 +52,7 @@ describe('Rev AI', () => {
     expect(elements[0]).toMatchObject({ ts: 0, end_ts: 0.67 })
   })
 
-  test('removes a job that has ended, and refuses to before', async () => {
+  test('removes a job that has ended, and refuses to remove a running one', async () => {
     const id = String((await create({})).json['id'])
     expect((await ask(`/${id}`, { method: 'DELETE' })).status).toBe(409)
     await ended(id)
@@ -61,7 +61,7 @@ describe('Rev AI', () => {
     expect((await ask(`/${id}`, { method: 'DELETE' })).status).toBe(404)
   })
 
-  test('lists its jobs, the newest first and page by page, and none that is gone', async () => {
+  test('lists its jobs, the newest first and page by page, without removed ones', async () => {
     const mount = 'revai-list'
     const ids: string[] = []
     for (const metadata of ['a', 'b', 'c'])
@@ -81,7 +81,7 @@ describe('Rev AI', () => {
   test.each([
     ['insufficient_balance', 'insufficient_balance', 'The account balance does not cover this job'],
     ['out%20of%20workers', 'internal_processing', 'out of workers'],
-  ])('gives a job up for %s', async (fault, failure, detail) => {
+  ])('fails a job for %s', async (fault, failure, detail) => {
     const id = String((await create({}, { fault: `job_error=${fault}` })).json['id'])
     const { json } = await ended(id)
     expect([json['status'], json['failure'], json['failure_detail']]).toEqual(['failed', failure, detail])
@@ -110,7 +110,7 @@ describe('Rev AI', () => {
     ])
   })
 
-  test('knows no key without its scheme', async () => {
+  test('refuses a key without its scheme', async () => {
     const refused = await readAnswer(await fetch(base('revai'), { headers: { authorization: 'key' } }))
     expect(refused.json).toEqual({ title: 'Authorization has been denied for this request', status: 401 })
   })

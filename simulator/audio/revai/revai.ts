@@ -19,7 +19,7 @@ const transcriptType = 'application/vnd.rev.transcript.v1.0+json'
 
 const told = (value: unknown): Reply => jsonReply(JSON.stringify(value))
 
-/** Rev AI's failure types with their texts. Any other failure of a test is an internal one. */
+/** Rev AI's failure types with their texts. Any other failure that a test asks for is `internal_processing`. */
 const failures: Readonly<Record<string, string>> = {
   internal_processing: 'Internal server error.',
   download_failure: 'Failed to download media file. Please check your url and file type',
@@ -119,7 +119,7 @@ function outcomeOf(listened: Listened | null): JsonObject {
   }
 }
 
-/** True when the job has ended; being asked for it brings it on. */
+/** True when the job has ended. Each look counts as a poll, which advances the job. */
 async function hasEnded(asked: AudioAsked, job: AudioJob): Promise<boolean> {
   return (await lookAt(job, asked.mount.settings.jobLooks)) === 'ended' && job.listened !== null
 }
@@ -130,7 +130,7 @@ async function look(asked: AudioAsked, id = ''): Promise<Reply> {
   return told(described(job, await hasEnded(asked, job)))
 }
 
-/** `GET /speechtotext/v1/jobs/{id}/transcript`: 409 until the job is transcribed, and always of one that failed. */
+/** `GET /speechtotext/v1/jobs/{id}/transcript`: 409 until the job is transcribed, and always for a failed job. */
 function read(asked: AudioAsked, id = ''): Reply {
   const job = jobOf(asked, id)
   const { accept = transcriptType } = asked.request.headers
@@ -141,7 +141,9 @@ function read(asked: AudioAsked, id = ''): Reply {
   return { status: 200, contentType: transcriptType, body: JSON.stringify(transcript) }
 }
 
-/** `DELETE /speechtotext/v1/jobs/{id}`: 409 until the job has ended, then everything of it is gone. */
+/**
+ * `DELETE /speechtotext/v1/jobs/{id}`: 409 until the job has ended; then the job is deleted with all its data.
+ */
 async function remove(asked: AudioAsked, id = ''): Promise<Reply> {
   const job = jobOf(asked, id)
   if (!(await hasEnded(asked, job))) throw refusal(409)
@@ -149,7 +151,10 @@ async function remove(asked: AudioAsked, id = ''): Promise<Reply> {
   return { status: 204, contentType: 'application/json', body: '' }
 }
 
-/** `GET /speechtotext/v1/jobs`: the newest first, limited; the next pages have those created before a job. */
+/**
+ * `GET /speechtotext/v1/jobs`: the newest first, limited; a further page has the jobs created before a given
+ * job.
+ */
 function list({ mount, query }: AudioAsked): Reply {
   const limit = Number(query.get('limit') ?? listedUsual)
   if (!Number.isInteger(limit) || limit < 0 || limit > listedMax)
@@ -160,7 +165,10 @@ function list({ mount, query }: AudioAsked): Reply {
   return told(all.slice(start, start + limit).map((job) => described(job, job.listened !== null)))
 }
 
-/** Rev AI's asynchronous API. Callbacks, captions, summaries, translations and people who transcribe are not played. */
+/**
+ * Rev AI's asynchronous API. Callbacks, captions, summaries, translations and human transcribers are not
+ * simulated.
+ */
 export const revAi: AudioApi = {
   slug,
   style: revAiStyle,

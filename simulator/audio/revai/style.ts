@@ -25,7 +25,7 @@ export function refusal(
   return new ApiError({ status, message: title, ...(details === undefined ? {} : { details }) })
 }
 
-/** An option that is wrong; Rev AI names it and says why. */
+/** The refusal of a wrong option; Rev AI names the option and the reason. */
 export function wrongOption(name: string, why: string): ApiError {
   return refusal(400, usual[400], { parameters: { [name]: [why] } })
 }
@@ -37,7 +37,7 @@ export const revAiStyle: ApiStyle = {
     if (key === null || key.startsWith('bad-key')) throw refusal(401)
   },
   errorBody: ({ status, message, details }) => JSON.stringify({ ...details, title: message, status }),
-  // An account without credit is forbidden to make jobs.
+  // Rev AI answers 403 to an account without credit.
   errorOf: ({ status, kind, message }) =>
     status === 402
       ? refusal(403, "You don't have enough credits", { type: outOfCredit, current_balance: 0 })

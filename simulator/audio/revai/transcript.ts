@@ -34,7 +34,7 @@ function elementsOf(turn: SpokenTurn, faults: Faults): JsonObject[] {
   })
 }
 
-/** Times are told to a hundredth of a second. */
+/** Times are rounded to a hundredth of a second. */
 function hundredth(seconds: number): number {
   return Math.round(seconds * 100) / 100
 }

@@ -25,7 +25,7 @@ const config = (more: object = {}) => ({
 })
 
 describe('Speechmatics', () => {
-  test('runs a job, then has its words and marks in a row', async () => {
+  test('runs a job, then gives its words and marks in one list', async () => {
     const { status, json } = await create(config({ diarization: 'speaker' }))
     expect(status).toBe(201)
     const id = String(json['id'])
@@ -47,7 +47,7 @@ describe('Speechmatics', () => {
     })
   })
 
-  test('lists jobs with what they are called, the newest first, until they are removed', async () => {
+  test('lists jobs with their references, the newest first, until they are removed', async () => {
     const ids: string[] = []
     for (const reference of ['one', 'two']) {
       const { json } = await create({ ...config(), tracking: { reference } })
@@ -102,7 +102,7 @@ describe('Speechmatics', () => {
     expect([status, json['code'], json['error']]).toEqual([400, 400, 'Bad Request'])
   })
 
-  test('knows no job that nobody made, and no key without its scheme', async () => {
+  test('answers 404 for an id of no job, and refuses a key without its scheme', async () => {
     expect((await get('nothing')).json).toEqual({ code: 404, error: 'Job not found' })
     const refused = await readAnswer(await fetch(`${base()}/x`, { headers: { authorization: 'key' } }))
     expect([refused.status, refused.json['error']]).toEqual([401, 'Permission Denied'])

@@ -29,7 +29,7 @@ const members = new Set(
 
 const told = (value: unknown, status = 200): Reply => jsonReply(JSON.stringify(value), status)
 
-/** `POST /v2/jobs/`, a form: `config`, and `data_file` where the configuration has no address. */
+/** `POST /v2/jobs/`, a form: `config`, and `data_file` when the configuration has no address. */
 async function create(asked: AudioAsked): Promise<Reply> {
   const { body, mount, faults, key } = asked
   const request = parseRequest(configIn(body), faults.lenient === true)
@@ -81,7 +81,10 @@ function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsReque
   }
 }
 
-/** Its page of codes: Mandarin is `cmn`, and `zh` nothing. Packs of two languages are not played. */
+/**
+ * The codes of Speechmatics' language page: Mandarin is `cmn`, and `zh` is unknown. Packs of two languages are
+ * not simulated.
+ */
 const languages = new Set(
   (
     'ar ba eu be bn bg yue ca hr cs da nl en eo et fi fr gl de el he hi hu id ia ga it ja ko lv lt ms mt cmn mr mn no ' +
@@ -89,7 +92,10 @@ const languages = new Set(
   ).split(' '),
 )
 
-/** Melia hears all languages at once, which is `multi`, and has no dictionary yet; the others hear one, or find it out. */
+/**
+ * Melia hears all languages at once (`multi`) and has no dictionary yet; the other models hear one language, or
+ * detect it.
+ */
 function checkLanguage({
   language,
   model,
@@ -151,7 +157,7 @@ function described({ id, createdAtMs, listened }: AudioJob): JsonObject {
   return { id, created_at: created, data_name: 'audio', ...(duration === null ? {} : { duration }) }
 }
 
-/** `GET /v2/jobs`: the newest first, a hundred at most, with the configuration that each was made with. */
+/** `GET /v2/jobs`: the newest first, a hundred at most, each with the configuration of its request. */
 function list({ mount, query }: AudioAsked): Reply {
   const limit = Number(query.get('limit') ?? listedMax)
   if (!Number.isInteger(limit) || limit < 1 || limit > listedMax) throw refusal(422)
@@ -186,7 +192,7 @@ function read(asked: AudioAsked, id = ''): Reply {
   return told({ ...transcript, job: described(job) })
 }
 
-/** `DELETE /v2/jobs/{id}`: a job that runs is locked, unless its end is forced. */
+/** `DELETE /v2/jobs/{id}`: refused for a running job, unless the request has `force=true`. */
 function remove(asked: AudioAsked, id = ''): Reply {
   const job = jobOf(asked, id)
   const runs = job.listened === null || job.isEndless
@@ -195,7 +201,7 @@ function remove(asked: AudioAsked, id = ''): Reply {
   return told({ job: { ...described(job), status: 'deleted' } })
 }
 
-/** Speechmatics' batch API. Its answers that wait and its other formats are not played. */
+/** Speechmatics' batch API. Its waiting answers and its other formats are not simulated. */
 export const speechmatics: AudioApi = {
   slug,
   style: speechmaticsStyle,

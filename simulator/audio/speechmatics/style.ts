@@ -2,7 +2,7 @@ import type { ApiStyle } from '../../api-style.ts'
 import { bearerKeyOf } from '../../api-style.ts'
 import { ApiError } from '../../errors.ts'
 
-/** Speechmatics' errors by status: a word from a list. */
+/** Speechmatics' errors by status: a word from the documented list. */
 const usual: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Permission Denied',

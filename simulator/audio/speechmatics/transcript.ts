@@ -3,10 +3,10 @@ import type { JsonObject } from '../../json.ts'
 import { type Heard, punctuated, type SpokenTurn, turnsOf } from '../hearing.ts'
 import { withLosses } from '../jobs.ts'
 
-/** What a job was asked for beside the words. */
+/** The results besides the words that a job was asked for. */
 export interface SpeechmaticsRequest {
   url: string | null
-  /** Null where it is to be identified. */
+  /** Null when Speechmatics is to identify the language. */
   language: string | null
   diarize: boolean
   /** Every word has its own language. */
@@ -15,7 +15,7 @@ export interface SpeechmaticsRequest {
   tracking: JsonObject | null
 }
 
-/** The `json-v2` of a job: words and marks in a row, and no text of the whole. */
+/** The `json-v2` of a job: words and marks in one list, without the whole text. */
 export function transcriptOf(request: SpeechmaticsRequest, heard: Heard, faults: Faults): JsonObject {
   const language = request.language ?? 'en'
   const rows = turnsOf(heard.recognition).flatMap((turn) => rowsOf(turn, request, language))

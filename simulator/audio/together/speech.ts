@@ -17,7 +17,10 @@ const fields: Record<string, check.Check> = {
   language: check.string(),
 }
 
-/** `POST /audio/speech`: `raw` samples; one maker's models send floats unless the request says otherwise. No events. */
+/**
+ * `POST /audio/speech`: `raw` samples; one maker's models send floats unless the request says otherwise. Events
+ * are not simulated.
+ */
 export async function speech(asked: AudioAsked): Promise<Reply> {
   const json = asked.json ?? {}
   check.checkMembers(json, { fields, required: ['model', 'input', 'voice'], strict: true })

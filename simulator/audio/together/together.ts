@@ -6,7 +6,10 @@ import { listedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
 
 const uploadBytesMax = 1024 * 1024 * 1024
 
-/** Together's audio: without a language it would hear English, so that `auto` must be said. */
+/**
+ * Together's audio. Without a language the real API assumes English, so a caller must send `auto` for
+ * detection.
+ */
 export const together: AudioApi = {
   slug: 'together',
   style: openAiStyle,
@@ -20,7 +23,7 @@ export const together: AudioApi = {
         models: ['openai/whisper-large-v3'],
         usualModel: 'openai/whisper-large-v3',
         formats: ['json', 'verbose_json'],
-        // Its own clients write lists of a form with brackets.
+        // Together's own clients write the names of list fields with brackets.
         granularities: 'timestamp_granularities[]',
         fields: { diarize: 'once', min_speakers: 'once', max_speakers: 'once' },
         takesAddress: true,

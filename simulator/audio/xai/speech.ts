@@ -4,7 +4,7 @@ import type { AudioAsked, AudioOperation } from '../audio-api.ts'
 import { bytesReply, lengthOf, memberOf, speedOf } from '../speech-api.ts'
 import type { Saying } from '../speaking.ts'
 
-/** A BCP-47 code, or that it is to be found out. */
+/** A BCP-47 code, or `auto` to detect the language. */
 const languagePattern = /^(?:auto|[a-z]{2,3}(?:-[A-Z]{2})?)$/
 
 function refused(message: string): ApiError {
@@ -12,7 +12,8 @@ function refused(message: string): ApiError {
 }
 
 /**
- * `POST /v1/tts`: bytes. Voices are its own, in any case, and those that a team created. Timestamps are not simulated.
+ * `POST /v1/tts`: bytes. A voice is one of xAI's names, in upper or lower case, or the id of a voice that a
+ * team created. Timestamps are not simulated.
  */
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json } = asked

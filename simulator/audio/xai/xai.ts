@@ -72,7 +72,7 @@ const plain = bearerStyle(
   ({ key }) => ({ 'x-trace-id': requestIdOf(key) }),
 )
 
-/** A refused key is 400 there. */
+/** The common style, except that xAI answers a bad key with 400. */
 const style: ApiStyle = {
   ...plain,
   authenticate(headers) {
@@ -83,7 +83,7 @@ const style: ApiStyle = {
   },
 }
 
-/** xAI's own audio. Its sockets are not played. */
+/** xAI's own audio. Its WebSockets are not simulated. */
 export const xai: AudioApi = {
   slug: 'xai',
   style,
