@@ -16,9 +16,12 @@ import type { StreamWatch } from './streams/stream-watch.ts'
 
 /** What the one path is built from. */
 export interface ExecutionDependencies {
-  /** What is served now; a call asks once. */
+  /** What is served now. A call asks once and keeps the value. */
   serving: () => Serving
-  /** Reads listings that were not read lately, for a model nobody knows, until it is enough. Bounded in time; never rejects. */
+  /**
+   * Reads the providers' listings that were not read lately, for a call of an unknown model, until `isEnough` is true.
+   * Bounded in time; never rejects.
+   */
   readListings: (isEnough: () => boolean) => Promise<unknown>
   billing: Billing
   /** Counts the tokens of a live call for the limits of tokens a minute. */
@@ -28,26 +31,29 @@ export interface ExecutionDependencies {
   limiter: Limiter
   sticky: StickyRoutes
   transport: Transport
-  /** The one way to what a caller names by address. */
+  /** The only way to fetch an address that a caller names. */
   publicFetch: PublicFetch
   /** Keeps and recognizes audio that is received. */
   audioIntake: AudioIntake
-  /** Longest time of a transcription from when its audio is here, in milliseconds; null for the operation's own. */
+  /**
+   * Longest time of a transcription in milliseconds, from when the gateway has its audio; null for the operation's
+   * `deadlineMs`.
+   */
   transcriptionMs: number | null
   /** Surcharges of unknown amount are refused on prepaid and limited accounts, like other units without a price. */
   refusesUnknownPrices: boolean
   /** Tokens that are set aside for input that only its provider can count. */
   uncountedInputTokens: number
   streamWatch: StreamWatch
-  /** For speech whose provider has no mp3, or nothing else. */
+  /** Converts speech whose provider does not make mp3, or makes only mp3. */
   mp3Codec: Mp3Codec
-  /** What all speech of this process shares of each turn of the event loop. */
+  /** The share of each turn of the event loop that all speech of this process gets together. */
   speechTurns: SharedTurns
-  /** What calls make at providers and leave there. */
+  /** The jobs and files that calls make at providers. */
   resources: UpstreamResources
   clock: Clock
   /** Uniform numbers from 0 to 1 for weighted choice; seeded in tests. */
   random: () => number
-  /** A mishap that the caller need not hear of. */
+  /** Logs a mishap that the caller is not told of. */
   warn: (message: string, facts: Readonly<Record<string, unknown>>) => void
 }

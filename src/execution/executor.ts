@@ -23,20 +23,23 @@ import {
 } from './modalities/transcription-call.ts'
 
 /**
- * The one path, for whoever calls: what a call needs is found, then the call is prepared and made. Rejects with a
- * GatewayError, having settled.
+ * The one path of live calls and batch items: finds what a call needs, then prepares and makes it. Rejects with a
+ * GatewayError after the call is settled.
  */
 export interface Executor {
   text(call: TextCall, scope: RequestScope): Promise<Outcome>
   transcription(call: TranscriptionCall, scope: RequestScope): Promise<TranscriptionOutcome>
-  /** The same as a stream of events, which `encode` makes of the transcript. */
+  /** The same as a stream of events; `encode` turns the transcript into them. */
   transcriptionStream(
     call: TranscriptionCall,
     scope: RequestScope,
     encode: StreamedTranscript['encode'],
   ): Promise<Outcome>
   speech(call: SpeechCall, scope: RequestScope): Promise<Outcome>
-  /** Tokens of a call's prompt, without making it. Throws as a call does whose model is not served. */
+  /**
+   * Estimates the tokens of a call's prompt without making the call. Throws the same errors as a call when the model is
+   * not served.
+   */
   countTokens(call: TextCall, scope: RequestScope): number
 }
 
@@ -68,9 +71,9 @@ async function runText(
   try {
     const seeking = seekModel(call, scope, dependencies)
     if (seeking !== null) await seeking
-    // A large one was decoded in this turn.
+    // Decoding a large call has filled this turn of the event loop.
     if (isStepped(call)) await nextTurn()
-    // Most calls have no media, and must not wait a turn for it.
+    // Most calls have no media and skip this wait.
     const mayHaveMedia = call.demand.hasUncountedInput === true || mayNeedGuard(call, dependencies)
     const own = mayHaveMedia ? ofThisMoment(dependencies) : dependencies
     const known = mayHaveMedia ? await withFetchedMedia(call, scope, own) : call
@@ -89,7 +92,7 @@ async function speak(
 ): Promise<Outcome> {
   try {
     await seekModel(call, scope, dependencies)
-    // A call takes half a millisecond to prepare, and many may come at once.
+    // Preparing a speech call takes half a millisecond, and many calls may arrive at once.
     const turn = dependencies.speechTurns.next()
     if (turn !== null) await turn
     return await runCall(speech, call, scope, dependencies)
@@ -118,8 +121,8 @@ async function transcribe(
 }
 
 /**
- * Audio that is left at its address is held as if it were long: where the balance does not cover that, the audio is
- * fetched, and its true length may be one that the balance covers.
+ * For audio that stays at its address, the hold assumes a long recording. When the balance does not cover that hold,
+ * the gateway fetches the audio: the balance may cover its true length.
  */
 async function prepareTranscription(
   call: TranscriptionCall,
@@ -143,13 +146,15 @@ async function prepareTranscription(
   }
 }
 
-/** What is served may change while something is fetched for a call; the call goes on with what it began with. */
+/**
+ * A reload may change what is served while the gateway fetches something for a call; the call keeps what it began with.
+ */
 function ofThisMoment(dependencies: ExecutionDependencies): ExecutionDependencies {
   const serving = dependencies.serving()
   return { ...dependencies, serving: () => serving }
 }
 
-/** The failure as its caller is told it: also whether a model of the call could be served. */
+/** The failure as the caller is told it, with `availability` when no model of the call could be served. */
 function told(error: unknown, call: Call, dependencies: ExecutionDependencies): unknown {
   return withAvailability(asUntold(error, call.model, dependencies), call)
 }

@@ -21,18 +21,21 @@ export interface Operation {
   modality: Modality
   /** How a batch names it, or null when batches cannot run it. */
   batchEndpoint: BatchEndpoint | null
-  /** Null for audio, whose bodies are read otherwise. */
+  /** Null for audio operations, whose bodies have readers of their own. */
   text: TextOperation | null
   /** How its generation ids begin when it is called live. */
   generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
   /** The contract's word for it in the record of a generation; null where it has none. */
   apiType: (typeof apiTypes)[number] | null
   /**
-   * Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it.
-   * Of a transcription the operator may set another one.
+   * Longest time from the request to the end of the answer, in milliseconds. A batch item's wait for a place does not
+   * count. For transcriptions the operator may set another time.
    */
   deadlineMs: number
-  /** Longest wait for the first byte of one attempt, in milliseconds; null where it comes at the end of the work, with all others. */
+  /**
+   * Longest wait for the first byte of one attempt, in milliseconds; null where the whole answer comes at the end of
+   * the provider's work.
+   */
   firstByteTimeoutMs: number | null
 }
 
@@ -122,8 +125,8 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/rerank',
     modality: 'rerank',
     batchEndpoint: null,
-    // What it is billed by: `pricedBy` of the modality (`canonical/operation.ts`); how that is held, metered and estimated:
-    // `billing/metering/modalities.ts`.
+    // `pricedBy` of the modality (`canonical/operation.ts`) says what it is billed by, and
+    // `billing/metering/modalities.ts` how that is held, metered and estimated.
     text: rerank,
     generationPrefix: 'gen',
     apiType: 'rerank',
@@ -132,7 +135,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   },
 }
 
-/** The operation with this stored name, or null when no version serves it any more. */
+/** The operation with this stored name, or null when this version does not serve it any more. */
 export function findOperation(name: string): Operation | null {
   return Object.values(operations).find((operation) => operation.name === name) ?? null
 }

@@ -8,8 +8,8 @@ import type { RequestScope } from './call/scope.ts'
 import { settle } from './settling/settle.ts'
 
 /**
- * The one path of every call: prepare, ask until somebody answers, charge, capture, and give the answer out. Rejects with
- * a GatewayError. A call that is over has been captured or has given its hold back, in whatever way it ended.
+ * The one path of every call: prepare it, ask providers until one answers, charge, capture, and return the answer.
+ * Rejects with a GatewayError. However the call ends, its hold is captured or released.
  */
 export function runCall<K extends Kind>(
   row: CallHooks<K>,
@@ -21,7 +21,7 @@ export function runCall<K extends Kind>(
   return preparing instanceof Promise ? preparing.then(carryOut) : carryOut(preparing)
 }
 
-/** A call that may be made: its money is set aside. Whoever prepares it carries it out. */
+/** Prepares a call and sets its money aside. The caller passes the run to `carryOut`, which settles the hold. */
 export function prepareCall<K extends Kind>(
   row: CallHooks<K>,
   call: K['call'],
@@ -32,7 +32,7 @@ export function prepareCall<K extends Kind>(
   return prepare({ row, call, state, dependencies, asked: [] })
 }
 
-/** Makes a prepared call, once. Settles it in whatever way it ends. */
+/** Makes a prepared call, once. Settles it however it ends. */
 export async function carryOut<K extends Kind>(run: Run<K>): Promise<K['outcome']> {
   const { row } = run
   try {
@@ -51,14 +51,14 @@ export async function carryOut<K extends Kind>(run: Run<K>): Promise<K['outcome'
   }
 }
 
-/** From now on candidates are asked for this call. */
+/** Replaces the run's call; what was prepared for the call before is made again. */
 function askOnlyFor<K extends Kind>(call: K['call'], run: Run<K>): void {
   run.call = call
   run.asked = []
   run.first = null
 }
 
-/** A caller who left in the middle pays for what was shown; nobody pays for what was not. */
+/** A caller who left during the answer pays for the part that was shown. Any other unfinished call costs nothing. */
 async function giveUp<K extends Kind>(run: Run<K>): Promise<void> {
   const { answered, callHold, state } = run
   try {

@@ -6,8 +6,9 @@ import type { Adapters, Preset } from '../providers/define-provider.ts'
 import type { ConfiguredDeployment } from '../providers/deployments.ts'
 
 /**
- * What is served at one moment: models with their prices, what their providers speak, and the operator's credentials.
- * Never changed. A call takes it once, at its beginning, so that a reload is a swap that no call sees half of.
+ * What is served at one moment: models with their prices, the adapters of their providers, and the operator's
+ * credentials. The value never changes. A call takes it once, at its beginning; a reload replaces the whole value, so
+ * that no call sees half of a reload.
  */
 export interface Serving {
   catalog: CatalogView
@@ -18,7 +19,7 @@ export interface Serving {
   credentialOf(deployment: Deployment): Credential
 }
 
-/** What is served now, as often as it is asked; the same value until something has changed. */
+/** Returns a function that says what is served now: the same value until the catalog changes. */
 export function createServing(
   catalog: Pick<Catalog, 'current'>,
   configured: readonly ConfiguredDeployment[],

@@ -12,7 +12,9 @@ export async function sleepUnless(waitMs: number, signal: AbortSignal): Promise<
   signal.removeEventListener('abort', wake)
 }
 
-/** What the work comes to, or null when it takes longer than so many milliseconds. Rejects as the work does until then. */
+/**
+ * The result of the work, or null when the work takes longer than `waitMs`. Rejects when the work rejects before that.
+ */
 export function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const alarm = alarms.set(waitMs, () => resolve(null))
@@ -20,5 +22,5 @@ export function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
   })
 }
 
-/** Of all waits for work, which nearly always ends before. */
+/** Shared by all waits, because the work nearly always ends before its alarm. */
 const alarms = new Alarms()

@@ -16,9 +16,9 @@ const retryDelayMs = 250
 const retryWaitMsMax = 2_500
 
 /**
- * The route in order until one answers, then once more those whose failure may pass, each not before the wait that its
- * provider named. Attempts are bounded; every one is recorded for health and metadata. Throws the last failure, with
- * all of them in its metadata.
+ * Tries the route in order until one candidate answers. Then it tries once more those whose failure may pass, each not
+ * before the wait that its provider named. Attempts are bounded; every one is recorded for health and metadata. Throws
+ * the last failure, with all of them in its metadata.
  */
 export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answered<K['heard']>> {
   const { row, state, prepared } = run
@@ -34,10 +34,9 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
     const attempt = state.beginAttempt(candidate)
     try {
       const asking = askingAt(candidate, run)
-      // What was prepared is for the first of the route; what the others are sent is made when they are tried.
+      // The prepared step belongs to the first candidate; the step of any other is made when that candidate is tried.
       const first = (candidate === prepared.route[0] ? run.first : null) ?? row.firstStep(asking, run)
       const reached = await exchange(asking, first instanceof Promise ? await first : first, attempt, run)
-      // Until an answer is certain enough to be shown.
       const heard = row.hear(reached, attempt, run)
       run.answered = { attempt, endpoint, value: heard instanceof Promise ? await heard : heard }
       return run.answered
@@ -58,8 +57,8 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
 }
 
 /**
- * Waits for the place. A failure when too many wait for it already: nothing was tried, so the provider is not blamed,
- * and another endpoint may have room.
+ * Waits for the place. Returns a failure when too many calls wait for it already: nothing was tried, so the provider is
+ * not blamed, and another endpoint may have room.
  */
 async function crowdingOf(admission: Promise<void>): Promise<UpstreamFailure | null> {
   try {
@@ -77,13 +76,16 @@ async function crowdingOf(admission: Promise<void>): Promise<UpstreamFailure | n
   }
 }
 
-/** Which of the route is tried next. */
+/** Chooses the candidate that is tried next. */
 class Rounds {
   readonly #route: readonly Candidate[]
   readonly #state: CallState
   #index = 0
   #last: UpstreamFailure | null = null
-  /** Endpoints worth a second try, with the time from which on. */
+  /**
+   * Candidates worth a second try, each with the time from which it may be tried, in milliseconds from the call's
+   * start.
+   */
   #again: Map<Candidate, number> | null = null
 
   constructor(route: readonly Candidate[], state: CallState) {
@@ -116,7 +118,10 @@ class Rounds {
     return this.#route[this.#index] ?? this.#nextAgain()
   }
 
-  /** What one endpoint of a model refuses all of them do; whoever names fallback models wants the next one asked. */
+  /**
+   * When one endpoint of a model refuses the call, all endpoints of that model do; the caller's fallback models are
+   * tried next.
+   */
   #nextModel(): Candidate | undefined {
     const refused = this.#route[this.#index]?.endpoint.model
     const next = this.#route.findIndex(
@@ -127,7 +132,10 @@ class Rounds {
     return this.#route[next]
   }
 
-  /** The endpoint that may be tried again soonest; none when its wait is longer than a caller would sit through. */
+  /**
+   * The candidate that may be tried again soonest; none when its wait is longer than `retryWaitMsMax` or the call's
+   * time.
+   */
   async #nextAgain(): Promise<Candidate | undefined> {
     let soonest: Candidate | undefined
     let atMs = Number.POSITIVE_INFINITY
@@ -154,7 +162,10 @@ function noteFailure<K extends Kind>(
   state.releaseConversation(attempt.endpoint, failure)
 }
 
-/** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */
+/**
+ * The error with the provider that failed and, after several attempts, each of them with the error it would have been
+ * alone.
+ */
 function withHistory(error: GatewayError, state: CallState): GatewayError {
   const { attempts } = state
   const last = attempts.at(-1)
@@ -180,8 +191,8 @@ function withHistory(error: GatewayError, state: CallState): GatewayError {
 }
 
 /**
- * When the first of those that were tried may answer, by what each of them said, in seconds from now; null where none said
- * so. A call that is itself at fault would be refused later as well.
+ * Seconds until the first of the tried providers may answer, as each of them said; the error's own figure where none
+ * said so. A call that is itself at fault would be refused later as well.
  */
 function shortestWait(error: GatewayError, state: CallState): number | null {
   if (error.status < 429) return error.retryAfterSeconds

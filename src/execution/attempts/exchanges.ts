@@ -16,16 +16,19 @@ import { sleepUnless } from '../wait.ts'
 
 /** Bytes that are read of an upstream's error body; the important part is at its beginning. */
 const errorBodyBytesMax = 65_536
-/** Requests of one attempt: a job that is asked for every second until a call's own time is over, at its longest. */
+/** Requests of one attempt: enough to ask for a job every second for the longest time that a call may have. */
 export const exchangesMax = 90_000
-/** Looks at a job that may fail one after the other before it is given up, and the wait after the first, which doubles. */
+/**
+ * How many looks at a job may fail in a row before the gateway gives it up, and the wait after the first failure, which
+ * doubles.
+ */
 export const pollFailuresMax = 5
 export const pollRetryWaitMs = 1_000
 
 /**
- * Does what an adapter asks for until it has its answer: sends, waits, reads, each within the call's own time. Throws
- * what an exchange throws, and `provider_failed` for an adapter that would go on for ever. Whatever was made at the
- * provider is left for removal when it ends, in whatever way.
+ * Carries out the steps of an adapter until it has its answer: sends, waits, reads, each within the call's own time.
+ * Throws what a request throws, and `provider_failed` for an adapter that never ends. However the attempt ends, what it
+ * made at the provider is left for removal.
  */
 export function exchange<K extends Kind>(
   asking: Asking<K>,
@@ -46,7 +49,7 @@ export function exchange<K extends Kind>(
 
 interface Trailed<K extends Kind> {
   run: Run<K>
-  /** Null where the adapter's requests leave nothing. */
+  /** Null where the adapter's requests leave nothing at the provider. */
   trail: ResourceTrail | null
 }
 
@@ -81,7 +84,7 @@ async function follow<K extends Kind>(
   throw new GatewayError('provider_failed', 'The provider did not finish the job it was given.')
 }
 
-/** Never beyond the call's own time, and no longer than its caller waits. */
+/** Waits before the next look at a job, but not beyond the call's own time, and not after the caller has left. */
 async function waitForJob(waitMs: number, state: CallState): Promise<void> {
   await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
   if (state.scope.signal.aborted || state.remainingMs() > 0) return
@@ -89,8 +92,8 @@ async function waitForJob(waitMs: number, state: CallState): Promise<void> {
 }
 
 /**
- * Sends one request and returns its successful response. One that only asks (GET) is sent again where that may help: a
- * job runs on while a look at it fails, and to begin another one would be paid twice.
+ * Sends one request and returns its successful response. A GET is sent again where that may help: the job continues
+ * while a look at it fails, and a second job would be paid for again.
  */
 async function sendStep<K extends Kind>(
   adapter: Asking<K>['adapter'],
@@ -126,7 +129,7 @@ async function sendStep<K extends Kind>(
   }
 }
 
-/** A response that is no success, read, with what of the call helps to explain it. */
+/** Reads an unsuccessful response, and adds what of the call helps to explain it. */
 async function readRefusal(
   response: UpstreamResponse,
   { endpoint }: Attempt,

@@ -5,13 +5,15 @@ import type { Hold } from '../../billing/budgets/hold.ts'
 import { atMost } from '../../core/at-most.ts'
 import { enlargeTriesMax } from '../../core/limits/batches.ts'
 
-/** How long a call that cost more than its hold waits for a larger one; after that the amount held is charged. */
+/**
+ * How long a call that cost more than its hold waits for a larger hold; after that, only the amount held is charged.
+ */
 const coverWaitMs = 2_000
 import type { RequestScope } from './scope.ts'
 
 /**
- * Owns a call's hold until it is captured or released, exactly once, whatever way the call ends: finished, failed,
- * left, never started. The second and every later request to settle does nothing.
+ * Owns a call's hold until it is captured or released, exactly once, however the call ends: finished, failed, left by
+ * its caller, or never started. Every request to settle after the first does nothing.
  */
 export class CallHold {
   readonly #billing: Billing
@@ -47,8 +49,8 @@ export class CallHold {
   }
 
   /**
-   * Resolves when the capture is durable; for a batch item at once, because its part makes it durable. Where that takes
-   * too long it rejects, and a caller who is shown that error and `nothing` of the answer pays nothing.
+   * Resolves when the capture is durable; at once for a batch item, whose part makes the capture durable. Rejects when
+   * that takes too long; a caller who was shown `nothing` of the answer then pays nothing.
    */
   capture(row: CaptureRow, shown: 'nothing' | 'part'): Promise<void> {
     if (this.#settled) return Promise.resolve()
@@ -66,14 +68,14 @@ export class CallHold {
     })
   }
 
-  /** Whether nothing limits what the call may cost: then all of it is charged. */
+  /** Whether no budget limits the call: then its whole cost is charged. */
   get isUnlimited(): boolean {
     return this.#budgets.length === 0
   }
 
   /**
-   * Sets more aside for a call that turned out dearer than its hold: as much as there is, up to this cost. Resolves with
-   * how much of the cost is covered, which is all of it where nothing limits the account. Never rejects.
+   * Sets more money aside for a call that cost more than its hold: as much as the budgets have, up to this cost.
+   * Resolves with how much of the cost is covered: all of it where no budget limits the call. Never rejects.
    */
   async cover(costNanocredits: bigint): Promise<bigint> {
     if (this.isUnlimited) return costNanocredits
@@ -83,9 +85,9 @@ export class CallHold {
   }
 
   /**
-   * First all that is missing, for which other processes are asked to give back what they do not use, and a batch's
-   * budget is enlarged, more than once: another item of the batch may take first what was added for this one. Then as
-   * much of it as there is.
+   * First asks for the whole missing amount: other processes give back what they do not use, and a batch's budget is
+   * enlarged. This is tried more than once, because another item of the batch may take first what was added for this
+   * one. Then takes as much as there is.
    */
   async #holdMore(cost: bigint): Promise<void> {
     const missing = () => cost - this.#hold.amount
@@ -96,11 +98,11 @@ export class CallHold {
     if (!this.#settled && missing() > 0n) await this.#add(missing(), 1n)
   }
 
-  /** False when there is less than the smallest amount, or storage is away. */
+  /** False when there is less than the smallest amount, or when storage is unavailable. */
   async #add(amount: bigint, smallestAmount: bigint): Promise<boolean> {
     try {
       const more = await this.#billing.hold({ budgets: this.#budgets, amount, smallestAmount })
-      // The caller may have left meanwhile, and the call be settled by that.
+      // The caller may have left meanwhile, which settles the call.
       if (this.#settled) this.#billing.release(more)
       else this.#hold = this.#billing.join(this.#hold, more)
       return true
@@ -109,7 +111,7 @@ export class CallHold {
     }
   }
 
-  /** Gives the hold back: nothing was answered. */
+  /** Gives the whole hold back, for a call that is not charged. */
   release(): void {
     if (this.#settled) return
     this.#settled = true

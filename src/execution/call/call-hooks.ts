@@ -14,12 +14,12 @@ import type { CallHold } from './call-hold.ts'
 /** The types on which the hooks of one modality agree. */
 export interface Kind {
   call: Call
-  /** What the adapter makes of a whole reply, and what it reads a streamed one with. */
+  /** What the adapter returns for a whole reply; `reader` is what it reads a streamed reply with. */
   answer: unknown
   reader: unknown
   /** An answer that is certain enough to be shown. */
   heard: unknown
-  /** What whoever called is given. */
+  /** What the caller of the path receives. */
   outcome: unknown
 }
 
@@ -33,7 +33,7 @@ export interface Asking<K extends Kind> {
 /** The next step at a candidate. */
 export type StepOf<K extends Kind> = Step<unknown, K['answer'], K['reader']>
 
-/** How the steps of an attempt ended: with an answer, or with a body that is one. */
+/** How the steps of an attempt ended: with an answer, or with an open body that carries the answer. */
 export type Reached<K extends Kind> =
   | { type: 'answer'; answer: K['answer'] }
   | { type: 'opened'; response: UpstreamResponse; reader: K['reader'] }
@@ -51,23 +51,23 @@ export interface Begun<K extends Kind> {
   readonly state: CallState
   readonly dependencies: ExecutionDependencies
   call: K['call']
-  /** What was asked of candidates so far; see `askingAt`. */
+  /** One entry for each candidate that was worked out so far; see `askingAt`. */
   asked: Asking<K>[]
 }
 
-/** The same once it may be made: its route is known, and its money is set aside. */
+/** A call that may be made: its route is known, and its money is set aside. */
 export interface Run<K extends Kind> extends Begun<K> {
   readonly prepared: Prepared
   readonly callHold: CallHold
-  /** What the first of the route is asked; null when that has to be made anew. */
+  /** The first step at the first candidate of the route; null when it must be made again. */
   first: StepOf<K> | null
   /** The answer, or the part of one that the caller has been shown; null before there is any. */
   answered: Answered<K['heard']> | null
 }
 
 /**
- * What one modality adds to the one path, as a row of hooks. A row is a plain object that is built once at start. The path
- * calls the hooks in the order in which they stand here.
+ * What one modality adds to the one path, as a row of hooks. A row is a plain object that is built once at start. The
+ * hooks stand about in the order in which the path calls them.
  */
 export interface CallHooks<K extends Kind> {
   /** What the call needs that not every endpoint of its model can do. */
@@ -76,7 +76,10 @@ export interface CallHooks<K extends Kind> {
   ask(candidate: Candidate, begun: Begun<K>): Asking<K>
   /** The first step at a candidate, as a promise where it takes several turns; throws as `ask` does. */
   firstStep(asking: Asking<K>, begun: Begun<K>): StepOf<K> | Promise<StepOf<K>>
-  /** The call with what the gateway fetches for it once the money is set aside; null, or no hook, where there is nothing. */
+  /**
+   * The call with the files that the gateway fetches for it once the money is set aside; null, or no hook, when there
+   * is nothing to fetch.
+   */
   fetch?(run: Run<K>): Promise<K['call']> | null
   /** Reads until the answer is certain enough to be shown. A failure before that lets another endpoint try. */
   hear(reached: Reached<K>, attempt: Attempt, run: Run<K>): K['heard'] | Promise<K['heard']>
@@ -84,15 +87,15 @@ export interface CallHooks<K extends Kind> {
   reading(answered: Answered<K['heard']>, run: Run<K>): MeterReading
   /** Whether the caller has been shown a part of the answer before the charge is durable. */
   hasShown(heard: K['heard']): boolean
-  /** Whether an answer that did not end well, in this way, is paid by its caller. */
+  /** Whether the caller pays for an answer that ended in this way, which is never `completed`. */
   isOwed(heard: K['heard'], ending: CallEnding): boolean
-  /** How the answer leaves: whole, once it is paid, or as a stream that ends once it is paid. */
+  /** How the answer goes to the caller: whole after the capture, or as a stream that ends after the capture. */
   readonly leaves:
     | {
         type: 'whole'
         outcome(answered: Answered<K['heard']>, charge: ShownCharge, run: Run<K>): K['outcome']
       }
     | { type: 'stream'; open(answering: Promise<Answered<K['heard']>>, run: Run<K>): Promise<K['outcome']> }
-  /** The failure as the operation tells it; absent where it is told as it is. */
+  /** The failure in the terms of the operation's contract; absent where failures are shown unchanged. */
   failureOf?(error: unknown): unknown
 }

@@ -23,17 +23,20 @@ import { providerWords } from './provider-words.ts'
 import type { RequestScope } from './scope.ts'
 import type { Serving } from '../serving.ts'
 
-/** One call on its way: who, what, when, which endpoints were tried. Turns a meter reading into a charge. */
+/**
+ * The state of one call: who asks, for what, since when, and which endpoints were tried. Turns a meter reading into a
+ * charge.
+ */
 export class CallState {
   readonly call: Call
   readonly scope: RequestScope
   readonly generationId: string
-  /** What was served when the call began; what is changed later does not concern it. */
+  /** What was served when the call began; a later reload does not change it. */
   readonly serving: Serving
   readonly startedMs: number
   readonly createdAtMs: number
   readonly attempts: Attempt[] = []
-  /** Members that are not carried out, whichever provider answers. */
+  /** Members of the request that are not carried out, whichever provider answers. */
   readonly #dropped: string[] = []
   /** What the request lost on its way to the provider that was asked last. */
   #losses: LostMembers = { dropped: [] }
@@ -54,7 +57,7 @@ export class CallState {
     this.startedMs = dependencies.clock.monotonicMs()
     this.createdAtMs = dependencies.clock.nowMs()
     const operation = operations[call.operation]
-    // A stream whose head is already out has told its id.
+    // A stream whose head was already sent has shown its id.
     this.generationId =
       scope.facts.generationId ??
       newGenerationId(scope.batch ? 'gen-batch' : operation.generationPrefix, this.createdAtMs)
@@ -78,8 +81,8 @@ export class CallState {
   }
 
   /**
-   * Milliseconds left until the call's own deadline. Nobody sits waiting for a batch item: a hundred of them before a
-   * provider that takes one at a time would use up the time of the last ones before they are sent.
+   * Milliseconds left until the call's own deadline. A batch item's wait for a place does not count: of a hundred items
+   * for a provider that takes one at a time, the last would run out of time before they are sent.
    */
   remainingMs(): number {
     const { deadlineMs } = operations[this.call.operation]
@@ -88,8 +91,9 @@ export class CallState {
   }
 
   /**
-   * Milliseconds for the first byte of an attempt that has begun, of those that the call has left. What comes all at once at the end of the work may take as
-   * long as the call may, and half of that while there is another endpoint to ask.
+   * Milliseconds that the running attempt may take to its first byte, given those that the call has left. An answer
+   * that comes all at once at the end of the provider's work may take all of them, or half while there is another
+   * endpoint to ask.
    */
   firstByteMs(remainingMs: number): number {
     const { firstByteTimeoutMs } = operations[this.call.operation]
@@ -100,7 +104,7 @@ export class CallState {
 
   beginAttempt(candidate: Candidate): Attempt {
     const { endpoint } = candidate
-    // It stays so for a caller who leaves before the attempt's end.
+    // The outcome stays `cancelled` when the caller leaves before the attempt ends.
     const line: AttemptLine = {
       deployment: endpoint.deployment.id,
       model: endpoint.model,
@@ -129,7 +133,10 @@ export class CallState {
     return attempt
   }
 
-  /** The provider has failed, for the log and the metrics. Returns its own words as the log may have them. */
+  /**
+   * Notes the provider's failure for the log and the metrics. Returns the provider's own words as far as the log may
+   * have them.
+   */
   noteFailure({ endpoint, credential, status, line }: Attempt, { error }: UpstreamFailure): string | null {
     line.outcome = 'failed'
     line.status = status
@@ -138,7 +145,10 @@ export class CallState {
     return line.said
   }
 
-  /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit, else null: it is taken. */
+  /**
+   * Takes a place at the deployment. Returns null when it got one at once, else a promise: batch items wait for a
+   * place, live calls only where the operator set a limit.
+   */
   takePermit(endpoint: Endpoint): Promise<void> | null {
     const { signal, priority } = this.scope
     const permit = this.#dependencies.limiter.acquire(endpoint.deployment, priority, signal)
@@ -164,7 +174,7 @@ export class CallState {
     this.#permit = permit
   }
 
-  /** Gives the place back, with what the call taught about the provider's capacity. More than once does nothing. */
+  /** Gives the place back, with what the call taught about the provider's capacity. A second call does nothing. */
   releasePermit(outcome: CallOutcome = this.#answered()): void {
     this.#permit?.release(outcome)
     this.#permit = null
@@ -176,7 +186,7 @@ export class CallState {
     return { type: 'answered', latencyMs: last.firstTokenMs - last.startedMs }
   }
 
-  /** The credential itself, of which a candidate has the reference. */
+  /** The credential itself; a candidate has only its reference. */
   #credentialOf({ endpoint, credential }: Candidate): Credential {
     if (credential.id !== callerCredentialId) return this.serving.credentialOf(endpoint.deployment)
     const login = callerCredential(endpoint.deployment, this.scope.callerLogin)
@@ -218,8 +228,8 @@ export class CallState {
   }
 
   /**
-   * What the call is charged for what the meter read, before it is known what is covered of it. An answer that its provider ended as an error costs
-   * nothing, whatever was said before.
+   * The charge for what the meter read, before the gateway checks how much of it is covered. An answer with one choice
+   * that its provider ended as an error costs nothing, whatever the provider sent before.
    */
   chargeFor(attempt: Attempt, reading: MeterReading, ending: CallEnding): Charge {
     const { candidate, endpoint } = attempt
@@ -270,14 +280,16 @@ export class CallState {
     return this.call.dropped.length + this.#dropped.length + dropped.length + approximated.length > 0
   }
 
-  /** What this call says about later ones: sizes, the endpoint's health, where its conversation lives. */
+  /**
+   * Learns from this call for later ones: token counts, the endpoint's health, and the endpoint of the conversation.
+   */
   #learn(attempt: Attempt, { usage, source }: Metered, ending: CallEnding): void {
     const { learning, health, sticky } = this.#dependencies
     const { endpoint } = attempt
     learning.record({
       organizationId: this.scope.principal.organizationId,
       model: endpoint.model,
-      // What only a provider can count says nothing of how it counts text.
+      // Input that only the provider can count says nothing about how the provider counts text.
       estimatedInputTokens: isUncounted(this.call.demand, endpoint) ? 0 : this.call.demand.inputTokens,
       usage,
       source,
@@ -294,7 +306,10 @@ export class CallState {
     if (conversation) sticky.remember(conversation, endpoint.id)
   }
 
-  /** The endpoint this conversation stuck to has failed, not the caller: its next call is routed freely. */
+  /**
+   * Lets the conversation's next call be routed freely, when the endpoint that it stuck to failed by a fault of its
+   * own.
+   */
   releaseConversation(endpoint: Endpoint, { error }: UpstreamFailure): void {
     if (error.status < 500 && error.type !== 'upstream_rate_limited') return
     const { sticky } = this.#dependencies

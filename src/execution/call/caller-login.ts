@@ -1,7 +1,7 @@
 import type { Credential } from '../../canonical/credential.ts'
 import type { Deployment } from '../../canonical/endpoint.ts'
 
-/** The reference of a caller's own login, in usage rows and stored calls. */
+/** The id of a caller's own login, in usage rows and stored calls. */
 export const callerCredentialId = 'caller'
 
 const callerReference = { id: callerCredentialId, isByok: true }

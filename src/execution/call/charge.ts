@@ -23,9 +23,12 @@ export interface Answering {
   reading: MeterReading
   ending: CallEnding
   attempts: number
-  /** Every one of them, where there was more than one. */
+  /** Every attempt; absent where there was only one. */
   tries?: readonly CaptureTry[]
-  /** Milliseconds from the call's beginning to the first byte of output, and from the attempt's to its end. */
+  /**
+   * In milliseconds: `latencyMs` from the beginning of the call to the first byte of output, `generationMs` from the
+   * beginning of the attempt to its end.
+   */
   latencyMs: number
   generationMs: number
 }
@@ -36,16 +39,16 @@ export interface Charge {
   shown: ShownCharge
 }
 
-/** A charge before anybody has asked whether it is covered. */
+/** A charge before the gateway checks whether it is covered. */
 export interface MeteredCharge {
   row: CaptureRow
   shown: Omit<ShownCharge, 'metadata' | 'metadataAlias'>
   metered: Metered
-  /** The provider ended the answer as an error: whatever was said before, it costs nothing. */
+  /** The provider ended the only choice as an error: the answer costs nothing, whatever was sent before. */
   isForNothing: boolean
 }
 
-/** What the row tells besides its columns; most calls have little of it. */
+/** The facts of a usage row that have no column; most calls have few. */
 function detailsOf(
   { attribution }: Prepared,
   { attempts, tries, reading }: Answering,
@@ -72,7 +75,7 @@ export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharg
   const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
   const isFree = isForNothing || credential.isByok
   const features = featuresOf(prepared.demand, endpoint)
-  // Of several prompts no one is as long as all of them together.
+  // A price may depend on the length of one prompt, and a call may have several.
   const promptTokens = metered.usage.inputTokens / roundsOf(reading, { demand: prepared.demand, endpoint })
   const reached = priceAt(endpoint, promptTokens, reading.serviceTier)
   const price = isFree ? freePrice : priceWith(reached, features)

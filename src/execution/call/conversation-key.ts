@@ -9,7 +9,10 @@ export function conversationOf(call: Call, organizationId: string, model: string
   return key === null ? null : { organizationId, model, key }
 }
 
-/** What the caller's format calls the key of a prompt's cache; null where it has none, or the call none of it. */
+/**
+ * The value of the member in which the caller's format has the key of the prompt cache; null where the format has no
+ * such member, or the call no value.
+ */
 export function promptCacheKey(call: Call): string | null {
   const name = operations[call.operation].text?.cacheKey ?? null
   if (call.kind !== 'text' || name === null || !call.document.members.has(name)) return null

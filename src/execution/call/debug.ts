@@ -9,25 +9,28 @@ import type { Attempt } from './metadata.ts'
 /** The largest request body that a caller may ask to see: parsing a larger one would stall all other calls. */
 const debugBodyBytesMax = 524_288
 
-/** The call that is looked into; its `elapsedMs` counts from `createdAtMs`. */
+/** The call whose caller may have asked to see the exchange; `elapsedMs` counts from `createdAtMs`. */
 interface DebuggedCall {
   readonly call: Call
   readonly createdAtMs: number
   readonly attempts: readonly Attempt[]
-  /** A member of the call that is not carried out, whichever provider answers. */
+  /** Notes a member of the call that is not carried out, whichever provider answers. */
   noteDropped(name: string): void
   elapsedMs(): number
   contextOf(candidate: Attempt['candidate']): AnswerContext
 }
 
-/** Keeps what the provider is sent for a caller who asked to see it; what is too large is listed as dropped. */
+/**
+ * Keeps the body that the provider is sent, for a caller who asked to see it. When the body is too large, the member
+ * that asks for it is listed as dropped.
+ */
 export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPieces): void {
   if (!isDebugged(state.call)) return
   if (lengthOfPieces(body) <= debugBodyBytesMax) attempt.sentBody = body
   else state.noteDropped(echoName)
 }
 
-/** What the beginning of a streamed answer shows of the exchange, which is that of the attempt that runs then. */
+/** What the beginning of a streamed answer shows of the exchange: that of the attempt that runs when it is called. */
 export function beginDebugOf(state: DebuggedCall): NonNullable<AnswerContext['debug']> | null {
   const { call } = state
   if (!isDebugged(call) || !isStreamed(call)) return null
@@ -59,7 +62,10 @@ function isDebugged(call: Call): boolean {
   return call.kind === 'text' && call.debug === true
 }
 
-/** The deployment's own secrets are in headers and the address; a caller who knows one and writes it is not shown it either. */
+/**
+ * The deployment's secrets travel in headers and the address, not in the body. A caller who knows a secret and writes
+ * it into the body is not shown it either.
+ */
 function echoOf({ sentBody }: Attempt, { hideSecrets }: AnswerContext): Pick<ShownDebug, 'sentBody'> {
   if (sentBody === undefined) return {}
   const text = Buffer.from(joinPieces(sentBody)).toString('utf8')

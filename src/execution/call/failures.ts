@@ -9,10 +9,11 @@ import type { Attempt } from './metadata.ts'
 export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   if (thrown instanceof AttemptFailed) return thrown.failure
   const error = toGatewayError(thrown)
-  // What this process has no room for may pass in a moment, too.
+  // This process may have room again in a moment, so its own overload is tried again too.
   const isUpstream =
     isOwnFault(error) || error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
-  // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
+  // Without a status, the request was refused while it was encoded, before anything was sent. Another endpoint may
+  // carry what this one cannot.
   return {
     error,
     retryElsewhere: isUpstream || (attempt.status === null && isUnsuited(error)),
@@ -22,14 +23,14 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   }
 }
 
-/** Nothing of it says anything about a provider. */
+/** Whether the failure is the gateway's own, which says nothing about a provider. */
 export function isOwnFault({ type }: GatewayError): boolean {
   return type === 'gateway_overloaded'
 }
 
 /**
- * Whether a caller's own login has failed, or has used up what it may: the operator's credential has not, so that neither
- * the deployment's health nor the room that it has for others follows from it.
+ * Whether a caller's own login failed, or used up its allowance. That says nothing about the operator's credential, so
+ * neither the deployment's health nor its capacity for other callers changes.
  */
 export function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }: Attempt): boolean {
   if (candidate.credential.id !== callerCredentialId) return false
@@ -44,14 +45,14 @@ export function isUnsuited(error: unknown): error is GatewayError {
   )
 }
 
-/** What a failure says about how much the provider takes. */
+/** What a failure says about the provider's capacity. */
 export function capacityOf(failure: UpstreamFailure): CallOutcome {
   const { type } = failure.error
   const isRefusal = type === 'upstream_rate_limited' || type === 'provider_overloaded'
   return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
 }
 
-/** A login that was refused, as its caller may read it. */
+/** The failure of a caller's refused login, in words for that caller; any other failure as it is. */
 export function asOwn(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
   if (!failure.credentialFault || !isOwnMatter(failure, attempt)) return failure
   const { providerName } = attempt.endpoint.deployment

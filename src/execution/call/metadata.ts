@@ -19,17 +19,17 @@ export interface Attempt {
   headersMs: number | null
   firstTokenMs: number | null
   endedMs: number | null
-  /** When its provider, which refused, may be asked again, as it said itself. */
+  /** When a provider that refused may be asked again, by its own words; null where it named no time. */
   againMs: number | null
   status: number | null
   errorType: ErrorType | null
-  /** The body it was sent, kept for a caller who asked to see it. */
+  /** The request body, kept for a caller who asked to see it. */
   sentBody?: BodyPieces
   /** The same attempt for the log and the metrics. */
   line: AttemptLine
 }
 
-/** What a call knows of itself when it is told to its caller. */
+/** The facts of a call that `metadataOf` shows to its caller. */
 export interface MetadataSource {
   call: Call
   generationId: string
@@ -47,8 +47,8 @@ export interface LostMembers {
 }
 
 /**
- * The `headrace_metadata` object: only what was lost by default, everything when the caller asked. The members
- * that the contract's `openrouter_metadata` requires are among them, so that one object serves both names.
+ * The `headrace_metadata` object: by default only the members that were lost, everything when the caller asked. The
+ * members that the contract's `openrouter_metadata` requires are among them, so that one object serves both names.
  */
 export function metadataOf(source: MetadataSource, scope: RequestScope): Record<string, unknown> | null {
   const lost = lostOf(source)
@@ -76,14 +76,14 @@ export function metadataOf(source: MetadataSource, scope: RequestScope): Record<
   }
 }
 
-/** `alias` where a name of the operator's own, or any other, led to the model. */
+/** `alias` where the caller named the model by anything but its id or a variant of its id. */
 function strategyOf({ attempts, call, chosen }: MetadataSource): 'fallback' | 'alias' | 'direct' {
   if (attempts.length > 1 || call.fallbackModels.length > 0) return 'fallback'
   const model = chosen?.endpoint.model ?? call.model
   return model === call.model || model === splitVariant(call.model).base ? 'direct' : 'alias'
 }
 
-/** Null when nothing was. */
+/** Null when nothing was lost. */
 function lostOf({ call, losses }: MetadataSource): Record<string, readonly string[]> | null {
   const dropped = [...new Set([...call.dropped, ...losses.dropped])]
   const { approximated = [] } = losses

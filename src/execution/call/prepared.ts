@@ -5,7 +5,7 @@ import type { OperationName } from '../../canonical/operation.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import type { Demand } from '../../canonical/usage.ts'
 
-/** An endpoint that a call may try, with what it authenticates with there. */
+/** An endpoint that a call may try, with the reference of the credential for it. */
 export interface Candidate {
   readonly endpoint: Endpoint
   readonly credential: CredentialReference
@@ -48,6 +48,9 @@ export interface Prepared {
   /** In the order to try; never empty. */
   readonly route: readonly Candidate[]
   readonly hold: { readonly amountNanocredits: bigint; readonly budgets: readonly BudgetRef[] }
-  /** What the first of the route is sent; null where its body is a file that only this process can open. */
+  /**
+   * The request to the first candidate of the route; null where nothing is sent, or where the body is a file that only
+   * this process can open.
+   */
   readonly request: UpstreamRequest | null
 }

@@ -8,9 +8,9 @@ import { ProviderReport } from '../../formats/upstream-errors.ts'
 import { hideSecrets } from '../../transport/credentials.ts'
 
 /**
- * What a provider said of its failure, as the operator's log may have it: bounded, without secrets (those
- * that were sent to it among them), and without what the caller wrote. Null when it said nothing, or when the caller wrote more than can
- * be compared.
+ * What a provider said of its failure, as far as the operator's log may have it: bounded, without secrets (also those
+ * in the request), and without what the caller wrote. Null when the provider said nothing, or when the caller wrote
+ * more than can be compared.
  */
 export function providerWords(
   error: Error,

@@ -6,7 +6,7 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { CallLine } from '../../telemetry/call-line.ts'
 import type { Attribution } from './prepared.ts'
 
-/** A capture that somebody else makes durable: a batch item's belongs into the transaction of its part. */
+/** A capture that the batch engine makes durable, in the transaction of the item's part. */
 export interface DeferredCapture {
   hold: Hold
   row: CaptureRow
@@ -20,15 +20,15 @@ export interface RequestScope {
   signal: AbortSignal
   /** Live calls come before batch items where an upstream is short of room. */
   priority: 'live' | 'batch'
-  /** Show `headrace_metadata` in the answer, and under the contract's name too. */
+  /** Whether the answer shows `headrace_metadata`, and with `openrouter` under the contract's name too. */
   metadata: 'none' | 'headrace' | 'openrouter'
   /** A login of the caller's own at the provider, which came beside the gateway's key; null for nearly all calls. */
   callerLogin?: string | null
-  /** How the application named itself; left out where nobody asked it, as for an item of a batch. */
+  /** How the application named itself; absent where no application calls, as for an item of a batch. */
   attribution?: Attribution
-  /** Given text of the answer as it comes, where the provider streams it; only transcripts are shown so. */
+  /** Receives the text of the answer as it comes, where the provider streams it. Only transcriptions call it. */
   showText?: (text: string) => void
-  /** Null for live calls: the principal's own budgets. A batch names its own. */
+  /** Null for live calls, which use the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */
   facts: CallLine
@@ -47,7 +47,7 @@ export interface BatchScope {
    * Resolves with whether all of it was moved. Never rejects.
    */
   enlarge?: (missingNanocredits: bigint) => Promise<boolean>
-  /** Told of the deployment while the item waits for a place there, and null once it has one. */
+  /** Called with the deployment when the item begins to wait for a place there, and with null once it has one. */
   onQueued?: (place: QueuedAt | null) => void
 }
 
@@ -82,10 +82,10 @@ export function noFacts(): CallLine {
 export interface Outcome {
   generationId: string
   contentType: string
-  /** The whole, or a pull stream whose `cancel` tells that the caller has left. */
+  /** The whole body, or a pull stream whose `cancel` says that the caller has left. */
   body: BodyPieces | ReadableStream<Uint8Array>
-  /** Display name of the provider that answered; empty where the head goes out before one has. */
+  /** Display name of the provider that answered; empty where the head goes out before a provider has answered. */
   provider: string
-  /** Resolves when the body has ended, whatever way; at once for bytes. */
+  /** Resolves when the body has ended, however it ended; at once for bytes. */
   ended: Promise<void>
 }

@@ -8,18 +8,21 @@ import {
 } from '../../formats/text/media/named-addresses.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
 
-/** Different hosts of one call that are resolved before a server of the operator's own network is sent their addresses. */
+/**
+ * Different hosts of one call that are resolved before their addresses go to a server in the operator's own network.
+ */
 const guardedHostsMax = 20
 
-/** Whether the call must be looked into for addresses: some deployment is guarded, and it may name one. */
+/** Whether the call must be searched for addresses: some deployment is guarded, and the call may name an address. */
 export function mayNeedGuard(call: TextCall, { serving }: ExecutionDependencies): boolean {
   return serving().hasGuarded && mayNameAddress(call)
 }
 
 /**
- * The call with why a guarded deployment must not be sent it, where an address in it is not public: a server of the
- * operator's own network would fetch for a caller what the caller cannot reach. Others may still be sent the call, so
- * that `callFor` refuses, and not this. The checks are those of what the gateway fetches itself.
+ * Notes in the call why a guarded deployment must not be sent it, where an address in it is not public: a server in the
+ * operator's own network would fetch for a caller what the caller cannot reach. Other deployments may still be sent the
+ * call, so `callFor` throws the refusal, not this function. The checks are the same as for what the gateway itself
+ * fetches.
  */
 export async function withCheckedAddresses(
   call: TextCall,
@@ -31,7 +34,7 @@ export async function withCheckedAddresses(
   return refusal === null ? call : { ...call, refusedAddress: refusal }
 }
 
-/** Each host is a question to the resolver. */
+/** Bounded, because each host costs a question to the resolver. */
 function tooManyHosts(addresses: readonly NamedAddress[]): GatewayError | null {
   const hosts = new Set<string>()
   for (const { url, field } of addresses) {
@@ -64,7 +67,7 @@ async function firstRefusal(
   return failed === undefined ? null : failed.reason
 }
 
-/** What stands where the host is, without the port that its scheme has anyway. */
+/** The host as the caller wrote it, with any user name before it, and without the port that its scheme implies. */
 function hostAsWritten(url: string): string {
   const [, scheme = '', host = ''] = /^(https?):\/\/([^/?#]*)/i.exec(url) ?? []
   return host.toLowerCase().replace(scheme.toLowerCase() === 'http' ? /:80$/ : /:443$/, '')

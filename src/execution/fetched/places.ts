@@ -1,4 +1,4 @@
-/** So many may do something at once; the others wait in the order in which they came. */
+/** Lets `count` callers do something at once; the others wait in the order in which they came. */
 export class Places {
   #free: number
   readonly #waiting = new Set<() => void>()

@@ -26,7 +26,8 @@ export async function fetchRemoteAudio(
     if ((file.sizeBytes ?? 0) > audioBodyBytesMax) throw tooLarge(audio)
     for await (const chunk of file.body) await spool.write(chunk)
     const stored = await spool.finish()
-    // What a server calls its files is no statement of the caller's, so that it only helps where the bytes tell nothing.
+    // The server's name and type of a file are no statement of the caller, so they count only where the bytes tell
+    // nothing.
     const { type } = await intake.recognize(stored, null)
     const served = formatOfMimeType(file.contentType) ?? formatOfFileName(file.name)
     const isTold = type === 'sound' || stored.sizeBytes === 0

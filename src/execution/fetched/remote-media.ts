@@ -36,14 +36,14 @@ const mediaFetchesPerCall = 4
 /** Addresses of all calls of this process that are fetched at once; further ones wait. */
 const mediaFetchesMax = 32
 
-/** Of all calls of this process. */
+/** Shared by all calls of this process. */
 const places = new Places(mediaFetchesMax)
 
 /**
- * The call with what it names by address, fetched once, where some endpoint that it may be sent to takes no such address,
- * and checked where one of them is guarded.
- * It is fetched before anything is held, because the hold depends on how much it is. An address that cannot be fetched
- * is refused once an endpoint needs it; others may fetch it themselves.
+ * The call with the media that it names by address, fetched once, where some endpoint that it may be sent to does not
+ * take such an address, and checked where one of the endpoints is guarded. The gateway fetches before it holds, because
+ * the hold depends on the size. An address that cannot be fetched is refused once an endpoint needs it; other endpoints
+ * may fetch it themselves.
  */
 export async function withFetchedMedia(
   call: TextCall,
@@ -67,8 +67,8 @@ export async function withFetchedMedia(
 }
 
 /**
- * The call as this provider is sent it. Throws `invalid_request` for an address that it must not be sent, or does not
- * take and nobody could fetch.
+ * The call as this provider is sent it. Throws `invalid_request` for an address that the provider must not be sent, or
+ * that it does not take and the gateway could not fetch.
  */
 export function callFor(call: TextCall, quirks: TextQuirks, { isGuarded }: Deployment): TextCall {
   const { fetched, refusedAddress } = call
@@ -130,7 +130,7 @@ async function fetchAll(
   return withDocument(call, fetched, loaded)
 }
 
-/** What was fetched counts like what callers send themselves: the request is decoded with it. */
+/** Fetched media counts like media that a caller sends inline, so the request is decoded again with it. */
 async function withDocument(
   call: TextCall,
   fetched: Omit<FetchedMedia, 'document'>,
@@ -178,7 +178,7 @@ async function load(
   }
 }
 
-/** What the bytes are, not what their server calls them: providers refuse an image of another type than it is said to have. */
+/** The type by the bytes, not by the server's header: providers refuse an image whose type is not the stated one. */
 function checkedType(chunks: readonly Uint8Array[], address: MediaAddress): LoadedMedia['mediaType'] {
   const type = mediaTypeOf(headOf(chunks))
   if (address.kind === 'image' && type?.startsWith('image/')) return type
@@ -190,7 +190,7 @@ function checkedType(chunks: readonly Uint8Array[], address: MediaAddress): Load
   )
 }
 
-/** The first bytes, in however small pieces they came. */
+/** The first bytes, also where they came in small pieces. */
 function headOf(chunks: readonly Uint8Array[]): Uint8Array {
   const first: Uint8Array[] = []
   let length = 0

@@ -48,14 +48,14 @@ export interface BatchItemOutcome {
   retryAfterMs?: number
 }
 
-/** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
+/** An item's body as a call; a body without a model gets that of its batch. Throws `invalid_request`. */
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
   const document = parseJsonDocument(body)
   const named = withModel(document, model)
   return decodeNamed(endpoint, model, named === null ? document : parseJsonDocument(named))
 }
 
-/** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
+/** The same for an item that may be large: like a live call, it is read in turns and without its longer texts. */
 export async function readItem({ endpoint, model, body }: ItemBody): Promise<TextCall> {
   const document = parseJsonDocument(body, await leanOf(body))
   const named = withModel(document, model)
@@ -90,7 +90,9 @@ function decodeNamed(endpoint: string, model: string, document: JsonDocument): T
   return call.model === model ? call : { ...call, model }
 }
 
-/** Runs one item through the one path; `facts` is filled with what is to be counted. Never throws for the item's own fault. */
+/**
+ * Runs one item through the one path; `facts` receives what the metrics count. Never throws for the item's own fault.
+ */
 export async function executeBatchItem(
   item: BatchItem,
   executor: Executor,
@@ -141,7 +143,7 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
   }
 }
 
-/** The same figures as in the item's own answer, so that a batch's are their sum. */
+/** The same figures as in the item's own answer, so that the batch's usage is their sum. */
 function usageOf(row: CaptureRow): BatchUsage {
   const { promptNanocredits, completionNanocredits } = costOfUsage(row.usage, row.price)
   return itemUsage({
@@ -154,7 +156,7 @@ function usageOf(row: CaptureRow): BatchUsage {
   })
 }
 
-// Not the item's fault and likely to pass: the engine puts the item back and decides how often.
+// These errors are not the item's fault and likely to pass: the engine puts the item back and decides how often.
 const passing: ReadonlySet<string> = new Set([
   'payment_required',
   'storage_unavailable',

@@ -6,58 +6,61 @@ import { decodeItem } from './batch-item.ts'
 import type { Bulk } from '../../formats/text/operations.ts'
 import { operationOfBatchEndpoint } from '../operations.ts'
 
-/** Frames of items' bodies, everything but the messages, whose demand is remembered, and the bytes of one. */
+/**
+ * How many frames (an item's body without its bulk member) are remembered with their demand, and the bytes of one at
+ * most.
+ */
 export const demandFramesMax = 32
 export const demandFrameBytesMax = 8_192
 
-/** A stretch of bytes: offsets of the first and behind the last. */
+/** A stretch of bytes: the offsets of its first byte and of the byte after its last. */
 interface Stretch {
   readonly start: number
   readonly end: number
 }
 
-/** Where they lie, those of them that a body has. */
+/** Where the bulk members lie that a body has. */
 export type FoundBulks = Readonly<Partial<Record<Bulk['member'], Stretch>>>
 
-/** What all bodies with the same frame demand besides their bulk. */
+/** The bytes around the bulk member, and what all bodies with these bytes demand besides their bulk. */
 interface Frame {
   before: Buffer
   after: Buffer
   demand: Demand | null
 }
 
-/** Up to about this many bytes a loop compares faster than the runtime is called. */
+/** Up to about this many bytes, a loop compares faster than a call of the runtime does. */
 const comparedBytesMax = 64
 
-/** A model of any name: of what an item demands, nothing depends on it. */
+/** Any model, because an item's demand does not depend on its name. */
 const someModel = 'model'
 
 /**
- * What the items of an endpoint demand, as decoding them would say. Items usually differ in one member only, so the rest
- * of a body, its frame, is decoded when it is seen for the first time.
+ * What the items of an endpoint demand, as decoding each of them would say. Items usually differ in one member only, so
+ * the rest of a body, its frame, is decoded when it is seen for the first time.
  */
 export class ItemDemands {
   readonly #endpoint: string
   /** Null for an endpoint that batches do not run. */
   readonly #bulk: Bulk | null
-  /** The latest first in use; few, because most batches have one. */
+  /** The oldest first; few, because most batches have one. */
   readonly #frames: Frame[] = []
 
-  /** The endpoint as a batch names it; nothing can be decoded for one that batches do not run. */
+  /** The endpoint as a batch names it; for one that batches do not run, `of` always returns null. */
   constructor(endpoint: string) {
     this.#endpoint = endpoint
     this.#bulk = operationOfBatchEndpoint(endpoint)?.text?.bulk ?? null
   }
 
   /**
-   * What one item demands; null when it cannot be decoded. `body` says where in the item's bytes its body lies, which is
-   * a JSON object, and `found` where its bulk members do; null when that is not known.
+   * What one item demands; null when it cannot be decoded. `body` says where in the item's bytes its body lies, which
+   * is a JSON object, and `found` where the bulk members lie; null when that is not known.
    */
   of(item: Buffer, body: Stretch, found: FoundBulks | null): Demand | null {
     const bulk = this.#bulk
     if (bulk === null) return null
     const place = found?.[bulk.member]
-    // Most of the items of a batch whose endpoint is not known yet are none of this endpoint's.
+    // While the endpoint of a batch is not known, most of its items are not for this endpoint.
     if (found !== null && place === undefined) return null
     if (place === undefined || place.end - place.start > memberParseBytesMax)
       return this.#decode(item.subarray(body.start, body.end))
@@ -82,7 +85,7 @@ export class ItemDemands {
     return frame
   }
 
-  /** Copies its bytes. */
+  /** Copies the bytes, because a view would keep the whole item in memory. */
   #newFrame(before: Uint8Array, after: Uint8Array): Frame {
     const sample = this.#bulk?.sample ?? Buffer.alloc(0)
     const demand = this.#decode(Buffer.concat([before, sample, after]))

@@ -66,7 +66,7 @@ export function resolveBatch(question: BatchQuestion, dependencies: ExecutionDep
   }
 }
 
-/** What is wrong with a variant is a constraint of batches here, and not a resource that was not found. */
+/** A variant that routing refuses is a constraint of batches here (422), not a missing resource (404). */
 function routeBatch(
   ...[asked, model, dependencies]: Parameters<typeof routeModel>
 ): ReturnType<typeof routeModel> {
@@ -87,7 +87,7 @@ function estimatorOf(
   { learning, uncountedInputTokens }: ExecutionDependencies,
 ) {
   const { organizationId } = question.principal
-  // By the model of each: the batch may ask for a name of the operator's own, behind which several models stand.
+  // By the model of each endpoint: the batch may name an alias of the operator, behind which several models stand.
   const learned = endpoints.map((endpoint) => ({
     endpoint,
     ratio: learning.promptRatio(organizationId, endpoint.model),

@@ -17,7 +17,10 @@ export interface SpeechSource {
   rest: CallerRest
 }
 
-/** Speech whose provider has begun to speak. It is read as its caller takes it; whoever has it reads it to its end or closes it. */
+/**
+ * Speech whose provider has begun to speak. It is read as its caller takes it, and its owner reads it to its end or
+ * closes it.
+ */
 export class OpenedSpeech {
   readonly stream: SpeechStream
   readonly rest: CallerRest
@@ -41,7 +44,8 @@ export class OpenedSpeech {
   static async open(source: SpeechSource, lead: Uint8Array = nothing): Promise<OpenedSpeech> {
     const opened = new OpenedSpeech(source)
     try {
-      // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
+      // The stream of a short answer ends here, so that an empty or invalid one fails while another endpoint may still
+      // try.
       opened.#first = Buffer.concat([lead, (await opened.#convertNext()) ?? nothing])
       return opened
     } catch (error) {
@@ -50,7 +54,7 @@ export class OpenedSpeech {
     }
   }
 
-  /** What is shown last, once the money is durable; null while the provider still speaks. */
+  /** The last bytes, which are shown once the capture is durable; null while the provider still speaks. */
   get tail(): Uint8Array | null {
     return this.#tail
   }
@@ -61,7 +65,7 @@ export class OpenedSpeech {
     this.stream.close()
   }
 
-  /** What comes next; null when only the tail is left. It is asked for when the caller has taken what came before. */
+  /** The next bytes; null when only the tail is left. Called when the caller has taken the bytes before. */
   async next(): Promise<Uint8Array | null> {
     this.rest.end()
     const bytes = await this.#nextBytes()
@@ -72,7 +76,7 @@ export class OpenedSpeech {
   async #nextBytes(): Promise<Uint8Array | null> {
     const first = this.#first
     if (first.length === 0) return this.#tail === null ? this.#convertNext() : null
-    // The server writes a small first piece together with the headers, and each header alone with a large one.
+    // The server writes a small first piece together with the headers; before a large one it writes each header alone.
     this.#first = restOf(first, corkedPieceBytes)
     return first.subarray(0, corkedPieceBytes)
   }
@@ -90,7 +94,10 @@ export class OpenedSpeech {
     }
   }
 
-  /** What can be converted at one go: a long read is cut, and each piece waits for its turn among those of all streams. */
+  /**
+   * A piece that can be converted in one turn: a long read is cut, and each piece waits for its turn among those of all
+   * streams.
+   */
   async #nextPiece(): Promise<Uint8Array | null> {
     if (this.#waiting.length === 0) {
       const { done, value } = await this.#response.body.read()
@@ -106,7 +113,7 @@ export class OpenedSpeech {
   }
 }
 
-/** An empty view would keep all of the bytes in memory as long as the caller rests. */
+/** An empty view would keep all of the bytes in memory as long as the caller takes nothing. */
 function restOf(bytes: Uint8Array, takenBytes: number): Uint8Array {
   return bytes.length > takenBytes ? bytes.subarray(takenBytes) : nothing
 }

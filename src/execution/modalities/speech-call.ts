@@ -30,8 +30,9 @@ interface SpeechKind {
 }
 
 /**
- * Synthesizes: bytes leave as they arrive, the last of them once the money is durable. The whole input is charged once at
- * least one whole frame or sample was delivered, however the speech then ended; nothing before.
+ * Synthesizes speech. Bytes go to the caller as they arrive, the last of them once the capture is durable. The whole
+ * input is charged once at least one whole frame or sample was delivered, however the speech then ended; nothing before
+ * that.
  */
 export const speech: CallHooks<SpeechKind> = {
   requirements: (call, state) => speechRequirements(call, makersIn(state)),
@@ -71,7 +72,7 @@ async function openSpeech(
   const answered = await answering
   const { state, call } = run
   state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
-  // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
+  // A short answer waits for the capture as a whole, so that a capture that fails is an ordinary error response.
   if (answered.value.tail !== null) await settle(run, answered, 'completed')
   const { body, ended } = speechBody(answered, run)
   return {
@@ -83,7 +84,7 @@ async function openSpeech(
   }
 }
 
-/** The models of the catalog that make a format; looked for only when a call has to be told of them. */
+/** The models of the catalog that make a format; searched only when a caller has to be told of them. */
 function makersIn({ serving }: CallState): (format: PassedFormat) => readonly string[] {
   return (format) =>
     serving.catalog
@@ -104,7 +105,7 @@ function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallSta
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} does not synthesize speech.`)
 }
 
-/** The contract has no 504 for speech: a call out of its time is one that the provider did not answer in time. */
+/** The contract has no 504 for speech, so a call that ran out of its time is a `provider_timeout`. */
 function withoutDeadline(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.type !== 'deadline') return error
   return new GatewayError('provider_timeout', error.message, { cause: error })
@@ -125,7 +126,7 @@ function speechBody(
   const leave = async (why: Leaving) => {
     if (!stream.end()) return
     opened.close()
-    // Whoever still listens must neither wait for more nor take this for the end.
+    // A caller who still listens must neither wait for more nor take this for the end.
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
     await settleEarly(run, answered, 'cancelled')
@@ -134,7 +135,8 @@ function speechBody(
   const fail = async (thrown: unknown, controller: ReadableStreamDefaultController<Uint8Array>) => {
     if (stream.isOver) return
     if (state.scope.signal.aborted) return leave('caller')
-    // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
+    // After the first byte, a provider's failure can only break the stream, so that the caller does not take a part for
+    // the whole.
     const { error } = noteBreak(thrown, answered, run)
     await shownHasLeft()
     if (!stream.end()) return
@@ -170,13 +172,19 @@ function speechBody(
   return { body, ended: stream.ended }
 }
 
-/** The server sends what it was given in one turn of the event loop by the end of the next; an error before takes its place. */
+/**
+ * The server sends the bytes of one turn of the event loop by the end of the next turn; an error before that replaces
+ * them.
+ */
 async function shownHasLeft(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
-/** For the log, and for the provider's health unless the caller kept it waiting or the money did not become durable. */
+/**
+ * Notes a break for the log, and for the provider's health unless the caller kept the provider waiting or the capture
+ * failed.
+ */
 function noteBreak(
   thrown: unknown,
   { attempt, endpoint, value }: Answered<OpenedSpeech>,
@@ -201,7 +209,7 @@ function readingOf({ stream }: OpenedSpeech, { demand }: SpeechCall, endpoint: E
     mediaTokens: null,
     serviceTier: null,
     outputBytes: 0,
-    // Only what was delivered is settled; a call without any output would cost a caller who left nothing.
+    // Only delivered speech is settled, and the meter charges nothing for a cancelled answer without output.
     outputPieces: 1,
     reportedCostNanocredits: null,
   }

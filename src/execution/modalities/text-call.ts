@@ -15,10 +15,12 @@ import type { Candidate } from '../call/prepared.ts'
 import { callFor } from '../fetched/remote-media.ts'
 import type { Outcome } from '../call/scope.ts'
 
-/** A request of so many bytes, its longer texts not counted, is translated in several turns. */
+/**
+ * A request of at least this many bytes, without its longer texts, is translated in several turns of the event loop.
+ */
 const steppedBodyBytesMin = 262_144
 
-/** Text, of which only what is heard differs between an answer that is whole and one that is streamed. */
+/** The types of text. Whole and streamed answers differ only in `heard`. */
 interface TextKind {
   call: TextCall
   answer: DecodedAnswer
@@ -46,7 +48,7 @@ const textHooks = {
       },
     }
   },
-  /** A promise for a large request alone, which is translated in turns. */
+  /** Returns a promise only for a large request, which is translated in several turns. */
   firstStep(asking: TextAsking, { call }: { call: TextCall }): TextStep | Promise<TextStep> {
     const { adapter, at } = asking
     if (!isStepped(call)) return checked(adapter.first(at), asking, call)
@@ -54,7 +56,7 @@ const textHooks = {
   },
 }
 
-/** Chat completions, responses, messages and embeddings in one piece. */
+/** Every text operation, answered in one piece. */
 export const wholeText: CallHooks<TextKind & { heard: DecodedAnswer }> = {
   ...textHooks,
   hear(reached) {
@@ -105,7 +107,7 @@ export const streamedText: CallHooks<TextKind & { heard: OpenedStream }> = {
   },
 }
 
-/** Whether so much of the request must be read that others have a turn meanwhile. */
+/** Whether the request is so large that other calls must get turns while it is read. */
 export function isStepped({ document }: TextCall): boolean {
   return (document.lean ?? document).bytes.length >= steppedBodyBytesMin
 }

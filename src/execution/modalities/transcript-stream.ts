@@ -14,15 +14,16 @@ import { within } from '../wait.ts'
 
 /** A transcript that is made while its caller waits in a stream. */
 export interface StreamedTranscript {
-  /** Makes it; what is sent upstream ends when the scope's signal does. */
+  /** Makes the transcript. The request to the provider ends when the scope's signal is aborted. */
   run: (scope: RequestScope) => Promise<TranscriptionOutcome>
-  /** The whole of the events, or what is left of them where the text has been shown. */
+  /** All events, or only those that follow the text where the text has been shown. */
   encode: (outcome: TranscriptionOutcome, isTextShown: boolean) => Uint8Array
 }
 
 /**
- * A transcript as events. The head goes out with the outcome, or with the first text where the provider streams it, so that a failure is an ordinary error response; a wait
- * longer than `keepAliveMs` begins the stream with comments instead, and a failure then becomes an error event.
+ * A transcript as events. The head goes out with the outcome, or with the first text where the provider streams it, so
+ * that a failure before that is an ordinary error response. A wait longer than `keepAliveMs` begins the stream with
+ * comments instead, and a failure then becomes an error event.
  */
 export async function streamTranscript(
   { run, encode }: StreamedTranscript,
@@ -30,7 +31,7 @@ export async function streamTranscript(
   dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
   const leaving = new AbortController()
-  // The head has it, and may go out before anything is routed: while audio at an address is fetched.
+  // The head carries the id, and may go out before routing, while the gateway fetches audio from an address.
   const generationId = newGenerationId(operations.transcription.generationPrefix, dependencies.clock.nowMs())
   scope.facts.generationId = generationId
   const texts = new ShownTexts()
@@ -49,9 +50,9 @@ export async function streamTranscript(
   return { ...head, body: stream.body, provider: '', ended: stream.ended }
 }
 
-/** Text that came before the outcome: kept until somebody takes it, from then on given at once. */
+/** Text that came before the outcome: kept until `takeWith` names a receiver, then passed on at once. */
 class ShownTexts {
-  /** Resolves with null once there is some. */
+  /** Resolves with null once there is text. */
   readonly begun: Promise<null>
   readonly #begin: (value: null) => void
   #waiting: string[] = []
@@ -84,7 +85,10 @@ interface Waiting {
   leave: () => void
 }
 
-/** Comments until the transcript is there, or the caller has left, which ends the call at the provider. */
+/**
+ * Sends comments, and text that the provider streams, until the transcript is complete. A caller who leaves ends the
+ * call at the provider.
+ */
 class WaitingStream {
   readonly body: ReadableStream<Uint8Array>
   readonly ended: Promise<void>
@@ -96,7 +100,7 @@ class WaitingStream {
   constructor(waiting: Waiting, scope: RequestScope, dependencies: ExecutionDependencies) {
     this.#waiting = waiting
     this.#scope = scope
-    // The call has a deadline of its own, which comes as its failure.
+    // The call keeps its own deadline, which arrives here as its failure.
     const deadlineMs = Number.POSITIVE_INFINITY
     const listener = { onSilence: () => this.#showComment(), onLeave: () => this.#leave() }
     this.#stream = new CallerStream({ signal: scope.signal, deadlineMs }, listener, dependencies)
@@ -106,7 +110,7 @@ class WaitingStream {
       pull: (writer) => this.#run(writer),
       cancel: () => this.#leave(),
     })
-    // Where nobody pulls, nobody hears of a failure.
+    // When the stream is never pulled, nothing else handles the rejection.
     waiting.opening.catch(() => undefined)
     this.#stream.listen()
   }
@@ -141,7 +145,7 @@ class WaitingStream {
     void this.#writer.flush()
   }
 
-  /** The call is made with a signal of its own, and settles when that is aborted. */
+  /** Aborts the call's own signal, which makes the call settle. */
   #leave(): void {
     if (!this.#stream.end()) return
     this.#scope.facts.isCancelled = true

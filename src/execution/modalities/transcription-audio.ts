@@ -13,22 +13,22 @@ import type { RequestScope } from '../call/scope.ts'
 /** Audio of all calls of this process that is fetched from addresses at once; further calls wait. */
 const audioFetchesMax = 32
 
-/** A call whose audio is known as far as it has to be, and how to free what was made for it. */
+/** A call whose audio is measured or bounded as far as the hold needs, and how to free what was stored for it. */
 export interface KnownAudio {
   call: TranscriptionCall
   /** Never rejects. */
   dispose(): Promise<void>
 }
 
-/** Of all calls of this process. */
+/** Shared by all calls of this process. */
 const places = new Places(audioFetchesMax)
 
 const nothing: KnownAudio['dispose'] = () => Promise.resolve()
 
 /**
- * The audio's length decides the hold, so it is measured, or bounded, before the call is made. Audio at an address is
- * left there where every endpoint of the route takes addresses: its provider fetches it, and the hold is that of audio
- * whose length nobody knows. Otherwise the gateway fetches it, once, and every endpoint is sent the same bytes.
+ * The audio's length decides the hold, so it is measured, or bounded, before the call is made. Audio at an address
+ * stays there when every endpoint of the route takes addresses: the provider fetches it, and the hold is that of audio
+ * of unknown length. Otherwise the gateway fetches it once, and every endpoint is sent the same bytes.
  */
 export async function knowAudio(
   call: TranscriptionCall,
@@ -39,10 +39,10 @@ export async function knowAudio(
   if (!isRemoteAudio(audio)) return { call: await measured(call), dispose: nothing }
   const asked = routedCallOf(call, transcriptionRequirements(call), scope, dependencies.serving())
   const route = endpointsOf(asked, [call.model], dependencies)
-  // Nothing is fetched for a call that nobody serves, which is told by whoever prepares the call.
+  // Nothing is fetched for a call that no endpoint serves; `prepare` tells the caller the reason.
   if (route.length === 0) return { call, dispose: nothing }
   const { url, isConfigured } = await dependencies.publicFetch.check(audio.url, audio.field)
-  // A host that the operator configured may be one that no provider reaches.
+  // Providers may be unable to reach a host that the operator allowed by configuration.
   const isLeft = !isConfigured && route.every((endpoint) => endpoint.audio?.url === true)
   if (isLeft) {
     const left: RemoteAudio = { ...audio, url }
@@ -51,7 +51,10 @@ export async function knowAudio(
   return fetchAudio(call, audio, { scope, dependencies })
 }
 
-/** The same with audio whose bytes are here in any case, as for a balance that does not cover what nobody has measured. */
+/**
+ * The same, but the gateway fetches the audio in any case, for example because the balance does not cover audio of
+ * unknown length.
+ */
 export async function fetchAudio(
   call: TranscriptionCall,
   audio: RemoteAudio,

@@ -17,14 +17,17 @@ import type { Candidate } from '../call/prepared.ts'
 import type { UpstreamResponse } from '../../transport/exchange.ts'
 import type { ShownCharge } from '../../canonical/upstream.ts'
 
-/** How far a provider's own figure may exceed the measured one and still be shown: it may count channels, or a minimum. */
+/**
+ * How far the duration that a provider reports may exceed the measured one and still be shown: the provider may count
+ * every channel, or a minimum.
+ */
 const reportedDurationFactorMax = 2
 const reportedDurationSlackMs = 60_000
 
 /** A transcript with its charge; the edge renders it in the medium the caller asked for. */
 export interface TranscriptionOutcome {
   generationId: string
-  /** As it was made: with its audio measured, where it was. */
+  /** As it was made, with the measured length of its audio where the gateway measured it. */
   call: TranscriptionCall
   transcription: CanonicalTranscription
   charge: ShownCharge
@@ -42,8 +45,8 @@ export interface TranscriptionKind {
 }
 
 /**
- * Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. A caller who leaves in
- * the middle of a text that is shown as it comes pays for the sound, which the provider has heard.
+ * Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. A caller who leaves
+ * while the text is being shown pays for the audio, which the provider has heard.
  */
 export const transcription: CallHooks<TranscriptionKind> = {
   requirements: (call) => transcriptionRequirements(call),
@@ -78,7 +81,7 @@ interface Streamed {
   reader: TranscriptReader
 }
 
-/** Reads a transcript to its end and shows its text on the way. What has been shown cannot be asked of another endpoint. */
+/** Reads a transcript to its end and shows its text on the way. Once text was shown, no other endpoint is asked. */
 async function readStreamed(
   { response, reader }: Streamed,
   attempt: Attempt,
@@ -128,21 +131,24 @@ function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallSta
 }
 
 /**
- * The length that is billed. Our own measure first: a provider tells whole seconds in one format of its answer and
- * fractions in another, and the same audio must not cost more in one of them. A length that only the provider told is
- * taken in whole seconds for that reason.
+ * The length that is billed. The gateway's own measure comes first: a provider reports whole seconds in one format of
+ * its answer and fractions in another, and the same audio must not cost more in one of them. For the same reason, a
+ * length that only the provider reports is rounded up to whole seconds.
  */
 function audioLengthOf({ durationSeconds }: CanonicalTranscription, call: TranscriptionCall): number {
   return call.measuredMilliseconds ?? Math.ceil(durationSeconds ?? 0) * 1000
 }
 
-/** Our own count first, as with the length; 0 where neither tells. */
+/** The gateway's own count comes first, as with the length; 0 where neither count is known. */
 function channelsOf({ channels = 0 }: CanonicalTranscription, { demand }: TranscriptionCall): number {
   if (demand.audioChannels !== undefined) return demand.audioChannels
   return Number.isInteger(channels) && channels > 0 && channels <= audioChannelsMax ? channels : 0
 }
 
-/** The provider's token counts and the audio's length; without what the price asks for the meter estimates. */
+/**
+ * The provider's token counts and the audio's length. When a figure that the price needs is missing, the meter
+ * estimates.
+ */
 function readingOf(heard: CanonicalTranscription, call: TranscriptionCall, endpoint: Endpoint): MeterReading {
   const { tokens } = heard
   const audioMilliseconds = audioLengthOf(heard, call)
@@ -174,7 +180,10 @@ function readingOf(heard: CanonicalTranscription, call: TranscriptionCall, endpo
   }
 }
 
-/** Without a length that no such audio can have, such as milliseconds for seconds: it would be shown to the caller. */
+/**
+ * Removes a duration that this audio cannot have, such as milliseconds for seconds, because the caller would be shown
+ * it.
+ */
 function believable(
   heard: CanonicalTranscription,
   measuredMilliseconds: number | null,
@@ -186,8 +195,8 @@ function believable(
 }
 
 /**
- * Whether what is charged for was told. A length says nothing where tokens are billed, nor tokens where time is, and
- * neither do counts of none beside words: each would make the transcript free.
+ * Whether the figure that is billed is known. A length does not help where tokens are billed, nor tokens where time is,
+ * nor counts of zero beside a text: each would make the transcript free.
  */
 function isChargeable(
   { tokens, text }: CanonicalTranscription,
@@ -202,7 +211,7 @@ function isChargeable(
   return tokens.output > 0 || text === '' || (price.outputToken ?? 0n) === 0n
 }
 
-/** Surcharges by the hour are charged by the length beside tokens too. */
+/** Surcharges by the hour need the length, also where tokens are billed. */
 function needsLength(price: Price): boolean {
   return (
     price.audioHour !== undefined ||

@@ -1,7 +1,7 @@
 import type { Call } from '../../canonical/call.ts'
 import { GatewayError, type Availability } from '../../core/errors.ts'
 
-/** What left the last endpoints out, in the contract's words, by the step of the route. */
+/** The contract's word for the rule that excluded the last endpoints, by the step of the route. */
 const excludedBy: Readonly<Record<string, string | null>> = {
   'provider.zdr': 'data_policy:zdr',
   'provider.data_collection': 'data_policy:training',
@@ -15,8 +15,8 @@ const excludedBy: Readonly<Record<string, string | null>> = {
 }
 
 /**
- * The failure with `availability`, where it means that no model of the call could be served: which were asked for, what
- * left them out, and whether a later call may be served. Any other failure as it is.
+ * Adds `availability` to a failure that means that no model of the call could be served: which models were asked for,
+ * what excluded them, and whether a later call may be served. Returns any other failure as it is.
  */
 export function withAvailability(error: unknown, { model, fallbackModels }: Call): unknown {
   if (!(error instanceof GatewayError)) return error

@@ -7,9 +7,9 @@ import { endpointsOf, routedCallOf } from './route-model.ts'
 import type { RequestScope } from '../call/scope.ts'
 
 /**
- * Seeks the model of a call that nothing serves; null where it is served. The providers' listings are read again (bounded
- * in time, and each provider seldom), because somebody may have just loaded the model. Never rejects: whoever routes the
- * call says that there is no such model.
+ * Looks for the model of a call that no deployment serves; null where one does. The providers' listings are read again
+ * (bounded in time, and each provider seldom), because a server may have just loaded the model. Never rejects: the
+ * route of the call says that there is no such model.
  */
 export function seekModel(
   call: Call,
@@ -17,12 +17,15 @@ export function seekModel(
   dependencies: ExecutionDependencies,
 ): Promise<unknown> | null {
   if (isServed(call.model, dependencies)) return null
-  // A call that is refused otherwise, or answered by a model that it names besides, does not wait for listings.
+  // A call that is refused anyway, or that a fallback model can answer, does not wait for listings.
   if (!dependencies.billing.canAccept() || hasFallback(call, scope, dependencies)) return null
   return readListingsFor(call.model, dependencies)
 }
 
-/** The same for a batch, which has one model: what is run then is told of a model that nobody has told of yet. */
+/**
+ * The same for a batch, which has one model. `run` is called after the listings were read, and its failure is told as
+ * `asUntold` does.
+ */
 export async function seekingModel<T>(
   model: string,
   run: () => T,
@@ -47,8 +50,8 @@ function hasFallback(call: Call, scope: RequestScope, dependencies: ExecutionDep
 }
 
 /**
- * The failure as `no_healthy_endpoint` where it says that there is no such model, and a provider that may have the model has
- * not told its models since the start: it may fail at this very moment.
+ * Turns `model_not_found` into `no_healthy_endpoint` when a provider that may have the model has not listed its models
+ * since the start, for example because it fails at this moment. Returns any other failure as it is.
  */
 export function asUntold(error: unknown, model: string, dependencies: ExecutionDependencies): unknown {
   if (!(error instanceof GatewayError) || error.type !== 'model_not_found') return error

@@ -15,10 +15,11 @@ import { adaptFirst, type Held, refusalOf } from './suited-route.ts'
 import { routeCall, routedCallOf } from './route-model.ts'
 
 /**
- * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
- * much, the route is cut to the endpoints the balance can pay before the call is refused. Endpoints that cannot carry
- * what is asked are passed over, and when none is left the caller is told why the first of them cannot, also where the
- * balance is too small: more money would not help. At once when the money is in memory, as it mostly is.
+ * Applies the policy, routes, holds, then adapts. The hold is enough for the dearest endpoint that the route may try;
+ * where the balance does not cover it, the route is cut to the endpoints that the balance can pay. Endpoints that
+ * cannot carry the call are passed over. When none is left, the caller is told why the first of them cannot, also where
+ * the balance is too small: more money would not help. Returns without a promise when the money is in memory, as it
+ * mostly is.
  */
 export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K>> {
   const { state, dependencies, row } = begun
@@ -57,7 +58,7 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
   })
 }
 
-/** With a login of the caller's own where the deployment takes one, else with the operator's credential. */
+/** The candidate uses the caller's own login where the deployment takes one, else the operator's credential. */
 function candidateOf(
   endpoint: Endpoint,
   { scope, serving }: CallState,
@@ -68,18 +69,18 @@ function candidateOf(
   return {
     endpoint,
     credential: credential.reference,
-    // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
+    // The ratio is that of the model that would answer: the call may name it by a variant, or name another model first.
     promptRatio: dependencies.learning.promptRatio(scope.principal.organizationId, model),
   }
 }
 
-/** A caller who pays somewhere by a login of his own is not to pay elsewhere for the same call. */
+/** A caller who pays one provider by their own login must not pay another provider for the same call. */
 function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
   const own = route.filter(({ credential }) => credential.isByok)
   return own.length > 0 ? own : route
 }
 
-/** The most a call can cost there. */
+/** The most that a call can cost at this candidate. */
 function mostOf(
   { demand }: Call,
   { endpoint, credential, promptRatio }: Candidate,
@@ -108,7 +109,7 @@ function withPrices(
   )
 }
 
-/** Whether the balance does not cover the hold: nothing was asked of anybody. */
+/** Whether the balance does not cover the hold; no provider was asked. */
 export function isShortage(error: unknown): boolean {
   return error instanceof GatewayError && error.type === 'payment_required'
 }
@@ -142,7 +143,10 @@ function dearest(route: readonly Candidate[], amounts: ReadonlyMap<Candidate, bi
   return most
 }
 
-/** Also of a shortage that is over soon: a cheaper endpoint may be affordable at once. */
+/**
+ * Reads the available amount of a lasting shortage and of one that ends soon: the balance may cover a cheaper endpoint
+ * now.
+ */
 function availableOf(error: unknown): bigint {
   const available = error instanceof GatewayError ? error.metadata?.['available_nanocredits'] : null
   if (typeof available !== 'string') throw error

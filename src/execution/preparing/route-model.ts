@@ -60,7 +60,7 @@ export function routeCall(routed: RoutedCall & { call: Call }, dependencies: Exe
   return { ordered, excluded }
 }
 
-/** Endpoints of these models; a model that is refused has none here, and is refused by whoever prepares the call. */
+/** Endpoints of these models. A model that routing refuses has none here; `prepare` tells the caller of the refusal. */
 export function endpointsOf(
   routed: RoutedCall,
   models: readonly string[],
@@ -76,15 +76,15 @@ export function endpointsOf(
 }
 
 /**
- * Endpoints tell what they honour of chat completions and embeddings. What they cannot be sent of another format shows when
- * the request is written, and `require_parameters` is heeded there.
+ * Endpoints list the parameters that they honour only for chat completions and embeddings. For other formats the writer
+ * of the request finds what the provider cannot be sent, and `require_parameters` is checked there.
  */
 function asRouted(call: Call): Call {
   const isTold = operations[call.operation].text?.hasToldParameters ?? true
   return isTold || !call.preferences.requireParameters ? call : { ...call, parameters: [] }
 }
 
-/** The one route of a live call or batch item. */
+/** What routing needs of a live call or batch item. */
 export function routedCallOf(
   call: Call,
   requirements: readonly AudioRequirement[],

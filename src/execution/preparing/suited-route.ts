@@ -10,17 +10,17 @@ import type { Asking, Begun, Kind, Run, StepOf } from '../call/call-hooks.ts'
 import type { Candidate, Prepared } from '../call/prepared.ts'
 import { CallHold } from '../call/call-hold.ts'
 
-/** What was set aside for a call, and which of its route that pays for. */
+/** What was set aside for a call, and the candidates that it pays for. */
 export interface Held {
   hold: Hold
   affordable: readonly Candidate[]
-  /** What of the route the balance cannot pay, and why; null where it can pay all of it. */
+  /** The candidates that the balance cannot pay, and the error that says so; null where it can pay all of them. */
   shortage: { error: unknown; beyond: readonly Candidate[] } | null
 }
 
 /**
- * The call as a run: its first candidate that can carry it, and the first step there. Throws why none can, having given
- * the hold back.
+ * Turns the call into a run whose route begins with the first candidate that can carry it. When none can, gives the
+ * hold back and throws the reason.
  */
 export function adaptFirst<K extends Kind>(
   { hold, affordable, shortage }: Held,
@@ -68,7 +68,9 @@ function runOf<K extends Kind>(
   return { row, call, state, dependencies, asked, prepared, callHold, first, answered: null }
 }
 
-/** Nothing of the route carries the call; where the balance cannot pay what would, that is the reason. */
+/**
+ * No affordable candidate can carry the call. Throws the shortage when a dearer candidate could, else the given error.
+ */
 async function refuse<K extends Kind>(
   error: unknown,
   { callHold, shortage, begun }: { callHold: CallHold; shortage: Held['shortage']; begun: Begun<K> },
@@ -79,7 +81,7 @@ async function refuse<K extends Kind>(
   throw isCarriedBeyond ? shortage.error : error
 }
 
-/** Why none of these can carry the call; null when one can. */
+/** Why none of these candidates can carry the call; null when one can. */
 export async function refusalOf<K extends Kind>(
   candidates: readonly Candidate[],
   begun: Begun<K>,
@@ -126,7 +128,9 @@ function suited<K extends Kind>(
   throw refusal
 }
 
-/** The same of a route for whose candidates the step takes several turns; `first` is the first one's. */
+/**
+ * The same for a route whose candidates take several turns for their first step; `first` is the step of the first one.
+ */
 async function suitedInTurns<K extends Kind>(
   route: readonly Candidate[],
   first: Promise<StepOf<K>>,
@@ -145,13 +149,13 @@ async function suitedInTurns<K extends Kind>(
   throw why
 }
 
-/** Notes why a candidate is left out; throws what is no fault of this candidate alone. */
+/** Notes why a candidate is left out; throws an error that does not concern this candidate alone. */
 function passOver({ endpoint }: Candidate, error: unknown, state: CallState): void {
   if (!isUnsuited(error)) throw error
   state.excluded = [...state.excluded, exclude(endpoint, 'adapt', error.param ?? error.type)]
 }
 
-/** As data, where it is data. */
+/** The request where it is plain data; null for an answer, or for a body that is a file. */
 function requestOf(first: Step<unknown, unknown, unknown>): UpstreamRequest | null {
   if (first.type === 'answer') return null
   const { request } = first.exchange

@@ -2,7 +2,9 @@ import type { Preset } from '../../providers/define-provider.ts'
 import type { ConfiguredDeployment } from '../../providers/deployments.ts'
 import type { RemovalDependencies } from './removal.ts'
 
-/** Where what was left can be removed: at every deployment of the configuration, with the operator's own credential. */
+/**
+ * The places where leftovers can be removed: every deployment of the configuration, with the operator's own credential.
+ */
 export function createRemovalPlaces(
   configured: readonly ConfiguredDeployment[],
   presetOf: (slug: string) => Preset,

@@ -14,7 +14,7 @@ import type { ClaimedResource, KnownOfMarker } from './upstream-resource-reposit
 
 /** Longest time for one request of a removal, answer included. */
 const removalRequestMs = 30_000
-/** Requests of one removal: pages of a listing and what is found on them. */
+/** Requests of one removal: the pages of a listing, and one for each thing that is found on them. */
 const removalRequestsMax = 30
 /** Tries of one removal, about two days with the waits between: an outage of the provider passes, a lost key does not. */
 export const removalTriesMax = 30
@@ -22,14 +22,14 @@ export const removalTriesMax = 30
 export const removalWaitMs = 5_000
 const removalWaitMsMax = 7_200_000
 /**
- * How often a thing whose id never came is looked for, and the waits between. A request that was running when its process
- * died may arrive later, and a listing may lag behind.
+ * The waits between the looks for a thing whose id never came. A request that was running when its process died may
+ * arrive at the provider later, and a listing may lag behind.
  */
 export const lostLookWaitsMs: readonly number[] = [30_000, 600_000]
 /** How much the clocks of a provider and of the database may differ. */
 const providerClockSlackMs = 300_000
 
-/** A deployment as it is configured now, and what can be done about what is left there. */
+/** A deployment as it is configured now, and how things of each kind are found and removed there. */
 export interface RemovalPlace {
   target: UpstreamTarget
   kinds: Readonly<Record<string, ResourceKind>>
@@ -70,10 +70,10 @@ export async function sendRemoval(
 export type Removal =
   | { type: 'gone' }
   | { type: 'again'; waitMs: number; reason: string }
-  /** `isExpected` where it is always so, which nobody need be told of each time. */
+  /** `isExpected` where no try could ever succeed, so that the log need not warn each time. */
   | { type: 'kept'; reason: string; isExpected?: true }
 
-/** Tries to remove something once. Never rejects for what a provider may do; rejects with `storage_unavailable`. */
+/** Tries to remove something once. Never rejects for a failure of the provider; rejects with `storage_unavailable`. */
 export async function remove(claimed: ClaimedResource, dependencies: RemovalDependencies): Promise<Removal> {
   try {
     return await removeKnown(claimed, dependencies)
@@ -93,7 +93,7 @@ class RemovalFailed extends Error {
   }
 }
 
-/** Later, after a wait that doubles; kept once it was tried often enough. */
+/** Tries later, after a wait that doubles; gives up after `removalTriesMax` tries. */
 function again({ tries }: ClaimedResource, reason: string, leastMs: number): Removal {
   if (tries >= removalTriesMax) return { type: 'kept', reason: `${reason}; given up after ${tries} tries` }
   const waitMs = Math.max(removalWaitMs * 2 ** Math.min(tries - 1, 20), leastMs)
@@ -102,7 +102,7 @@ function again({ tries }: ClaimedResource, reason: string, leastMs: number): Rem
 
 async function removeKnown(claimed: ClaimedResource, dependencies: RemovalDependencies): Promise<Removal> {
   const place = dependencies.placeOf(claimed.deploymentId)
-  // It may be back with the next start, and other processes may have it still.
+  // The deployment may be configured again at the next start, and other processes may still have it.
   if (place === null)
     throw new RemovalFailed(`the provider "${claimed.deploymentId}" is not configured any more`)
   if (claimed.credentialId !== place.target.credential.reference.id)
@@ -118,7 +118,7 @@ async function removeKnown(claimed: ClaimedResource, dependencies: RemovalDepend
   return { type: 'gone' }
 }
 
-/** Sends the requests of one try, so many at the most. */
+/** Sends the requests of one try, at most `removalRequestsMax`. */
 class Sender {
   readonly dependencies: RemovalDependencies
   readonly #target: UpstreamTarget
@@ -171,9 +171,9 @@ function asFailure(error: unknown): unknown {
 }
 
 /**
- * Something whose id never came. It is looked for a few times, and what bears its marker, was made while the call ran and
- * belongs to no other row is removed. Where there is more of that than calls have lost, somebody else works with the
- * same account, and nothing is touched.
+ * Removes a thing whose id never came. It is looked for a few times; what bears its marker, was made while the call ran
+ * and belongs to no other row is removed. When there are more such things than calls have lost, somebody else works
+ * with the same account, and nothing is removed.
  */
 async function removeLost(
   claimed: ClaimedResource,

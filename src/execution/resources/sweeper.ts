@@ -24,15 +24,15 @@ const keptResourcesRoundMax = 1_000
  * processes that died. It looks at the table, so that a signal, a timer and a restart are the same thing.
  */
 export interface ResourceSweeper {
-  /** Looks now, and again every while. */
+  /** Looks now, and again every `resourcesLookEveryMs`. */
   start(): void
   /** Does everything that is due. Never rejects. */
   look(): Promise<void>
-  /** Looks a last time for what the last calls left. Whoever stops bounds the wait. */
+  /** Looks a last time for what the last calls left. The caller bounds the wait. */
   stop(): Promise<void>
 }
 
-/** Where a sweeper looks, whom it asks, and whom it tells what stays. */
+/** The table that a sweeper reads, the providers that it asks, and the log for what stays there. */
 export interface SweeperDependencies extends Omit<RemovalDependencies, 'ofMarker'> {
   repository: UpstreamResourceRepository
   resources: Pick<UpstreamResources, 'settle' | 'onLeft'>
@@ -76,7 +76,7 @@ class TableSweeper implements ResourceSweeper {
     this.#isStopped = true
   }
 
-  /** Until nobody has left anything meanwhile. */
+  /** Looks again as long as calls have left something during the last look. */
   async #lookAgain(): Promise<void> {
     while (this.#isWoken && !this.#isStopped) {
       this.#isWoken = false

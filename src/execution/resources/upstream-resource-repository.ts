@@ -1,24 +1,27 @@
 import type { Database, Row, Statement, Unit } from '../../storage/database.ts'
 
-/** Notes of one kind that are compared with a provider's listing; a listed thing without one of these is unknown. */
+/**
+ * Rows of one kind that are compared with a provider's listing; a listed thing without one of these rows counts as
+ * unknown.
+ */
 const knownResourcesMax = 100_000
 /** Processes that are checked for being dead in one look. */
 const resourceOwnersMax = 1_000
 import { commitPoints } from './resource-commit-points.ts'
 
-/** A row before the request that makes the thing is sent. */
+/** The row that is written before the request that makes the thing is sent. */
 export interface NewResource {
   resourceId: string
   kind: string
   deploymentId: string
   /** Reference of the credential, never the credential. */
   credentialId: string
-  /** For whom it is made: a generation's id. For operators. */
+  /** The id of the generation that it is made for, which operators read. */
   usedBy: string
   marker: string | null
 }
 
-/** Something to be removed that this process has claimed. `tries` fences: whoever claims it later has another number. */
+/** A thing that this process has claimed for removal. `tries` fences: a later claim has another number. */
 export interface ClaimedResource extends NewResource {
   /** Null when the provider's reply never came. */
   upstreamId: string | null
@@ -41,13 +44,13 @@ export interface KnownOfMarker {
 /** Owns the table `upstream_resources`. Times are the database's own. Rejects with `storage_unavailable`. */
 export interface UpstreamResourceRepository {
   insert(resource: NewResource): Promise<void>
-  /** The provider has named it. What it has taken in needs no row of its own any more. */
+  /** The provider has named it. The things that it has taken in need no rows of their own any more. */
   name(resourceId: string, upstreamId: string, takenIn: readonly string[]): Promise<void>
-  /** This process is done with it; `upstreamId` as far as it knows it. */
+  /** This process needs it no more; `upstreamId` is null where the process does not know it. */
   leave(resourceId: string, upstreamId: string | null): Promise<void>
-  /** Nothing was made. */
+  /** Nothing was made, so the row is deleted. */
   forget(resourceId: string): Promise<void>
-  /** Leaves what processes use or remove that have died. Returns how many such processes there were. */
+  /** Leaves for removal what dead processes used or were removing. Returns the number of these processes. */
   freeOfDead(): Promise<number>
   /** Takes some that are due; no other process gets them for `leaseMs`. */
   claim(limit: number, leaseMs: number): Promise<ClaimedResource[]>
@@ -56,7 +59,7 @@ export interface UpstreamResourceRepository {
   postpone(claimed: ClaimedResource, waitMs: number, reason: string): Promise<void>
   /** It stays at the provider. The row says why for `keptMs`. */
   keep(claimed: ClaimedResource, reason: string, keptMs: number): Promise<void>
-  /** Deletes rows that have said so long enough. */
+  /** Deletes rows of kept things whose time is over. */
   expireKept(limit: number): Promise<void>
   ofMarker(claimed: ClaimedResource): Promise<KnownOfMarker>
 }
@@ -178,7 +181,7 @@ function forClaims(database: Database, commit: Commit): OfClaims {
   }
 }
 
-/** Fenced by the number of tries: a claim that somebody else has taken over changes nothing. */
+/** Fenced by the number of tries: a claim that another process has taken over changes nothing. */
 function forEndings(commit: Commit): Pick<UpstreamResourceRepository, 'removed' | 'postpone' | 'keep'> {
   return {
     async removed({ resourceId, tries }) {

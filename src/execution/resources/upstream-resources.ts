@@ -4,7 +4,10 @@ import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 
-/** Changes of rows that wait for storage to take them; beyond, the row is left to the end of this process. */
+/**
+ * Changes of rows that wait until storage takes them. A change beyond these is dropped; its row is freed when this
+ * process has ended.
+ */
 const resourceChangesMax = 10_000
 import type { UpstreamResourceRepository } from './upstream-resource-repository.ts'
 
@@ -16,17 +19,17 @@ export interface ResourcePlace {
   kinds: Readonly<Record<string, ResourceKind>>
 }
 
-/** What attempts make at providers. */
+/** Keeps track of what attempts make at providers. */
 export interface UpstreamResources {
-  /** For one attempt; its `end` must be called, whatever becomes of the attempt. */
+  /** For one attempt; its `end` must be called, however the attempt ends. */
   trail(place: ResourcePlace): ResourceTrail
-  /** Writes once more what storage did not take. Never rejects. */
+  /** Writes again what storage did not take. Never rejects. */
   settle(): Promise<void>
   /** Called when there is something to be removed. */
   onLeft: () => void
 }
 
-/** Follows an attempt from before it makes something until nobody needs that any more. */
+/** Follows an attempt from before it makes something until the attempt needs that no more. */
 export interface ResourceTrail {
   /** Right before the request is sent: durable when it resolves. Rejects with `storage_unavailable`. */
   begin(intent: ResourceIntent): Promise<void>
@@ -38,7 +41,7 @@ export interface ResourceTrail {
   end(): void
 }
 
-/** What they are noted in, and who hears when they cannot be. */
+/** The table for what attempts make, and the log for changes that could not be written. */
 export interface UpstreamResourcesDependencies {
   repository: Pick<UpstreamResourceRepository, 'insert' | 'name' | 'leave' | 'forget'>
   clock: Pick<Clock, 'nowMs'>
@@ -49,7 +52,7 @@ export function createUpstreamResources(dependencies: UpstreamResourcesDependenc
   return new StoredResources(dependencies)
 }
 
-/** A change of a row that nobody waits for; doing it twice does nothing more. */
+/** A change of a row that no call waits for; a second run of it changes nothing. */
 type Change = () => Promise<void>
 
 class StoredResources implements UpstreamResources {
@@ -82,7 +85,10 @@ class StoredResources implements UpstreamResources {
     this.#running.add(running)
   }
 
-  /** Until storage takes it; a process that ends before leaves the row to those that find it dead. */
+  /**
+   * Keeps the change until storage takes it. When this process ends before that, another process finds it dead and
+   * frees the row.
+   */
   #keep(change: Change, cause: unknown): void {
     this.#dependencies.warn('what is left at a provider is noted later', { cause: String(cause) })
     if (this.#failed.length < resourceChangesMax) this.#failed.push(change)
@@ -125,7 +131,7 @@ class AttemptTrail implements ResourceTrail {
 
   refused(status: number): void {
     const making = this.#take()
-    // What breaks while a provider works may have made something all the same.
+    // A provider that fails at its work may have made something all the same.
     if (making && status >= 500) this.#made.push(making.resource)
     else if (making) this.#forget(making.resource)
   }
@@ -163,7 +169,9 @@ class AttemptTrail implements ResourceTrail {
       this.#later(() => repository.leave(resourceId, upstreamId))
   }
 
-  /** Undefined for a reply that cannot be read: something may have been made. */
+  /**
+   * Null for a reply that made nothing. Undefined for a reply that cannot be read: its request may have made something.
+   */
   #readId({ kind }: Made, reply: UpstreamReply): string | null | undefined {
     try {
       return this.#place.kinds[kind]?.readId(reply) ?? null

@@ -1,15 +1,15 @@
 /**
- * Notices when a caller takes nothing for so long that a provider which is kept waiting may give the connection up. Who
- * could break answers that way would have them for nothing, and providers would look as if they failed.
+ * Notices a caller who takes nothing for so long that the waiting provider may give the connection up. Otherwise a
+ * caller could break answers that way to get them for nothing, and providers would seem to fail.
  */
 export class CallerRest {
   readonly #longMs: number
   #sinceMs: number | null = null
   #endedMs = Number.NEGATIVE_INFINITY
-  /** Of all rests with no more than `longMs` of reading between them. */
+  /** The sum of the rests with less than `longMs` of reading between them. */
   #restedMs = 0
 
-  /** Rests of `longMs` together count. */
+  /** A rest is long from `longMs` on, with shorter rests added up. */
   constructor(longMs: number) {
     this.#longMs = longMs
   }
@@ -29,8 +29,8 @@ export class CallerRest {
   }
 
   /**
-   * Whether the caller has rested for long and not read freely for as long since. What the provider had sent before it
-   * gave up is read first, and who takes that in small bites rests again and again.
+   * Whether the caller has rested for long, less than `longMs` ago. The gateway first reads what the provider sent
+   * before it gave up; a caller who takes that in small pieces rests after each of them, and these rests add up.
    */
   get wasJustLong(): boolean {
     return this.#restedMs >= this.#longMs && performance.now() - this.#endedMs < this.#longMs

@@ -9,7 +9,7 @@ import type { CallEnding, Charge } from '../call/charge.ts'
 import type { Attempt } from '../call/metadata.ts'
 import type { CallHold } from '../call/call-hold.ts'
 
-/** What an attempt came to. */
+/** How an attempt ended, and what the meter read of it. */
 export interface Ended {
   attempt: Attempt
   reading: MeterReading
@@ -17,12 +17,12 @@ export interface Ended {
 }
 
 /**
- * The charge of a call, of which a balance or a limit covers everything. What a provider counts may be more than was held:
- * thinking beyond the call's limit, files and searches that only the provider reads, or a lie within what a request can
- * have caused. To hold all that for every call would refuse callers with money enough, and to charge it uncovered would
- * let a provider's word take a balance below zero. So it is covered when it is known: what is missing is set aside from
- * what there is then, and what nothing covers is not charged but counted as the operator's loss. The row is then marked as
- * estimated, beside what the provider reported.
+ * The charge of a call, reduced to what its balance and limits cover. A provider may count more than was held: thinking
+ * beyond the call's limit, files and searches that only the provider reads, or a false count within what a request can
+ * have caused. A hold for all that would refuse callers who have enough money, and an uncovered charge would let a
+ * provider's count take a balance below zero. So the call sets aside what is missing once the cost is known. The amount
+ * that nothing covers is not charged but counted as the operator's loss; the row is then marked as estimated, beside
+ * what the provider reported.
  */
 export function coveredCharge(state: CallState, callHold: CallHold, ended: Ended): Charge | Promise<Charge> {
   const { attempt, reading, ending } = ended
@@ -42,14 +42,14 @@ export function coveredCharge(state: CallState, callHold: CallHold, ended: Ended
   })
 }
 
-/** The same charge with as much of what was counted as is covered. */
+/** The same charge with as much of the counted usage as is covered. */
 function withinCover(
   { row, shown }: Charge,
   covered: { nanocredits: bigint; isThinkingBeyond: boolean },
 ): Charge {
   const usage = coveredUsage(row.usage, row.price, covered)
   const counted = costOfUsage(usage, row.price)
-  // A fee alone may be more than is left of what was held for another endpoint.
+  // A fee alone may exceed what is left of a hold that was made for another endpoint; then nothing is charged.
   const price = counted.costNanocredits <= covered.nanocredits ? row.price : freePrice
   const cost = price === row.price ? counted : costOfUsage(usage, price)
   const bounded: CaptureRow = {

@@ -6,9 +6,9 @@ import type { CallEnding } from '../call/charge.ts'
 import type { Answered, Kind, Run } from '../call/call-hooks.ts'
 
 /**
- * Charges a call for its answer and captures the charge, once, in whatever way the answer ended. Resolves when the capture
- * is durable, with what the caller is shown of the charge; with null when the call had been settled before, or when what
- * there is of the answer costs nothing.
+ * Charges a call for its answer and captures the charge, once, however the answer ended. Resolves when the capture is
+ * durable, with what the caller is shown of the charge; with null when the call was settled before, or when the caller
+ * owes nothing for this part of an answer.
  */
 export async function settle<K extends Kind>(
   run: Run<K>,
@@ -30,7 +30,7 @@ export async function settle<K extends Kind>(
   return charge.shown
 }
 
-/** The same of a stream that ended early. Never rejects: its caller is told nothing any more. */
+/** The same for a stream that ended early. Never rejects, because the caller cannot be told any more. */
 export async function settleEarly<K extends Kind>(
   run: Run<K>,
   answered: Answered<K['heard']>,
@@ -48,8 +48,9 @@ export async function settleEarly<K extends Kind>(
 }
 
 /**
- * How a stream ended that cannot go on, which decides who pays. A provider that a caller kept waiting gives up: then it is
- * the caller who left. A whole answer in another form than the one asked for has been shown, and is paid as well.
+ * How a stream that cannot go on is settled, which decides who pays. When a provider gave up because the caller kept it
+ * waiting, the caller counts as having left. A whole answer in another form than the requested one has been shown, and
+ * is paid for as well.
  */
 export function endingOfBreak(error: GatewayError, { wasJustLong }: CallerRest, isBroken = true): CallEnding {
   return error.type === 'unfit_answer' || (isBroken && wasJustLong) ? 'cancelled' : 'failed'

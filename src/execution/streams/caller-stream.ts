@@ -1,10 +1,10 @@
 import type { ExecutionDependencies } from '../dependencies.ts'
 import type { StreamHandle } from './stream-watch.ts'
 
-/** Why a stream ends before its end: its caller has left, or the call's time is over. */
+/** Why a stream ends early: its caller has left, or the call's time is over. */
 export type Leaving = 'caller' | 'deadline'
 
-/** What a stream hears while it runs. */
+/** What the owner of a stream is told while the stream runs. */
 export interface StreamListener {
   /** Nothing was shown for a while. */
   onSilence(): void
@@ -12,8 +12,8 @@ export interface StreamListener {
 }
 
 /**
- * The life of one stream to one caller, which ends once, whoever ends it: the answer, a failure, the caller, or the clock.
- * Whoever finds `end` true settles the call, shows what is left to show, and closes.
+ * The life of one stream to one caller. It ends once: by the answer, a failure, the caller, or the clock. The code for
+ * which `end` returns true settles the call, shows what is left to show, and closes.
  */
 export class CallerStream {
   /** Resolves when the stream is closed: nothing more can come of it. */
@@ -41,7 +41,9 @@ export class CallerStream {
     })
   }
 
-  /** Begins to hear of a caller who leaves; one who is gone already is heard of at once, and never pulls. */
+  /**
+   * Begins to report a caller who leaves; at once where the caller has left already, since such a caller never pulls.
+   */
   listen(): void {
     if (this.#signal.aborted) this.#listener.onLeave('caller')
     else this.#signal.addEventListener('abort', this.#onAbort, { once: true })
@@ -58,7 +60,7 @@ export class CallerStream {
     this.#watch.touch()
   }
 
-  /** True for the first who ends the stream, who alone goes on. */
+  /** True for the first call only, whose caller alone goes on. */
   end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true

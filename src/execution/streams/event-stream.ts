@@ -21,7 +21,7 @@ const rewrittenBytesMax = 65_536
 type StreamRun = Run<Kind & { heard: OpenedStream }>
 type Streamed = Answered<OpenedStream>
 
-/** An event stream for the caller, and when nothing more can come of it. */
+/** An event stream for the caller; `ended` resolves when nothing more can come of it. */
 interface StreamedAnswer {
   body: ReadableStream<Uint8Array>
   ended: Promise<void>
@@ -34,7 +34,7 @@ interface StreamedAnswer {
 export async function streamBody(opening: Promise<Streamed>, run: StreamRun): Promise<StreamedAnswer> {
   const timely = await within(opening, run.dependencies.streamWatch.keepAliveMs)
   if (timely && isWhole(timely.value)) {
-    // With nothing to show before the commit, a charge that cannot be kept is an ordinary error response too.
+    // When nothing is shown before the capture, a capture that fails is an ordinary error response too.
     const isNothingShown = timely.value.first === null
     const ending = isNothingShown
       ? Promise.resolve(await chargedFrames(timely, run))
@@ -45,7 +45,7 @@ export async function streamBody(opening: Promise<Streamed>, run: StreamRun): Pr
   return { body: stream.body, ended: stream.ended }
 }
 
-/** What may be shown before the commit is shown at once; the rest follows it. */
+/** Shows at once what may be shown before the capture; the rest follows the capture. */
 function completeAtOnce(answered: Streamed, run: StreamRun, ending: Promise<Uint8Array>): StreamedAnswer {
   const { first } = answered.value
   run.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
@@ -72,7 +72,7 @@ function completeAtOnce(answered: Streamed, run: StreamRun, ending: Promise<Uint
   return { body, ended: ending.then(() => undefined) }
 }
 
-/** The money first, then the frames that make the answer whole; an error event when the charge could not be kept. */
+/** Captures, then returns the frames that complete the answer; an error event when the capture failed. */
 async function chargedEnding(answered: Streamed, run: StreamRun): Promise<Uint8Array> {
   try {
     return await chargedFrames(answered, run)
@@ -83,7 +83,7 @@ async function chargedEnding(answered: Streamed, run: StreamRun): Promise<Uint8A
   }
 }
 
-/** The frames that make the answer whole, once its charge is durable. */
+/** The frames that complete the answer, once its charge is durable. */
 async function chargedFrames(answered: Streamed, run: StreamRun): Promise<Uint8Array> {
   const charge = await settle(run, answered, 'completed')
   assert(charge, 'a stream that is still shown is not settled')
@@ -100,7 +100,7 @@ class EventStream {
   readonly #run: StreamRun
   #answered: Streamed | null
   #writer: ReadableStreamDirectController | null = null
-  /** The caller does not read, and what was written last still lies here. */
+  /** The caller does not read: what was written last still lies in this process. */
   #isStalled = false
   readonly #rest: CallerRest
   readonly #stream: CallerStream
@@ -153,7 +153,7 @@ class EventStream {
     opened.first = null
     await this.#show(first)
     while (!opened.isEnded && !this.#stream.isOver && !rewriter.failure) {
-      // Some providers keep the connection open for long after the last word.
+      // Some providers keep the connection open for long after the last frame.
       if (rewriter.stage === 'terminated') {
         endAtTerminator(opened)
         break
@@ -180,12 +180,18 @@ class EventStream {
     else if (this.#answered) this.#end(await chargedEnding(this.#answered, this.#run))
   }
 
-  /** Whether only the connection broke and not the answer: others may still be at work where several were asked for. */
+  /**
+   * Whether the answer was complete when the connection broke: all of the requested choices have finished, and the
+   * caller has not left.
+   */
   #wasWhole({ reads }: OpenedStream): boolean {
     return reads.hasAllBeenSaid && !this.#run.state.scope.signal.aborted
   }
 
-  /** A large piece is rewritten as the caller takes it, so that one who does not read holds it once and not thrice. */
+  /**
+   * A large piece is rewritten as the caller takes it, so that a caller who does not read holds it in memory once, not
+   * three times.
+   */
   async #showInParts(rewriter: StreamRewriter, value: Uint8Array): Promise<void> {
     for (let start = 0; start < value.byteLength && !this.#stream.isOver && !rewriter.failure;) {
       const end = start + rewrittenBytesMax
@@ -235,7 +241,7 @@ class EventStream {
       answered.value.response.body.cancel()
       await settleEarly(this.#run, answered, 'cancelled')
     } else {
-      // Nobody has answered yet: whoever still does is closed, and nothing is charged.
+      // No provider has answered yet: a late answer is closed, and nothing is charged.
       state.scope.facts.isCancelled = why === 'caller'
       callHold.release()
       this.#opening.then((late) => late.value.response.body.cancel()).catch(() => undefined)
@@ -250,7 +256,7 @@ class EventStream {
     this.#run.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
   }
 
-  /** A promise when the caller does not keep up: it settles when there is room again, or nobody reads any more. */
+  /** A promise when the caller does not keep up: it settles when there is room again, or when the caller has left. */
   #show(piece: BodyPiece | null): Promise<void> | null {
     if (piece === null) return null
     this.#stream.touch()
@@ -278,7 +284,7 @@ class EventStream {
   }
 }
 
-/** Before anybody has answered no rewriter knows how an error looks; the operation does. */
+/** Before a provider has answered there is no rewriter, so the operation writes the error. */
 function errorFrame(error: GatewayError, state: CallState): Uint8Array {
   const { generationId, call } = state
   const created = Math.floor(state.createdAtMs / 1000)

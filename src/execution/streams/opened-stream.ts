@@ -4,7 +4,10 @@ import { GatewayError } from '../../core/errors.ts'
 import type { UpstreamResponse } from '../../transport/exchange.ts'
 import { StreamReads } from './stream-reads.ts'
 
-/** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
+/**
+ * Waiting reads of the provider's body that are taken in before the stream to the caller begins; later ones are
+ * streamed.
+ */
 const readsAtOnceMax = 8
 /** Bytes of the reads that are taken in before a stream begins; the last read may go beyond. */
 const bytesAtOnceMax = 262_144
@@ -43,9 +46,9 @@ export async function openStream(
 }
 
 /**
- * Takes in what has come with the first bytes already. A short or cached answer may then be whole, and go out in two
- * pieces, which costs a third of what a stream of many costs. A stream that broke by now throws: nothing of it was shown,
- * so another endpoint may still try.
+ * Takes in what has already come with the first bytes. A short or cached answer may then be whole and go out in two
+ * pieces, at a third of the cost of a stream of many. Throws when the stream broke by now: nothing of it was shown, so
+ * another endpoint may still try.
  */
 export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {
   const { rewriter, response, reads } = opened
@@ -69,12 +72,15 @@ export function isWhole({ isEnded, rewriter }: OpenedStream): boolean {
   return isEnded && rewriter.choicesFinished > 0 && rewriter.failure === null
 }
 
-/** What is large is not held until its end is there: its caller may not be reading at all. */
+/** A large answer is not kept until its end arrives, because its caller may not be reading at all. */
 function isSmall(first: BodyPiece | null): boolean {
   return first === null || first.length <= bytesAtOnceMax
 }
 
-/** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
+/**
+ * After the terminator nothing that matters follows; the body is read to its end all the same, so that its connection
+ * can serve again.
+ */
 export function endAtTerminator(opened: OpenedStream): void {
   opened.rewriter.end()
   opened.isEnded = true

@@ -3,7 +3,7 @@ import { Alarms } from '../../core/alarms.ts'
 import { nextTurn } from '../../core/turns.ts'
 import type { BodyRead, UpstreamBody } from '../../transport/upstream-body.ts'
 
-/** How long a stream whose answers have all finished waits for its terminator, and how long for its usage. */
+/** How long a stream whose choices have all finished waits for its terminator, and how long for its usage. */
 const streamEndWaitMs = 1_000
 const streamUsageWaitMs = 5_000
 
@@ -11,19 +11,22 @@ const streamUsageWaitMs = 5_000
 export interface StreamSource {
   body: UpstreamBody
   rewriter: StreamRewriter
-  /** Answers that were asked for; nothing is over before so many have finished, or usage says that no more come. */
+  /**
+   * Choices that the caller asked for. The stream is not over before that many have finished, or usage says that no
+   * more come.
+   */
   choices: number
 }
 
-/** Of all streams, so that an ordinary one sets no timer. */
+/** Shared by all streams, so that an ordinary stream sets no timer. */
 const alarms = new Alarms()
 
 const ended: BodyRead = { done: true, value: undefined }
 
 /**
- * The reads of one upstream stream. Some providers neither send a terminator nor close their connection, and their
- * callers must not wait for an ending that is here: from the last finish reason on there are only moments left, and more
- * of them while the usage is still to come.
+ * The reads of one provider's stream. Some providers neither send a terminator nor close their connection, and the
+ * caller must not wait for a complete answer to end: after the last finish reason the stream waits only
+ * `streamEndWaitMs`, or `streamUsageWaitMs` while the usage is still to come.
  */
 export class StreamReads {
   readonly #source: StreamSource
@@ -38,14 +41,19 @@ export class StreamReads {
     this.#source = source
   }
 
-  /** Whether every answer has its finish reason: of those asked for, or of those that a provider of fewer has given. */
+  /**
+   * Whether every choice has its finish reason: each one that was asked for, or each one that a provider of fewer has
+   * given.
+   */
   get hasAllBeenSaid(): boolean {
     const { rewriter, choices } = this.#source
     const { choicesFinished, stage } = rewriter
     return choicesFinished >= choices || stage === 'accounted' || stage === 'terminated'
   }
 
-  /** The next read, or the end when all was said and nothing followed in time; rejects as the body does. */
+  /**
+   * The next read, or the end when every choice has finished and nothing followed in time; rejects as the body does.
+   */
   next(): Promise<BodyRead> {
     return this.hasAllBeenSaid ? this.#nextInTime() : this.#take()
   }
@@ -59,7 +67,10 @@ export class StreamReads {
     return read
   }
 
-  /** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
+  /**
+   * After the terminator nothing that matters follows; the body is read to its end all the same, so that its connection
+   * can serve again.
+   */
   async finish(): Promise<void> {
     const { body } = this.#source
     try {
@@ -79,7 +90,8 @@ export class StreamReads {
   async #nextInTime(): Promise<BodyRead> {
     const { body, rewriter } = this.#source
     const { usage, outputBytes } = rewriter.reading()
-    // Some providers give a finish reason with every word: then the last word counts, and none of them is the last for sure.
+    // Some providers give a finish reason with every piece of output. The wait then begins again at each piece and is
+    // the longer one, because no piece is certainly the last.
     if (outputBytes !== this.#saidBytes) {
       this.#goesOn = this.#saidBytes >= 0
       this.#saidBytes = outputBytes
