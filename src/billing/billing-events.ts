@@ -1,4 +1,7 @@
-/** A mishap that belongs into the log or an alert. `call_freed` follows `call_lost` once the database confirms that the caller pays nothing. */
+/**
+ * A mishap for the log or an alert. `call_freed` follows `call_lost` once the database confirms that the caller pays
+ * nothing.
+ */
 export interface BillingEvent {
   type:
     | 'dead_letter'

@@ -1,9 +1,5 @@
 import { modalityNames, modalityRow, type Modality } from '../canonical/operation.ts'
 
-/**
- * Models and the facts about them. Durations end in Ms, sizes in Bytes.
- */
-
 /** Models one deployment's listing may name; the largest public listings have a few hundred. */
 const listedModelsMax = 5_000
 /** Names of interfaces that are kept of one listed model. */

@@ -33,7 +33,7 @@ interface OperatorKeyterms {
 
 /** The capabilities that are stated; the others stay as the model's name and its provider suggest. */
 export function statedAudio(audio: OperatorAudio): Partial<AudioCapabilities> {
-  // Times and speakers stand in verbose answers only.
+  // Only verbose answers have times and speakers.
   const hasTimes = audio.word_times || audio.diarize || audio.segment_speakers
   const verboseJson = audio.verbose_json ?? (hasTimes ? true : undefined)
   const { keyterms, audio_seconds_max: secondsMax } = audio
@@ -68,7 +68,10 @@ function keytermRules(stated: boolean | OperatorKeyterms): KeytermRules | null {
   }
 }
 
-/** The two of the contract, of which the gateway makes the other, and those that pass through; neither list is stated when it is empty. */
+/**
+ * The stated formats: mp3 and pcm, which the gateway converts into each other, and those that pass through unchanged. A
+ * list that would be empty is left out.
+ */
 function statedSpeechFormats(
   stated: OperatorAudio['speech_formats'] = [],
 ): Partial<Pick<AudioCapabilities, 'speechFormats' | 'passedFormats'>> {

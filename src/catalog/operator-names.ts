@@ -7,14 +7,14 @@ import { isProvider } from './permissions.ts'
 export interface NameMember {
   /** A model's id, never another name. */
   model: string
-  /** A deployment's id, or else a provider's slug or tag; left out, all that have the model. */
+  /** A deployment's id, else a provider's slug or tag; absent for every deployment that has the model. */
   provider?: string | undefined
   region?: string | undefined
   /** The member's share of its group's calls; 1 by default. Its endpoints divide it by the weights of their deployments. */
   weight?: number | undefined
 }
 
-/** A model id of the operator's own: groups of endpoints, each asked when those of the group before have failed. */
+/** A model id of the operator's own: groups of endpoints. A group is asked when all groups before it have failed. */
 export interface OperatorName {
   description?: string | undefined
   groups: readonly (readonly NameMember[])[]
@@ -27,7 +27,7 @@ export interface OperatorNames {
   aliases: Readonly<Record<string, string>>
 }
 
-/** Nothing is called otherwise. */
+/** No names and no aliases. */
 export const noNames: OperatorNames = Object.freeze({ names: {}, aliases: {} })
 
 /** Where an endpoint stands in a name: its group, counted from 0, and its share of that group's calls. */
@@ -49,18 +49,18 @@ export interface ServedName {
 /** Models by their ids, and the endpoints of each of every modality. */
 export interface NamedModels extends ModelIndex {
   endpointsOf(base: string): readonly Endpoint[]
-  /** All that are configured, whether they offer anything now or not. */
+  /** All configured deployments, whether they offer anything now or not. */
   deploymentIds: ReadonlySet<string>
 }
 
-/** What is served of a name now, and which of its members are not. */
+/** The part of a name that is served now, and the members that are not. */
 export interface NameState {
-  /** Null when nothing of it is served. */
+  /** Null when none of its members is served. */
   served: ServedName | null
   missing: readonly NameMember[]
 }
 
-/** A name as it stands with these models. An endpoint counts in its first group. */
+/** What a name means with these models. An endpoint that is in several groups counts in the first. */
 export function serveName(id: string, name: OperatorName, models: NamedModels): NameState {
   const places = new Map<string, Place>()
   const endpoints: Endpoint[] = []
@@ -95,7 +95,7 @@ export function serveName(id: string, name: OperatorName, models: NamedModels): 
 function endpointsOf({ model, provider, region }: NameMember, models: NamedModels): readonly Endpoint[] {
   const { base, variant } = resolveModel(models, model)
   if (variant !== null) return []
-  // A slug may be the id of one of several deployments too: the operator then means that one.
+  // When the slug of a provider with several deployments is also the id of one of them, the operator means that one.
   const isDeployment = provider !== undefined && models.deploymentIds.has(provider)
   const isMeant = (endpoint: Endpoint) =>
     provider === undefined ||
@@ -115,7 +115,7 @@ export function describeMember({ model, provider, region }: NameMember): string 
   return where === '' ? model : `${model} at ${where}`
 }
 
-/** What every alias means, to its end. */
+/** The model or name that every alias finally leads to. */
 export function resolveAliases(
   aliases: OperatorNames['aliases'],
   index: ModelIndex,
@@ -123,7 +123,7 @@ export function resolveAliases(
   return new Map(
     Object.keys(aliases).map((alias) => {
       let target = aliases[alias] ?? alias
-      // The configuration refuses cycles, so that every step uses up an alias.
+      // The configuration refuses cycles, so each step uses up one alias.
       for (let left = Object.keys(aliases).length; left > 0 && Object.hasOwn(aliases, target); left--)
         target = aliases[target] ?? target
       return [alias, resolveModel(index, target)] as const

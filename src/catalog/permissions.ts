@@ -11,8 +11,8 @@ export type Prohibition =
   | 'deny_data_collection'
 
 /**
- * The first rule that forbids the endpoint, or null when it may be used. Rules on models mean its model, and the operator's
- * name by which it was asked for.
+ * The first rule that forbids the endpoint, or null when it may be used. A rule on models may name the endpoint's
+ * model, or the operator's name by which the caller asked for it.
  */
 export function prohibitionOf(
   endpoint: Endpoint,
@@ -42,9 +42,10 @@ export function collectsData({ dataPolicy }: Endpoint): boolean {
 }
 
 /**
- * Whether a name means the endpoint's provider. A base slug covers all its deployments and tags, and a preset all who
- * are spoken to by it (`custom` every server of one's own); a tag (`openai/eu`, `deepinfra/fp8`, `custom/north`) or a
- * deployment's own name means just that; the display name is understood too, in any case, because older clients send it.
+ * Whether a name means the endpoint's provider. A base slug means all deployments and tags of the provider, and a
+ * preset every provider that uses it (`custom`: every server of the operator's own). A tag (`openai/eu`,
+ * `deepinfra/fp8`, `custom/north`) or a deployment's own name means that one alone. The display name counts too, in any
+ * case, because older clients send it.
  */
 export function isProvider(endpoint: Endpoint, name: string): boolean {
   const { deployment } = endpoint
@@ -65,7 +66,10 @@ export function isAnyProvider(endpoint: Endpoint, names: readonly string[]): boo
   return false
 }
 
-/** The tag callers use for this deployment: the provider's slug, with what tells it from others of the same provider. */
+/**
+ * The tag that callers use for this deployment: the provider's slug, with the part that distinguishes it from other
+ * deployments of the same provider.
+ */
 export function tagOf({ deployment }: Endpoint): string {
   return tagUnder(deployment.provider, deployment.id)
 }

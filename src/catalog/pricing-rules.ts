@@ -5,9 +5,11 @@ import { priceUnitRows, surchargedFeatures } from '../canonical/usage.ts'
 import type { Price, PriceUnit, SurchargedFeature } from '../canonical/usage.ts'
 import { divideHalfEven } from '../core/money.ts'
 
-/** What of a price the contract's `pricing` has no member for; only what differs from one price for every unit. */
+/**
+ * The facts of a price that the contract's `pricing` has no member for; a fact is absent where nothing special applies.
+ */
 export interface PricingRulesJson {
-  /** What `pricing.prompt` is the price of, where that is neither a token nor a character. */
+  /** The unit of `pricing.prompt`, where that is neither a token nor a character. */
   prompt_unit?: 'utf8_byte'
   minimum_seconds?: number
   round_to_seconds?: number
@@ -17,15 +19,15 @@ export interface PricingRulesJson {
   [unit: `per_${string}_unit`]: string
 }
 
-/** In percent of what the audio costs, USD for a second of it, or null for each where nobody tells how much it is. */
+/** In percent of the audio's cost, or in USD for a second of it; both null where no source tells the amount. */
 export interface SurchargeJson {
   percent: number | null
   per_second: string | null
-  /** Seconds that a call which asks for it is billed for at least. */
+  /** The least seconds that a call with this feature is billed for. */
   minimum_seconds?: number
 }
 
-/** How prices count; null where there is nothing to say beside them. */
+/** The pricing rules of an endpoint; null where `pricing` says everything. */
 export function pricingRules(
   { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
   shownAmount: (amount: bigint) => string,
@@ -45,7 +47,7 @@ export function pricingRules(
   return Object.keys(shown).length > 0 ? shown : null
 }
 
-/** The prices of units of their own by which calls of the kind are billed. */
+/** The prices of those units that `pricing` has no member for and by which calls of this kind are billed. */
 function unitPrices(
   { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
   shownAmount: (amount: bigint) => string,
@@ -60,7 +62,7 @@ function unitPrices(
   return shown
 }
 
-/** Which unit `pricing.prompt` is the price of; undefined where none of the kind's has one. */
+/** The unit of `pricing.prompt`; undefined where no unit that it may stand for has a price. */
 export function promptUnitOf({
   modality,
   price,

@@ -12,7 +12,7 @@ import {
 } from './operator-names.ts'
 import type { KindSource, Offer } from './offers.ts'
 
-/** Offers that are put into their models at a time, for the same reason. */
+/** Offers that are grouped into models at a time, so that other work gets a turn in between. */
 const offersPerTurnMax = 1_000
 
 /** The catalog at one moment; never changed once built. The operator's own names are among the models. */
@@ -26,11 +26,11 @@ export interface Snapshot {
   idsBySlug: ReadonlyMap<string, readonly string[]>
   /** Ids that end in a date, by the rest of the id and of the slug in lower case. */
   idsByUndated: ReadonlyMap<string, readonly string[]>
-  /** Of models whose kind the operator may correct: who says it, and the deployment to correct it at. */
+  /** For models whose kind the operator may correct: the source of the kind, and the deployment to correct it at. */
   kinds: ReadonlyMap<string, { from: KindSource; deploymentId: string }>
   /** The operator's names that something serves now; they hide models of the same id. */
   names: ReadonlyMap<string, ServedName>
-  /** All of them, as the operator wrote them. */
+  /** All names, as the operator wrote them. */
   operatorNames: OperatorNames['names']
   /** Members of names that nothing serves now. */
   missingMembers: readonly { name: string; member: NameMember }[]
@@ -41,13 +41,16 @@ export interface Snapshot {
 
 type Offered = Pick<Snapshot, 'list' | 'endpoints' | 'kinds'>
 
-/** What the operator adds to what is offered. */
+/** The operator's names, and the ids of all deployments that they may use. */
 export interface Naming {
   operator: OperatorNames
   deploymentIds: ReadonlySet<string>
 }
 
-/** Groups offers into models, and models into the operator's names. In short steps, because there may be thousands. */
+/**
+ * Groups offers into models, and models into the operator's names. It yields between short steps, because there may be
+ * thousands.
+ */
 export function* buildSnapshot(
   offers: readonly Offer[],
   { operator, deploymentIds }: Naming,
@@ -85,7 +88,7 @@ export function* buildSnapshot(
   }
 }
 
-/** Names stand among the models, in place of those of the same id. */
+/** Lists the names among the models, in place of models of the same id. */
 function listWith(list: readonly Model[], names: Snapshot['names']): readonly Model[] {
   const others = list.filter(({ id }) => !names.has(id))
   return [...others, ...[...names.values()].map(({ model }) => model)].toSorted(byId)

@@ -24,7 +24,10 @@ interface Question {
   resolve: (name: string) => string
 }
 
-/** A refusal that tells what to do: another path, another variant, the whole id, a key to set, or an id that is near. */
+/**
+ * The refusal of an unknown model, which tells the caller what to do: use another path, another variant, the whole id
+ * or a similar id, or have a key set.
+ */
 export function unknownModel(question: Question): GatewayError {
   const shown = JSON.stringify(question.modelId.slice(0, modelIdLengthMax))
   const nearest = nearestIds(question.modelId, idsOf(question.snapshot))
@@ -60,13 +63,13 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   return `cannot be served: no provider is configured. Set a provider's key${remedy} and start again.`
 }
 
-/** What callers may write: the ids of models and names, and the operator's aliases of those. */
+/** All that callers may write: ids of models and names, and aliases that lead to those. */
 export function* idsOf({ models, aliases }: Snapshot): Generator<string> {
   for (const [alias, { base }] of aliases) if (models.has(base)) yield alias
   yield* models.keys()
 }
 
-/** Of a name or alias of the operator's own that nothing is behind now; null of anything else. */
+/** The reason for a name or alias of the operator's own that nothing serves now; null for anything else. */
 function ownNameReason({ modelId, snapshot, find, resolve }: Question): string | null {
   const base = resolve(modelId)
   if (find(modelId)) return null
@@ -86,7 +89,7 @@ const sources: Readonly<Record<KindSource, string>> = {
   operator: 'The configuration states that kind',
 }
 
-/** Who says what kind of model it is, and what in the configuration would say otherwise; empty where it is beyond doubt. */
+/** The source of the model's kind, and the configuration that would change it; empty where the kind is certain. */
 function remedyOf(id: string, { kinds }: Snapshot): string {
   const kind = kinds.get(id)
   if (!kind) return ''
@@ -94,7 +97,7 @@ function remedyOf(id: string, { kinds }: Snapshot): string {
   return ` ${sources[kind.from]}; "modality" of the entry with "id": ${JSON.stringify(id)} in ${entry} in the configuration file sets it.`
 }
 
-/** What can be asked instead where the name before the last colon is a model that is served; null where it is none. */
+/** The variants that exist, where the part before the last colon is a served model; null where it is not. */
 function variantsReason({ modelId, snapshot, find }: Question): string | null {
   const colon = modelId.lastIndexOf(':')
   const model = colon > 0 ? find(modelId.slice(0, colon)) : null
@@ -104,7 +107,7 @@ function variantsReason({ modelId, snapshot, find }: Question): string | null {
   return `is not served here: ${model.id} has no variant ${unknown}. It is served as it is, and as ${known.join(', ')}.`
 }
 
-/** What follows the name in ids of other models that begin with it, such as `:8b`; a few of them. */
+/** The endings of a few other ids that begin with this name, such as `:8b`. */
 function tagsOf(modelId: string, snapshot: Snapshot): string[] {
   const name = modelId.replace(/:latest$/, '')
   const isTagged = (id: string) => id !== modelId && id.startsWith(`${name}:`)
@@ -112,7 +115,10 @@ function tagsOf(modelId: string, snapshot: Snapshot): string[] {
   return tagged.map(({ id }) => id.slice(name.length))
 }
 
-/** The provider that would serve the model if it were configured: one whose price list has it under this id or slug. */
+/**
+ * The key that would make a provider serve the model: of a provider whose price list has the model under this id or
+ * slug.
+ */
 function enablingVariable(base: string, potential: readonly PotentialProvider[], table: PriceTable) {
   for (const { author, pricesProviderId: providerId, prices, publicName, keyVariable } of potential) {
     const names = [...tableNames({ table, providerId }), ...prices.names]

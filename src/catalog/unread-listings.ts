@@ -7,14 +7,15 @@ interface Question {
   /** A model's id or a name of the operator's own, without a variant. */
   base: string
   snapshot: Pick<Snapshot, 'operatorNames'>
-  /** Deployments that have not told their models since the start. */
+  /** Deployments whose listing has not been read since the start. */
   unread: readonly DeploymentSource[]
   table: PriceTable
 }
 
 /**
- * Display names of the providers that may have a model which nothing serves: those that have not told their models yet and
- * are its author, or have it in their price list. Of a name of the operator's own, one of the models behind it.
+ * Display names of the providers that may have a model that nothing serves: those whose listing has not been read yet
+ * and that are the model's author, or have it in their price list. For a name of the operator's own, any model behind
+ * it counts.
  */
 export function awaitedProviders({ base, snapshot, unread, table }: Question): string[] {
   const { operatorNames } = snapshot

@@ -4,14 +4,14 @@ import { isFree } from './prices/compared-price.ts'
 import { splitVariant, type Variant } from './model-ids.ts'
 
 /**
- * Variants that exist elsewhere. Those of long context and of reasoning are models of their own and one searches the web;
- * serving the plain model instead would be another answer.
+ * Variants that exist elsewhere. `thinking` and `extended` (long context) are models of their own there, and `online`
+ * searches the web; to serve the plain model instead would give a different answer.
  */
 export const unservedVariants: ReadonlySet<Variant> = new Set<Variant>(['online', 'thinking', 'extended'])
 
 /**
- * The variants under which a model of this gateway can be asked for, besides its plain id. A model whose own id is a
- * variant, as `deepseek/deepseek-r1:free` of OpenRouter, has no second name for batches: they take its id.
+ * The variants under which callers can ask for a model of this gateway, besides its plain id. A model whose own id is a
+ * variant, such as `deepseek/deepseek-r1:free` of OpenRouter, gets no `:batch` id: batches name its own id.
  */
 export function variantsOf({ id, modality, endpoints }: Model): Variant[] {
   const variants: Variant[] = ['floor', 'nitro', 'exacto']

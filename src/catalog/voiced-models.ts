@@ -3,7 +3,7 @@ import type { DeploymentSource } from './deployment-source.ts'
 import { toPublicId } from './model-ids.ts'
 
 interface Question {
-  /** A model's id as a caller wrote it, which nothing is listed under. */
+  /** A model's id as a caller wrote it; no listing has it. */
   base: string
   sources: readonly DeploymentSource[]
   /** Endpoints of speech by the ids of their models. */
@@ -11,9 +11,9 @@ interface Question {
 }
 
 /**
- * The endpoints of a name that has a voice in it and is in no list, such as `aura-2-apollo-en`: those of its family, which
- * are asked for this name and need no other voice. Id, model and price stay the family's, so that policies and
- * figures of the family count, and callers cannot make up endpoints without end.
+ * The endpoints for a name that contains a voice and is in no list, such as `aura-2-apollo-en`: those of its family,
+ * which are asked for this name and need no other voice. The id, model and price stay the family's, so that the
+ * family's policies and figures apply, and callers cannot create any number of endpoints.
  */
 export function voicedEndpoints({ base, sources, speech }: Question): readonly Endpoint[] {
   return sources.flatMap(({ deployment, author, familyOfVoice }) => {

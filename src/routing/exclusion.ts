@@ -25,7 +25,8 @@ export const exclusionSteps = [
   'credential',
   'adapt',
 ] as const
-/** One of the steps. */
+
+/** The name of one check. */
 export type ExclusionStep = (typeof exclusionSteps)[number]
 
 /** An endpoint that will not be tried, and why; shown in the routing metadata. */

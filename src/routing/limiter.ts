@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { concurrencyMax, concurrencyMin, concurrencyStart, coolDownMaxMs } from '../core/limits/routing.ts'
 
-/** Callers that may wait for a free place at one deployment. */
+/** Calls of one priority that may wait for a free place at one deployment. */
 export const concurrencyQueueMax = 10_000
 
 /** Live calls wait only for the operator's own limit; batch items get the places that are left. */
@@ -64,13 +64,13 @@ interface Gate {
   restUntilMs: number
   /** A timer is set that serves waiting items when the rest is over. */
   isWakeSet: boolean
-  /** Monotonic time of the last halving. A refusal of a call that began before it is of the same congestion. */
+  /** Monotonic time of the last halving. A refusal of a call that began before it shows the same congestion. */
   decreasedAtMs: number
   /** A slow average of response times; a time far above it means that calls queue at the provider. */
   usualLatencyMs: number
 }
 
-/** Above this many times the usual latency the limit does not grow. */
+/** When a call takes longer than this many times the usual latency, the limit does not grow. */
 const slowness = 3
 /** The weight of a new response time in the average. */
 const latencyShare = 0.02

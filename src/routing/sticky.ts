@@ -1,10 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 
-/**
- * Health, concurrency and conversations that stick to an endpoint. Durations end in Ms, sizes in Bytes.
- */
-
-/** Conversations that stick to an endpoint: per organization, organizations at all, and how long without use. */
+/** Conversations that are remembered: most per organization, most organizations, and how long without use. */
 export const stickyPerOrganizationMax = 1_000
 const stickyOrganizationsMax = 1_000
 export const stickyIdleMs = 600_000

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { CallLine } from './call-line.ts'
 import type { Logger } from './logger.ts'
 
-/** How often one batch, deployment and type of error has a line of the items that it fails, and how many are remembered. */
+/** How often a line is written for one batch, deployment and error type, and how many of these are remembered. */
 export const batchLineEveryMs = 300_000
 const batchLinesMax = 10_000
 

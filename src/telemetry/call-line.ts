@@ -3,7 +3,7 @@ export interface AttemptLine {
   deployment: string
   /** A model of the catalog, never the caller's text. */
   model: string
-  /** Of the provider's answer; null when there was none. */
+  /** Status of the provider's answer; null when there was none. */
   status: number | null
   outcome: 'answered' | 'failed' | 'cancelled'
   errorType: string | null

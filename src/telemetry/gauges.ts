@@ -4,7 +4,7 @@ import type { Sample } from './series.ts'
 /** The figures of a running gateway, computed when the metrics are read. Counts since the start are marked as such. */
 export interface GaugeReaders {
   requestsRunning: () => number
-  /** Of billing: holds and captures of this process. Credits for the abandoned amount. */
+  /** Holds and captures of this process. Credits for the abandoned amount. */
   billing: () => {
     holdsLive: number
     holdsRefused: number
@@ -20,7 +20,7 @@ export interface GaugeReaders {
     segmentsRunning: number
     itemsRunning: number
     batchesWaiting: number
-    /** Of all processes, by the type of the error; Unix milliseconds. */
+    /** Waiting items of all processes, by the type of their error; times in Unix milliseconds. */
     itemsWaiting: readonly { type: string; items: number; sinceMs: number; nextTryMs: number }[]
     lateResults: number
   }
@@ -29,7 +29,7 @@ export interface GaugeReaders {
 
 type ItemsWaiting = ReturnType<GaugeReaders['batches']>['itemsWaiting'][number]
 
-/** Offers all of them under their public names. */
+/** Registers all gauges under their public names. */
 export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeReaders): void {
   const { billing, batches } = readers
   const waiting = (read: (of: ItemsWaiting) => number): Sample[] =>

@@ -68,11 +68,11 @@ export function createLogger(options: {
   }
 }
 
-/** What gathers lines, hands them on in one piece, and can be told to do so now. */
+/** Gathers lines, and passes them on in one piece: when there is enough of them, or when told to. */
 interface GatheredOutput {
   write(line: string): void
   flush(): void
-  /** Resolves when everything was written, or the reader does not take it in time. */
+  /** Resolves when everything was written, or when the reader takes too long. */
   drain(): Promise<void>
 }
 
@@ -83,7 +83,7 @@ interface GatheredOutput {
 function standardOutput(): GatheredOutput {
   const stream = pino.destination({ fd: 1, sync: false, maxLength: logBacklogBytesMax })
   let isWriting = false
-  /** The stream has lines that it could not write: the disk is full, or its reader has gone. */
+  /** The stream could not write its lines: the disk is full, or the reader has gone. */
   let isFailing = false
   let onSettled: (() => void) | null = null
   const settle = (hasFailed: boolean) => {

@@ -81,7 +81,9 @@ async function openRegistry(): Promise<Registry> {
   return registry
 }
 
-/** Figures of Node that this runtime fills with zeros, infinities and NaN; the loop's delay we measure ourselves. */
+/**
+ * Figures of Node that this runtime fills with zeros, infinities and NaN. The gateway measures the loop's delay itself.
+ */
 const unmeasured = /^nodejs_(eventloop_lag|active_|heap_space_|gc_)/
 
 function createCallMetrics() {
@@ -229,7 +231,7 @@ function onceNeeded<Made>(make: () => Made): () => Made {
   return () => (made ??= make())
 }
 
-/** Our own series in the shape that the library's registry collects; reading never fails the whole page. */
+/** The gateway's own series in the shape that the library's registry collects; reading never fails the whole page. */
 function toLibraryMetric(metric: Metric, unreadable: Counter) {
   const read = () => {
     try {
@@ -248,7 +250,7 @@ function toLibraryMetric(metric: Metric, unreadable: Counter) {
   return library as unknown as Parameters<Registry['registerMetric']>[0]
 }
 
-/** How late a timer fires at the most: the longest block of the event loop since the last look, in seconds. */
+/** The longest block of the event loop since the last look, in seconds: how late a timer fired at most. */
 function watchLoop(clock: Clock) {
   let longestMs = 0
   let expectedMs = clock.monotonicMs() + loopTickMs

@@ -1,7 +1,3 @@
-/**
- * Logs and metrics. Durations end in Ms, sizes in Bytes.
- */
-
 /** Series one metric may have; further ones are counted together, so that names from outside cannot fill the memory. */
 export const metricSeriesMax = 2_000
 

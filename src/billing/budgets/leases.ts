@@ -15,7 +15,7 @@ import type { Timing } from '../timing.ts'
 const leaseGrantMs = 6_000
 /** The held part of a lost lease stays set aside this long: for the longest call that may still be running. */
 export const leaseHeldMs = 1_800_000
-/** A new lease without an answer is looked for this long: longer than a commit may take. */
+/** For how long a process looks for a new lease whose commit got no answer: longer than a commit may take. */
 const leaseUnansweredMs = 60_000
 
 /** One budget's part in a take: how much, and the slice to add it to unless a new lease is needed. */

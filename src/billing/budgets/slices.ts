@@ -1,8 +1,14 @@
 import { assert } from '../../core/assert.ts'
 
-/** Slices shrink to one hold when fewer typical holds than this are left, and never take a larger share than one in it. */
+/**
+ * When a budget has fewer typical holds left than this, a slice takes only what it needs; otherwise its extra is at
+ * most the budget's rest divided by this.
+ */
 const sliceShareMin = 8
-/** Typical holds a slice is grown by: from, to, doubled when the last one lasted less than `sliceGrowWithinMs`. */
+/**
+ * By how many typical holds a slice grows: at least, and at most. The number doubles when the last growth lasted less
+ * than `sliceGrowWithinMs`, else it halves.
+ */
 const sliceGrowthStart = 16
 const sliceGrowthMax = 4_096
 const sliceGrowWithinMs = 500

@@ -15,10 +15,6 @@ import { type LossStats, RefusedCaptures } from './refused-captures.ts'
 import type { Slice } from '../budgets/slices.ts'
 import type { Timing } from '../timing.ts'
 
-/**
- * Money: leases, slices, captures, and which usage is believed. Durations end in Ms, sizes in Bytes.
- */
-
 /** How long a finished call waits for its capture to be durable before the response is cut. */
 export const captureWaitMs = 10_000
 /** Captures in one unit (three rows each), units under way at once, and captures that may wait to become durable. */

@@ -10,7 +10,9 @@ import type { QueuedCapture } from './queued-capture.ts'
 import { refundStatements } from './refunds.ts'
 import type { Timing } from '../timing.ts'
 
-/** Refused calls kept until storage takes the list of them where no capture does, and written at once. */
+/**
+ * Refused calls without a capture that are kept until storage takes the list of them, and how many are written at once.
+ */
 const lossesUnlistedMax = 10_000
 const lossesListedMax = 100
 

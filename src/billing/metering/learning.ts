@@ -58,7 +58,8 @@ class MemoryLearning implements Learning {
   readonly #entries = new Map<string, Entry>()
 
   record(sample: LearningSample): void {
-    // Only complete answers with the provider's own figures are samples; our own estimates would only confirm themselves.
+    // Only complete answers with the provider's own figures are samples; the gateway's estimates would only confirm
+    // themselves.
     if (sample.source !== 'provider' || sample.ending !== 'completed') return
     const { organizationId, model, usage } = sample
     if (sample.estimatedInputTokens > 0 && usage.inputTokens > 0) {

@@ -20,9 +20,12 @@ const outputBeyondLimitFactor = 1.05
  */
 const inputTokensPerByteMax = 1
 const inputTokensOfProviderMax = 4_096
-/** The most that a picture was ever counted as: one in the finest tiles by a small model. */
+/** The most tokens that a picture was ever counted as: in the finest tiles, by a small model. */
 const imageTokensMax = 50_000
-/** Times that a provider asks the model again within one call, with what its tools found; more are not believed. */
+/**
+ * How often a provider may ask the model again within one call, with the results of its own tools; more is not
+ * believed.
+ */
 const providerRoundsMax = 20
 
 /** What a call consumed, and where the figures are from. */

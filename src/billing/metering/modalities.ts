@@ -8,7 +8,7 @@ import type { PricedQuantity } from '../../core/money.ts'
 import { billedMilliseconds, pricesCounts, pricesTokens } from './price.ts'
 import { timeTerm } from './surcharge-cost.ts'
 
-/** Channels assumed for the hold of audio that does not tell them, where each is billed; a file has hardly more. */
+/** Channels assumed for the hold of audio of unknown channels, where each is billed. A file seldom has more. */
 const audioChannelsUnknownHold = 2
 /** The length assumed for audio of unknown length: for the hold and, when no report came either, for the charge. */
 const audioMillisecondsUnknownHold = 3_600_000
@@ -18,9 +18,12 @@ const audioTokensPerSecondMax = 32
 /** Most transcript tokens per second of audio, and most spoken audio tokens per character: fast speech, doubled. */
 const transcriptTokensPerSecondMax = 10
 const speechTokensPerCharacterMax = 4
-/** Most spoken audio tokens besides: a word alone is surrounded by silence. */
+/** Most spoken audio tokens in addition: silence surrounds even a single word. */
 const speechTokensOfSilenceMax = 256
-/** Characters that a provider may say it billed for one of the input, and beside them: UTF-8 has at most four bytes for one. */
+/**
+ * How many characters a provider may bill for one of the input, and how many in addition: UTF-8 has at most four bytes
+ * for one.
+ */
 const charactersBilledFactor = 4
 const charactersBilledBeyond = 100
 
@@ -193,8 +196,8 @@ export function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContex
 }
 
 /**
- * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit
- * of quadrillions must not make the hold larger than the largest usage that the meter would believe.
+ * The caller's limit, but at most what the endpoint can give; else what the context leaves; else the gateway's own
+ * bound. A limit of quadrillions must not make the hold larger than the largest usage that the meter would believe.
  */
 export function outputBound(demand: Demand, endpoint: Endpoint, promptTokens: number): number {
   const asked = demand.outputTokensMax

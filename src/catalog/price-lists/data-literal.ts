@@ -1,10 +1,10 @@
-/** Text that is more than data, or something else; the message says where. */
+/** The text is not plain data; the message says where. */
 export class NotData extends Error {}
 
 /**
- * The first list that a JavaScript file holds, as data: lists, objects, texts, numbers, `!0`, `!1`, `true`, `false` and
- * `null`, as bundlers write them. Nothing is run. The file of a package is read so, because prices are data and the package's
- * code is none of ours. Throws NotData for anything else within the list.
+ * The first list in a JavaScript file, as data: lists, objects, texts, numbers, `!0`, `!1`, `true`, `false`, `null` and
+ * `undefined`, as bundlers write them. No code runs: prices are data, and the gateway does not trust the package's
+ * code. Throws NotData for anything else within the list.
  */
 export function readDataLiteral(source: string): unknown {
   const start = source.indexOf('[')
@@ -25,10 +25,10 @@ const escapes: Readonly<Record<string, string>> = {
   f: '\f',
   v: '\v',
   0: '\0',
-  // A line that goes on in the next one.
+  // A backslash at the end of a line continues the text on the next line.
   '\n': '',
 }
-/** How many digits follow these escapes. */
+/** The number of hexadecimal digits after these escapes. */
 const hexDigits: Readonly<Record<string, number>> = { u: 4, x: 2 }
 
 class Reader {

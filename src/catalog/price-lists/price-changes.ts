@@ -1,34 +1,34 @@
 import { type PriceUnit, priceUnitRows } from '../../canonical/usage.ts'
 import { modelNamed, type NameRule, type TableModel, type PriceTable } from '../prices/price-table.ts'
 
-/** A price that grows or shrinks by this factor counts as a mistake. */
+/** A price that grows or shrinks by more than this factor counts as a mistake. */
 const priceJumpMax = 1_000n
 
-/** One price of a model that is another one from now on; null where there is none. Nanocredits for a million units. */
+/** One price of a model that changes; null where there is no price. Nanocredits for a million units. */
 export interface PriceChange {
-  /** The package's provider and its name of the model. */
+  /** The package's id of the provider, and its id or name of the model. */
   model: string
   unit: PriceUnit
-  /** Behind the unit: for which prompts, and from when. */
+  /** Follows the unit in a message: for which prompts, and from when. */
   condition: string
   before: bigint | null
   after: bigint | null
 }
 
-/** What becomes of a table of prices. */
+/** The differences between two tables of prices. */
 export interface PriceComparison {
-  /** Of models that both have. */
+  /** Prices of models that both tables have. */
   changed: PriceChange[]
   /** Prices of models that are new. */
   added: PriceChange[]
   removed: PriceChange[]
-  /** What looks like a mistake, a sentence each; such a table is taken only on purpose. */
+  /** What looks like a mistake, one sentence each. The operator must confirm such a table. */
   doubts: string[]
 }
 
 /**
- * Compares two tables as they count now; prices that begin later are told with their day. A name of a model that another
- * model prices from now on is told as well, as if it were a model of its own.
+ * Compares the prices that two tables give from `nowMs` on; a price that begins later is listed with its day. A name
+ * that moves to another model is listed too, as if it were a model.
  */
 export function comparePrices(before: PriceTable, after: PriceTable, nowMs: number): PriceComparison {
   const result: PriceComparison = { changed: [], added: [], removed: [], doubts: [] }
@@ -48,7 +48,7 @@ export function comparePrices(before: PriceTable, after: PriceTable, nowMs: numb
   return result
 }
 
-/** In their order, the first of an id: a call finds no other. */
+/** Models by id, in their order. Of several with one id the first counts, since a lookup finds no other. */
 function byId(models: readonly TableModel[] = []): Models {
   const found = new Map<string, TableModel>()
   for (const model of models) if (!found.has(model.id)) found.set(model.id, model)
@@ -59,7 +59,7 @@ type Models = ReadonlyMap<string, TableModel>
 
 type Pair = readonly [was: TableModel | null, is: TableModel | null]
 
-/** What prices each model, and each name that another model prices from now on or that one prices only before or after. */
+/** The two models before and after, for each model id and for each name that moves to another model. */
 function pairsOf(old: Models, young: Models): [string, Pair][] {
   const pairs = new Map<string, Pair>()
   for (const id of new Set([...old.keys(), ...young.keys()]))
@@ -73,7 +73,7 @@ function pairsOf(old: Models, young: Models): [string, Pair][] {
   return [...pairs].toSorted(([left], [right]) => (left < right ? -1 : 1))
 }
 
-/** Whether the row of the model says all there is to say of one of its names. */
+/** Whether the comparison of the models by id already covers this name. */
 function isSaidByModel(
   was: TableModel | null,
   is: TableModel | null,
@@ -84,7 +84,7 @@ function isSaidByModel(
   return is === null || !old.has(is.id)
 }
 
-/** Names that a rule speaks of. */
+/** Names and beginnings of names in a rule. */
 function namesOf(rule: NameRule): string[] {
   if ('equals' in rule) return [rule.equals]
   if ('starts_with' in rule) return [rule.starts_with]
@@ -94,7 +94,7 @@ function namesOf(rule: NameRule): string[] {
 
 type Priced = Map<string, { unit: PriceUnit; condition: string; amount: bigint }>
 
-/** Every price of a model that counts now or later, by its unit and condition. */
+/** Every price of a model that applies now or later, by its unit and condition. */
 function pricesOf(model: TableModel | null, nowMs: number): Priced {
   const found: Priced = new Map()
   const current = model?.prices.findLast(({ fromMs }) => fromMs <= nowMs)
@@ -124,7 +124,7 @@ function changesOf(model: string, before: Priced, after: Priced): PriceChange[] 
   })
 }
 
-/** Whether a price is a thousand times what it was, or a thousandth; one that is given away from now on is so too. */
+/** Whether a price changes by more than `priceJumpMax`; a price that becomes zero does too. */
 function isJump({ before, after }: PriceChange): boolean {
   if (before === null || after === null || before === 0n) return false
   return after > before * priceJumpMax || after * priceJumpMax < before
@@ -134,12 +134,15 @@ function describeJump(change: PriceChange): string {
   return `${change.model}: ${unitName(change)} goes from ${shownAmount(change.unit, change.before)} to ${shownAmount(change.unit, change.after)} USD`
 }
 
-/** What is priced, in words. */
+/** The priced unit with its condition, in words. */
 export function unitName({ unit, condition }: Pick<PriceChange, 'unit' | 'condition'>): string {
   return `${priceUnitRows[unit].priced}${condition}`
 }
 
-/** USD for a million units, for an hour of audio, for one request; `none` where there is no price. */
+/**
+ * The price in USD, for a million units, an hour of audio or one request, as the unit is shown; `none` where there is
+ * no price.
+ */
 export function shownAmount(unit: PriceUnit, amount: bigint | null): string {
   if (amount === null) return 'none'
   const usd = Number(amount) / 1e9

@@ -3,20 +3,24 @@ import { listOrEmpty, recordOrEmpty } from '../../json/values.ts'
 import { parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, TableModel, PriceTable } from '../prices/price-table.ts'
 
-/** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
+/**
+ * The highest price that is believed of a price list, in USD for a million tokens or an hour; and the longest pattern
+ * for names, in characters.
+ */
 const priceUsdMax = 100_000
 const ruleTextMax = 200
-/** How deep its rules about names may lie within each other. */
+/** How deep rules for names may be nested. */
 const ruleDepthMax = 64
 
-/** Data that is no list of prices; the message names the provider, the model and the member. */
+/** The data is not a list of prices; the message names the provider, the model and the member. */
 export class BadPriceData extends Error {}
 
 /**
- * The data of `@pydantic/genai-prices` (a list of providers with their models, USD for a million units) as the gateway's
- * table, for the providers wanted. Nothing of it is believed unseen: a price below zero or beyond all measure, a rule that is
- * not known and a model without an id throw BadPriceData. Units that the gateway does not meter (searches, pages, images) are
- * left out. Where the hour of the day matters the dearest hour counts: a hold must suffice whenever the call ends.
+ * Converts the data of `@pydantic/genai-prices` (a list of providers with their models, USD for a million units) into
+ * the gateway's table, for the wanted providers. All of it is checked: a negative or absurdly high price, an unknown
+ * rule and a model without an id throw BadPriceData. Units that the gateway does not meter (searches, pages, images)
+ * are left out. Where a price depends on the hour of the day, the highest counts: a hold must suffice whenever the call
+ * ends.
  */
 export function readPriceData(data: unknown, wanted: Iterable<string>): PriceTable {
   const providers = new Map<unknown, unknown>()
@@ -35,7 +39,7 @@ export function readPriceData(data: unknown, wanted: Iterable<string>): PriceTab
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** None where nothing that is metered has a price. */
+/** Empty where no unit that the gateway meters has a price. */
 function readModel(providerId: string, model: Wire): TableModel[] {
   const { id, name, context_window: contextLength } = model
   if (typeof id !== 'string' || id === '') throw new BadPriceData(`a model of ${providerId} has no id`)
@@ -56,8 +60,8 @@ function readModel(providerId: string, model: Wire): TableModel[] {
 }
 
 /**
- * The name under which the model can be asked for without having seen a listing: its own id where a rule names it
- * exactly, else the first exact name; null for families known by a pattern only and for models being withdrawn.
+ * The name under which callers can ask for the model before a listing was read: its own id where a rule names that
+ * exactly, else the first exact name; null for a family that only a pattern describes.
  */
 function offeredName(id: string, match: NameRule): string | null {
   const names = exactNames(match)
@@ -85,11 +89,11 @@ function readRule(where: string, value: unknown, depth = 0): NameRule {
   if (known === undefined || typeof operand !== 'string')
     throw new BadPriceData(`${where}: "match" has the unknown rule ${JSON.stringify(kind)}`)
   if (known === 'regex') requireHarmless(where, operand)
-  // One of the kinds above, with its text.
+  // The checks above make this a rule of that kind.
   return { [known]: operand } as NameRule
 }
 
-/** A repeated group that repeats something itself takes time without end on some names, and names come from listings. */
+/** A repeated group with a repetition inside takes endless time on some names, and names come from listings. */
 const repeatedTwice = /\([^()]*[+*}][^()]*\)[+*{]/
 
 function requireHarmless(where: string, pattern: string): void {
@@ -99,12 +103,12 @@ function requireHarmless(where: string, pattern: string): void {
       return
     }
   } catch {
-    // Told below.
+    // The error below reports it.
   }
   throw new BadPriceData(`${where}: "match" has a pattern that is not taken, ${JSON.stringify(pattern)}`)
 }
 
-/** Prices with the day they begin, the earliest first. */
+/** Prices by the day on which they begin, the earliest first. */
 function dated(where: string, value: unknown): DatedPrice[] {
   const conditions: unknown[] = Array.isArray(value) ? value : [{ prices: value }]
   const byDay = new Map<number, Wire[]>()
@@ -139,7 +143,7 @@ const unitOfKey: Readonly<Record<string, PriceUnit>> = {
   input_audio_hours: 'audioHour',
 }
 
-/** Tokens of input above which some unit has another price. */
+/** The numbers of input tokens above which some unit has another price. */
 function boundsOf(where: string, prices: readonly Wire[]): number[] {
   const bounds = prices.flatMap((price) =>
     Object.entries(price).flatMap(([key, value]) =>
@@ -175,12 +179,12 @@ function pricesAt(where: string, prices: Wire, inputTokens: number): [PriceUnit,
     if (!unit || value === undefined || value === null) return []
     const usd = typeof value === 'object' ? tierAt(where, value, inputTokens) : value
     const amount = readAmount(`${where}: ${key}`, usd)
-    // Hours have the price of one, and all else that of a million.
+    // The package prices one hour of audio, but a million of every other unit.
     return [[unit, unit === 'audioHour' ? amount * 1_000_000n : amount]]
   })
 }
 
-/** The package's own rule: the price of the last tier whose start is exceeded. */
+/** By the package's own rule, the price of the last tier whose start is exceeded applies. */
 function tierAt(where: string, value: object, inputTokens: number): unknown {
   const tier = tiersOf(where, value).findLast(({ start }) => inputTokens > start)
   return tier?.price ?? recordOrEmpty(value)['base']

@@ -4,34 +4,38 @@ import type { PriceTable } from '../prices/price-table.ts'
 import { readPriceList, type PriceList } from './price-list.ts'
 import type { PriceListsRepository } from './price-lists-repository.ts'
 
-/** How often a process looks for newly taken prices, and how often it computes all prices again, because some begin on a day. */
+/**
+ * How often a process looks for price lists that the operator took, and how often it computes all prices again, because
+ * some begin on a certain day.
+ */
 const pricesLookEveryMs = 5_000
 const pricesRenewEveryMs = 3_600_000
 
-/** Takes prices that the operator takes while this process runs. */
+/** Puts price lists into effect that the operator takes while this process runs. */
 export interface PriceFollower {
-  /** Looks whether there are others, and takes them. Never rejects. */
+  /** Looks for a newer list, and puts it into effect. Never rejects. */
   look(): Promise<void>
   start(): void
   stop(): void
 }
 
-/** Where prices come from, and who has them. */
+/** The source of price lists, and the catalog that gets them. */
 export interface PriceFollowerOptions {
   repository: Pick<PriceListsRepository, 'loadVersion' | 'loadNewest'>
   catalog: Pick<Catalog, 'replacePrices'>
   shipped: PriceTable
-  /** The version that the catalog was made with. */
+  /** The version of the prices that the catalog was created with. */
   version: number
   nowMs: () => number
   onTaken: (list: PriceList) => void
-  /** Prices could not be read; those of before count on. */
+  /** The prices could not be read; the earlier ones stay in effect. */
   onFailure: (failure: unknown) => void
 }
 
 /**
- * The prices that count at a start, with their version; those that the program came with, and 0, when no others were ever
- * taken, and when those that were are damaged, of which `onFailure` is told.
+ * The prices in effect at a start, with their version. When no list was ever taken, these are the prices that the
+ * program came with, and version 0. When the newest list is damaged, they are the same with the version of that list,
+ * and `onFailure` is told.
  */
 export async function loadPrices(
   repository: Pick<PriceListsRepository, 'loadNewest'>,
@@ -64,7 +68,7 @@ export function createPriceFollower(options: PriceFollowerOptions): PriceFollowe
       renewedAtMs = options.nowMs()
       if (list) options.onTaken(list)
     } else if (options.nowMs() - renewedAtMs >= pricesRenewEveryMs) {
-      // A price may begin on a day.
+      // A price may have begun meanwhile.
       renewedAtMs = options.nowMs()
       await catalog.replacePrices(null)
     }

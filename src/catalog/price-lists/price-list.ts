@@ -4,20 +4,20 @@ import { priceUnits, type Price, type PriceUnit } from '../../canonical/usage.ts
 import { modelsPerTurnMax } from '../../core/limits/catalog.ts'
 import type { DatedPrice, TableModel, PriceTable } from '../prices/price-table.ts'
 
-/** Default prices as the operator took them; never changed. */
+/** A list of default prices that the operator took; never changed. */
 export interface PriceList {
-  /** From 1; the highest counts. */
+  /** From 1; the list with the highest version is in effect. */
   version: number
-  /** Where they are from, in words: a package with its version, or a file. */
+  /** The origin of the prices, in words: a package with its version, or a file. */
   source: string
   /** 64 hex digits, SHA-256 of the content. */
   checksum: string
-  /** A line for each model; empty for the prices that the program came with. */
+  /** A line for each model; empty when the operator went back to the prices that the program came with. */
   content: string
   createdAtMs: number
 }
 
-/** A stored list that is not what was stored. */
+/** The stored list does not have its checksum. */
 export class DamagedPriceList extends Error {}
 
 /** Prices as they are stored: one line of JSON for each model. */
@@ -28,14 +28,14 @@ export function renderPriceList(table: PriceTable): string {
   return lines.join('\n')
 }
 
-/** SHA-256 in hex, by which a list is known to be whole. */
+/** SHA-256 in hex; shows whether a stored list is complete. */
 export function checksumOf(content: string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
 /**
- * The table of a stored list, in short steps. Providers that the list does not name keep the prices that the program came
- * with, so that a provider of a later version has prices too. Throws DamagedPriceList.
+ * The table of a stored list; yields between short steps. Providers that the list does not name keep the prices that
+ * the program came with, so that a provider of a later version has prices too. Throws DamagedPriceList.
  */
 export function* readPriceList(
   { version, checksum, content }: PriceList,
@@ -77,7 +77,7 @@ function readPrice({ audioMillisecond, ...price }: StoredPrice): Price {
     const amount = price[unit]
     if (amount !== undefined) result[unit] = BigInt(amount)
   }
-  // A list that was taken before prices of audio were kept by the hour has them by the million milliseconds.
+  // Older lists have the price of audio for a million milliseconds, not for a million hours.
   if (audioMillisecond !== undefined) result.audioHour = BigInt(audioMillisecond) * 3_600_000n
   return result
 }

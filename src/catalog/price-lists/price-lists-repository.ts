@@ -3,13 +3,13 @@ import type { PriceList } from './price-list.ts'
 
 /** Owns the table `price_lists`. */
 export interface PriceListsRepository {
-  /** The version that counts, 0 when none was ever taken. */
+  /** The version in effect; 0 when no list was ever taken. */
   loadVersion(): Promise<number>
-  /** The list that counts, or null when none was ever taken. */
+  /** The list in effect, or null when none was ever taken. */
   loadNewest(): Promise<PriceList | null>
-  /** All of them without their contents, the newest first. */
+  /** All lists without their contents, the newest first. */
   list(): Promise<Omit<PriceList, 'content'>[]>
-  /** False when there is a list of this version already: somebody else was first. */
+  /** False when there is a list of this version already, because another process was first. */
   insert(list: PriceList): Promise<boolean>
 }
 

@@ -5,8 +5,8 @@ import { priceUnits } from '../../canonical/usage.ts'
 const cache = new WeakMap<Endpoint, { price: number | null }>()
 
 /**
- * One number to compare endpoints of the same modality by, in nanocredits per million units; null when the price is
- * unknown. For ordering only, never for money: it is a float and a mixture.
+ * One number by which to compare endpoints of the same modality, in nanocredits per million units; null when the price
+ * is unknown. For ordering only, never for money: it is a float, and mixes several units.
  */
 export function comparedPrice(endpoint: Endpoint): number | null {
   const known = cache.get(endpoint)

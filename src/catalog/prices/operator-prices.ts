@@ -11,22 +11,22 @@ import type {
 import { parseCredits } from '../../core/money.ts'
 
 /**
- * Prices as people write them: USD, decimal; and how the time of audio is counted, in seconds. A member that is absent
- * says nothing about its unit; `"0"` says free.
+ * Prices as operators write them: in decimal USD; and how the time of audio is counted, in seconds. An absent member
+ * says nothing about its unit; `"0"` means free.
  */
 export type OperatorPrices = { [Member in WrittenPrice]?: string | number | undefined } & {
-  /** By the name of a service tier, what differs there. */
+  /** The prices that differ at a service tier, by the name of the tier. */
   service_tiers?: Readonly<Record<string, OperatorPrices>> | undefined
   minimum_seconds?: number | undefined
   round_to_seconds?: number | undefined
   per_channel?: boolean | 'when_asked' | undefined
-  /** What a transcription costs besides when it was asked for a feature. */
+  /** What a transcription costs in addition when the call asks for a feature. */
   surcharges?: Readonly<Partial<Record<SurchargedFeature, Surcharge | undefined>>> | undefined
 }
 
 /**
- * In percent of what the audio costs, or USD for the time of the audio, of which a call with the feature is billed so many
- * seconds at least; `unknown`: there is one, and nobody told how much.
+ * In percent of the audio's cost, or in USD for the audio's time; `minimum_seconds` is the least time that a call with
+ * the feature is billed for. `unknown`: there is a surcharge, and no source tells its amount.
  */
 export type Surcharge =
   | (({ percent: string | number } | { per_minute: string | number } | { per_hour: string | number }) & {
@@ -35,8 +35,8 @@ export type Surcharge =
   | 'unknown'
 
 /**
- * Written prices as nanocredits per million units, exact to a billionth of what was written. Throws a RangeError that
- * names the member for a price that is no decimal or below zero, and for two prices of one unit.
+ * Written prices as nanocredits per million units, exact to a billionth of the written amount. Throws a RangeError that
+ * names the member for a price that is not a decimal or is negative, and for two prices of one unit.
  */
 export function parseOperatorPrices(prices: OperatorPrices): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
@@ -52,14 +52,16 @@ export function parseOperatorPrices(prices: OperatorPrices): Price {
 
 const rows = Object.entries(writtenPrices) as readonly [WrittenPrice, WrittenPriceRow][]
 
-/** Parts of a credit below its billionth count, so that a price of a second is as exact as one of an hour. */
+/** Multiplies before it rounds, so that a price for a second is as exact as one for an hour. */
 function amountOf(key: string, written: string | number, factor: bigint): bigint {
   const amount = parseCredits(written, factor)
   if (amount < 0n) throw new RangeError(`${key} is below zero; write 0 for what is free`)
   return amount
 }
 
-/** A surcharge takes the place of another one of its feature, whichever of the two ways either was stated in. */
+/**
+ * A surcharge states both the amount and the share of its feature, so that it replaces an earlier one of either form.
+ */
 function surchargesOf(surcharges: NonNullable<OperatorPrices['surcharges']>): Price {
   const result: { -readonly [Member in keyof Price]: Price[Member] } = {}
   const unknown = surchargedFeatures.filter((feature) => surcharges[feature] === 'unknown')
@@ -93,9 +95,9 @@ function millionthsOf(feature: SurchargedFeature, stated: Exclude<Surcharge, 'un
 }
 
 /**
- * A price with what is stated over it. A text is spoken by its characters or by its bytes: who states the one takes the
- * place of the other. Who states what cache writes cost, and not what an hour of them does, has said it for the hour too:
- * an hour's price that was known before belongs to another price of writes.
+ * Merges stated prices into a price. A text of speech is billed by characters or by bytes, so a stated price for one
+ * removes the price for the other. A stated price for cache writes without one for an hour's writes removes the hour's
+ * price: that belonged to the earlier price of writes.
  */
 export function withStated(price: Price, stated: Price): Price {
   const merged = { ...price, ...stated }
@@ -107,8 +109,8 @@ export function withStated(price: Price, stated: Price): Price {
 }
 
 /**
- * The price at each service tier that is `known`, or that one of the price lists names; a unit that a list leaves out costs
- * what it does otherwise, or what `completed` says that it follows from the others.
+ * The price at each service tier that is `known` or stated in one of the lists. A unit that a list leaves out has its
+ * known or usual price, and `completed` adds the prices that follow from the others.
  */
 export function tierPricesOf(
   { price, known }: { price: Price; known: Readonly<Record<string, Price>> },
@@ -122,7 +124,7 @@ export function tierPricesOf(
   return Object.keys(tiers).length === 0 ? null : tiers
 }
 
-/** Zero and false are written to undo a rule that is known otherwise, so they are kept. */
+/** Operators write zero and false to undo a rule of another source, so these values are kept. */
 function rulesOf(prices: OperatorPrices): TimeRules {
   const { minimum_seconds: minimum, round_to_seconds: step, per_channel: isPerChannel } = prices
   return {

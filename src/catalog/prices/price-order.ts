@@ -6,7 +6,10 @@ import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } fr
 import type { TableFacts } from './price-table.ts'
 import { tierPricesBy, withHourWrites, type HourRule, type TierRule } from './provider-prices.ts'
 
-/** All that states the price of one model at one deployment, in order: a later source overrules those before it, unit by unit. */
+/**
+ * All sources of the price of one model at one deployment, in order: a later source overrules those before it, unit by
+ * unit.
+ */
 export interface PriceSources {
   /** The table of default prices: the price package, or the list that the operator took in its place. */
   table: Pick<TableFacts, 'price' | 'longPrices'> | null
@@ -22,7 +25,7 @@ export interface PriceSources {
 export interface PriceRules {
   modality: Modality
   upstream: string
-  /** Whether the table does not count, because the provider charges nothing for this model. */
+  /** Whether the provider charges nothing for this model, so that the table does not count. */
   isFree: boolean
   hourWrites?: HourRule | undefined
   tiers?: readonly TierRule[] | undefined
@@ -33,7 +36,7 @@ export type OrderedPrice = Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>
 
 const noLongPrices: readonly LongPrice[] = []
 
-/** Decides which source wins. What overrules the table does so for prompts of every length. */
+/** Decides which source wins. A source that overrules the table does so for prompts of every length. */
 export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedPrice {
   const { table, provider, everywhere = {}, model = {} } = sources
   const { hourWrites, isFree } = rules
@@ -59,9 +62,9 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
 }
 
 /**
- * What is free where the provider charges nothing. Once a price is stated, the model is billed by the units of that price
- * alone: a zero of any other unit would say that the same text or sound is free. Audio then costs what text does, as its
- * provider tells no price of its own.
+ * The units that are free where the provider charges nothing. Once a price is stated, the model is billed only by the
+ * units of that price: a zero for another unit would make the same text or sound free. Audio then costs the same as
+ * text, because its provider states no price for it.
  */
 function freeBeside(modality: Modality, stated: Price): Price {
   const units = billedUnits(modality, ofModality(modality, stated))

@@ -1,7 +1,7 @@
 import type { LongPrice } from '../../canonical/endpoint.ts'
 import type { Price } from '../../canonical/usage.ts'
 
-/** How the price package recognises a model by the name its provider knows; the package's own language of rules. */
+/** How the price package recognises a model by the provider's name for it, in the package's own rules. */
 export type NameRule =
   | { equals: string }
   | { starts_with: string }
@@ -11,16 +11,16 @@ export type NameRule =
   | { and: readonly NameRule[] }
   | { or: readonly NameRule[] }
 
-/** One model of the table. Prices by the hour are reduced to the dearest hour. */
+/** One model of the table. Where a price depends on the hour of the day, it is the highest. */
 export interface TableModel {
-  /** The package's own name of it, unique within a provider. */
+  /** The package's own id of the model, unique within a provider. */
   id: string
-  /** A name the provider takes, or null when only a pattern is known. */
+  /** A name that the provider takes; null when only a pattern is known, or when the provider withdraws the model. */
   upstream: string | null
   name: string | null
   contextLength: number | null
   match: NameRule
-  /** By rising start; the last one that has begun applies. */
+  /** By rising start; the last one that has begun is in effect. */
   prices: readonly DatedPrice[]
 }
 
@@ -29,11 +29,14 @@ export interface DatedPrice {
   /** Unix milliseconds. */
   fromMs: number
   price: Price
-  /** By rising bound; absent when long prompts cost what others do. */
+  /** By rising bound; absent when long prompts cost the same as others. */
   long?: readonly LongPrice[]
 }
 
-/** Default prices, the weakest source of `price-order.ts`: models by the package's provider id, from the package or from a list that the operator took. */
+/**
+ * Default prices, the weakest source of `price-order.ts`: models by the package's provider id. They come from the
+ * package, or from a list that the operator took.
+ */
 export type PriceTable = Readonly<Record<string, readonly TableModel[]>>
 
 /** What the table says about a model at a moment. */
@@ -44,18 +47,18 @@ export interface TableFacts {
   longPrices: readonly LongPrice[]
 }
 
-/** A provider's models of a table of prices; without one, none is known. */
+/** A provider's models in a table of prices; with a null id no model is known. */
 export interface PricedProvider {
   table: PriceTable
   providerId: string | null
 }
 
-/** The first of a provider's models whose rule fits a name, which is the one that prices it; null when none does. */
+/** The first of a provider's models whose rule matches a name, which prices that name; null when none does. */
 export function modelNamed(models: readonly TableModel[], upstreamModel: string): TableModel | null {
   return models.find(({ match }) => fits(match, upstreamModel)) ?? null
 }
 
-/** What prices a model of the provider, or null. */
+/** The table's facts about a model of the provider, or null when no rule matches its name. */
 export function tableFacts(
   { table, providerId }: PricedProvider,
   upstreamModel: string,
@@ -68,7 +71,7 @@ export function tableFacts(
   return { name: model.name, contextLength: model.contextLength, price, longPrices: long }
 }
 
-/** Names of the provider's models that can be asked for without having seen its listing. */
+/** Names of the provider's models that callers can ask for before its listing was read. */
 export function tableNames({ table, providerId }: PricedProvider): string[] {
   return ((providerId === null ? null : table[providerId]) ?? []).flatMap(({ upstream }) =>
     upstream === null ? [] : [upstream],
@@ -87,7 +90,7 @@ function fits(rule: NameRule, name: string): boolean {
 
 const patterns = new WeakMap<NameRule, RegExp>()
 
-/** Each is asked about every model of a listing. */
+/** Compiled once, because each pattern is tested against every model of a listing. */
 function compiled(rule: NameRule & { regex: string }): RegExp {
   const known = patterns.get(rule)
   if (known) return known

@@ -3,29 +3,32 @@ import { divideHalfEven } from '../../core/money.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
-/** Prices that the package lacks or has wrong, with where and when they were found. */
+/** Prices that the package lacks or has wrong, with the source and the month. */
 export interface PriceEntry {
-  /** The names the provider knows; one that ends in `*` stands for all that begin so and are not named themselves. */
+  /**
+   * The provider's names of the models. A name that ends in `*` stands for all names with that beginning that are not
+   * listed themselves.
+   */
   upstream: readonly string[]
   prices: OperatorPrices
   source: string
   /** When the source was read, `YYYY-MM`. */
   seen: string
-  /** From a reseller's list or somebody else's page: the provider itself may charge another price. */
+  /** The source is a reseller or another third party: the provider itself may charge another price. */
   isThirdParty?: true
-  /** The day from which it counts, `YYYY-MM-DD`; absent for one that counts already. */
+  /** The day from which the prices are in effect, `YYYY-MM-DD`; absent for prices in effect already. */
   from?: string
 }
 
-/** What the gateway itself knows of one provider's prices; its members replace the package's. */
+/** The gateway's own data about one provider's prices; its members replace the package's. */
 export interface ProviderPrices {
-  /** The price of a model at a moment (Unix milliseconds), with how its time is counted; null where nothing is known. */
+  /** The price of a model at a moment (Unix milliseconds), with the rules for its time; null where nothing is known. */
   priceOf(upstreamModel: string, nowMs: number): Price | null
-  /** Models that have a price here or are documented, and so can be asked for without having seen a listing. */
+  /** Models that have a price here or are documented, so that callers can ask for them before a listing was read. */
   names: readonly string[]
 }
 
-/** How time is counted, and what is charged besides; the price itself is known otherwise. */
+/** Members that are rules for time and surcharges. An entry with these alone states no price. */
 const rules: ReadonlySet<string> = new Set([
   'minimum_seconds',
   'round_to_seconds',
@@ -38,7 +41,7 @@ interface StatedPrice {
   price: Price
 }
 
-/** A later entry adds to an earlier one of the same model. Models that are only `documented` are there without a price. */
+/** A later entry adds to an earlier one of the same model. A model that is only `documented` has no price. */
 export function createProviderPrices(
   entries: readonly PriceEntry[],
   documented: readonly string[] = [],
@@ -72,7 +75,7 @@ function summed(stated: readonly StatedPrice[]): Price {
   return price
 }
 
-/** What a service tier costs as a fraction of the usual price, for the models whose name at the provider fits. */
+/** The price of a service tier as a fraction of the usual price, for the models whose upstream name matches. */
 export interface TierRule {
   tier: string
   models: RegExp
@@ -98,13 +101,13 @@ export function tierPricesBy(
   return tiers
 }
 
-/** What input that is kept for an hour costs, as a fraction of what other written input costs, and of the input itself. */
+/** The price of cache writes for an hour, as a fraction of the price of other cache writes, or else of the input's. */
 export interface HourRule {
   ofWrite: readonly [bigint, bigint]
   ofInput: readonly [bigint, bigint]
 }
 
-/** A price with that of cache writes for an hour, where nobody stated it and the provider has a rule for it. */
+/** Adds the price of cache writes for an hour, where no source states it and the provider has a rule for it. */
 export function withHourWrites(rule: HourRule | undefined, price: Price): Price {
   const { inputToken, cacheWriteToken, cacheWriteHourToken } = price
   const base = cacheWriteToken ?? inputToken
