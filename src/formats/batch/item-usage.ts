@@ -1,7 +1,7 @@
 import type { MediaTokens } from '../../canonical/upstream.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { toCredits } from '../../core/money.ts'
-import { showCacheCreation } from '../text/shown-charge.ts'
+import { showCacheCreation, showCostDetails } from '../text/shown-charge.ts'
 import type { BatchUsage } from './batch-usage.ts'
 
 /** What an item used and what it was charged. */
@@ -17,7 +17,7 @@ export interface ItemCharge {
 
 /** An item's part of its batch's usage object. */
 export function itemUsage(charge: ItemCharge): BatchUsage {
-  const { usage, costNanocredits: cost, promptNanocredits, completionNanocredits, serviceTier } = charge
+  const { usage, costNanocredits: cost, serviceTier } = charge
   const { image_tokens: image, ...read } = charge.mediaTokens ?? {}
   const creation = showCacheCreation(usage)
   return {
@@ -36,11 +36,7 @@ export function itemUsage(charge: ItemCharge): BatchUsage {
       ...(image === undefined ? {} : { image_tokens: image }),
     },
     cost: cost === null ? null : toCredits(cost),
-    cost_details: {
-      upstream_inference_cost: cost === null ? null : toCredits(promptNanocredits + completionNanocredits),
-      upstream_inference_prompt_cost: toCredits(promptNanocredits),
-      upstream_inference_completions_cost: toCredits(completionNanocredits),
-    },
+    cost_details: showCostDetails(charge),
     is_byok: false,
     ...(creation === null ? {} : { cache_creation: { ...creation } }),
     ...(serviceTier === null ? {} : { service_tier: serviceTier }),

@@ -17,22 +17,26 @@ export function showCost({ costNanocredits }: ShownCharge): { cost?: number } {
   return costNanocredits === null ? {} : { cost: toCredits(costNanocredits) }
 }
 
-/** The members about money in every usage object of the contract. */
-export function showCharge(charge: ShownCharge): Record<string, unknown> {
-  const prompt = toCredits(charge.promptNanocredits)
-  const completions = toCredits(charge.completionNanocredits)
-  const isPriced = charge.costNanocredits !== null
+/** The parts of a cost by the names of chat completions. The sum is null when no price is known. */
+export function showCostDetails({
+  costNanocredits,
+  promptNanocredits,
+  completionNanocredits,
+}: Pick<ShownCharge, 'costNanocredits' | 'promptNanocredits' | 'completionNanocredits'>): CostDetails {
   return {
-    ...showCost(charge),
-    cost_details: {
-      upstream_inference_cost: isPriced
-        ? toCredits(charge.promptNanocredits + charge.completionNanocredits)
-        : null,
-      upstream_inference_prompt_cost: prompt,
-      upstream_inference_completions_cost: completions,
-    },
-    is_byok: charge.isByok,
+    upstream_inference_cost:
+      costNanocredits === null ? null : toCredits(promptNanocredits + completionNanocredits),
+    upstream_inference_prompt_cost: toCredits(promptNanocredits),
+    upstream_inference_completions_cost: toCredits(completionNanocredits),
   }
+}
+
+/**
+ * The members about money in the usage of chat completions, completions, embeddings and rerank. Responses name the
+ * parts of the cost differently; messages show the cost alone.
+ */
+export function showCharge(charge: ShownCharge): Record<string, unknown> {
+  return { ...showCost(charge), cost_details: showCostDetails(charge), is_byok: charge.isByok }
 }
 
 /**
@@ -55,6 +59,14 @@ interface CacheCreation {
   ephemeral_5m_input_tokens: number
   ephemeral_1h_input_tokens: number
 }
+
+/** The cost of the prompt and of what was generated, in credits. */
+type CostDetails = Record<
+  | 'upstream_inference_cost'
+  | 'upstream_inference_prompt_cost'
+  | 'upstream_inference_completions_cost',
+  number | null
+>
 
 function withLost(metadata: ShownCharge['metadata'], lost: readonly string[]): Record<string, unknown> {
   const dropped: unknown = metadata?.['dropped']

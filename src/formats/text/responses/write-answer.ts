@@ -3,10 +3,9 @@ import type { TextCall } from '../../../canonical/call.ts'
 import type { Annotation } from '../../../canonical/text/conversation.ts'
 import type { Finish, PartHead, TokenLogprob } from '../../../canonical/text/events.ts'
 import type { ShownCharge } from '../../../canonical/upstream.ts'
-import { toCredits } from '../../../core/money.ts'
 import { noArguments } from '../tools/tool-input.ts'
 import { isRecord } from '../../../json/values.ts'
-import { showCacheCreation, showCost, showMetadata } from '../shown-charge.ts'
+import { showCacheCreation, showCost, showCostDetails, showMetadata } from '../shown-charge.ts'
 import { writeLogprob } from '../logprobs.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasMember, memberValue } from '../../../json/document.ts'
@@ -234,8 +233,8 @@ export function writeLogprobs(token: TokenLogprob): Wire {
 
 /** The counts in the format's form, and the charge. */
 export function writeResponsesUsage(charge: ShownCharge): Wire {
-  const { usage, costNanocredits, promptNanocredits, completionNanocredits } = charge
-  const isPriced = costNanocredits !== null
+  const { usage } = charge
+  const details = showCostDetails(charge)
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: {
@@ -248,9 +247,9 @@ export function writeResponsesUsage(charge: ShownCharge): Wire {
     total_tokens: usage.inputTokens + usage.outputTokens,
     ...showCost(charge),
     cost_details: {
-      upstream_inference_cost: isPriced ? toCredits(promptNanocredits + completionNanocredits) : null,
-      upstream_inference_input_cost: toCredits(promptNanocredits),
-      upstream_inference_output_cost: toCredits(completionNanocredits),
+      upstream_inference_cost: details.upstream_inference_cost,
+      upstream_inference_input_cost: details.upstream_inference_prompt_cost,
+      upstream_inference_output_cost: details.upstream_inference_completions_cost,
     },
     is_byok: charge.isByok,
   }
