@@ -7,7 +7,7 @@ import type { DialectName } from './dialect.ts'
  */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array
 
-/** One result row as the drivers and `normaliseRow` return it; repositories give it a type. */
+/** One result row as the drivers and `normaliseRows` return it; repositories give it a type. */
 export type Row = Record<string, unknown>
 
 /**
