@@ -62,9 +62,7 @@ interface CacheCreation {
 
 /** The cost of the prompt and of what was generated, in credits. */
 type CostDetails = Record<
-  | 'upstream_inference_cost'
-  | 'upstream_inference_prompt_cost'
-  | 'upstream_inference_completions_cost',
+  'upstream_inference_cost' | 'upstream_inference_prompt_cost' | 'upstream_inference_completions_cost',
   number | null
 >
 
