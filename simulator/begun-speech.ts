@@ -7,7 +7,7 @@ export interface BegunSpeech extends Speech {
   dispose(): Promise<unknown>
 }
 
-/** Speech whose first bytes are there, so that a program that does not work can still be replaced by a tone. */
+/** Waits for the first bytes of speech, so that a tone can still replace a program that fails. */
 export async function beginSpeech(
   utterance: Utterance,
   { programs, signal, faults, settings }: Listening,
@@ -18,7 +18,8 @@ export async function beginSpeech(
     if (choice === null) continue
     const first = await choice.audio.next()
     if (first.done === true) continue
-    // The source is ended, not the generator around it: one that was never started would not pass that on.
+    // `dispose` ends the source, not the generator around it: a generator that was never started does not end
+    // its source.
     const dispose = () => choice.audio.return(undefined)
     return { engine: choice.engine, audio: withFirst(first.value, choice.audio), dispose }
   }

@@ -5,7 +5,7 @@ import type { JsonObject } from './json.ts'
 export interface Call {
   body: JsonObject
   faults: Faults
-  /** Unique among the calls of this process, and the same again when a seeded run is repeated. */
+  /** Unique among the calls of this process, and equal in every run with the same seed. */
   key: string
   createdSeconds: number
   /** Aborted when the caller has left or the simulator stops. */

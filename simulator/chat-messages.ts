@@ -3,12 +3,15 @@ import { invalidRequest } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { countTokens } from './tokens.ts'
 
-/** What the simulator reads of a message. */
+/** The parts of a message that the simulator reads. */
 export interface ChatMessage {
   role: string
-  /** Its text, of all parts. */
+  /** The text of all parts. */
   text: string
-  /** Its prompt tokens: its text, its calls, four for itself and a fixed number for each medium. */
+  /**
+   * The message's prompt tokens: its text, its calls, four for the message itself and a fixed number for each
+   * medium.
+   */
   tokens: number
   toolCallIds: string[]
   toolCallId: string | null
@@ -154,7 +157,7 @@ function contentParts(value: unknown, options: { role: string; prefix: string; l
   })
 }
 
-/** Every answer of a tool follows the message that called it, and every call has its answer. */
+/** Throws unless every tool result follows the message with its call, and every call has a result. */
 function refuseLooseToolMessages(messages: readonly ChatMessage[]): void {
   let open = new Set<string>()
   for (const [index, message] of messages.entries()) {

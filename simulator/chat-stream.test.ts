@@ -46,7 +46,7 @@ describe('a streamed answer', () => {
     expect(new Set(events.slice(0, -1).map((event) => at(event, 'id'))).size).toBe(1)
   })
 
-  test('says its usage only when asked, in a chunk of its own', async () => {
+  test('has its usage only when the request asks for it, in a separate chunk', async () => {
     const events = await stream({ max_tokens: 1, ...withUsage })
     expect(events.map((event) => at(event, 'usage'))).toEqual([
       null,
@@ -58,7 +58,7 @@ describe('a streamed answer', () => {
     expect(at(events[3], 'choices')).toEqual([])
   })
 
-  test('leaves the padding out when asked', async () => {
+  test('leaves the padding out when the request says so', async () => {
     const events = await stream({ stream_options: { include_obfuscation: false } })
     expect(events.some((event) => at(event, 'obfuscation') !== undefined)).toBe(false)
   })
@@ -101,7 +101,7 @@ describe('a streamed answer', () => {
     expect(at(carrier, 'choices.0.finish_reason')).toBe('stop')
   })
 
-  test('can begin without choices, and with a model that thinks aloud', async () => {
+  test('can begin with a chunk without choices, and with shown thoughts', async () => {
     const events = await stream({}, 'empty_choices_first,reasoning=reasoning_content')
     expect(at(events[0], 'choices')).toEqual([])
     expect(at(events[2], 'choices.0.delta.reasoning_content')).toBe('The ')

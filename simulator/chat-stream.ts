@@ -60,7 +60,7 @@ function chunkWriter(result: ChatResult) {
   const noUsage = hasUsageChunk ? null : undefined
   let written = 0
 
-  // Real answers pad every chunk so that its length does not give the token away.
+  // OpenAI pads every chunk, so that its length does not reveal the token to an eavesdropper.
   function tail(withUsage: unknown): string {
     const usageMember = withUsage === undefined ? '' : `,"usage":${JSON.stringify(withUsage)}`
     const length = 2 + (written++ % 9)
@@ -76,7 +76,7 @@ function chunkWriter(result: ChatResult) {
         finish_reason: step.finish ?? null,
       }
       const own = isLast && isWithFinish ? usage : noUsage
-      // Beside the usual usage, which is left out at times.
+      // This member comes besides the usual usage, which a fault may leave out.
       const groq = { id: identity.id, usage: result.usage }
       const more = isLast && faults.xGroq === true ? `,"x_groq":${JSON.stringify(groq)}` : ''
       return `data: ${head},"choices":[${JSON.stringify(choice)}]${more}${tail(own)}\n\n`

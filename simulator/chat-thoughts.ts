@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts'
 import type { Faults } from './faults.ts'
 import type { JsonObject } from './json.ts'
 
-/** Whether a host of chat shows what the model thought; OpenAI does not. */
+/** Whether a host of chat completions shows the model's thoughts; OpenAI does not. */
 export function showsThoughts({ reasoningField, thinkingParts }: Faults): boolean {
   return reasoningField !== undefined || thinkingParts === true
 }

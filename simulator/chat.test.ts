@@ -140,7 +140,7 @@ describe('tools', () => {
     })
   })
 
-  test('are called one at a time when parallel calls are off', async () => {
+  test('are called one at a time when parallel calls are switched off', async () => {
     const body = say('get_weather and get_time', { tools: [weather, time], parallel_tool_calls: false })
     const { json } = await simulator.post(path, { body })
     expect(at(json, 'choices.0.message.tool_calls.1')).toBeUndefined()
@@ -158,7 +158,7 @@ describe('tools', () => {
     expect(at(json, 'choices.0.message.tool_calls.0.function.name')).toBe(called)
   })
 
-  test('that have answered end the conversation', async () => {
+  test('whose results the conversation has are not called again', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
     const messages = [
       { role: 'user', content: 'get_weather' },

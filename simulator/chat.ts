@@ -74,7 +74,7 @@ function chatCall({ id, name, arguments: given, isCustom }: AnsweredCall): JsonO
     : { id, type: 'function', function: { name, arguments: given } }
 }
 
-/** What the model is shown of a chat request. */
+/** The model's input from a chat request. */
 function chatPrompt(request: ChatRequest): Prompt {
   const { messages, model } = request
   const first = messages.findIndex((message) => message.role === 'assistant')

@@ -13,7 +13,7 @@ export interface CompletionsRequest {
   stream: boolean
   includeUsage: boolean
   outputTokensMax: number
-  /** Answers to each prompt. */
+  /** The number of answers to each prompt. */
   choices: number
   /** The number of answers made for each prompt; the best of them are shown. */
   bestOf: number

@@ -8,7 +8,7 @@ const asked = (more: object = {}) => ({ model: 'gpt-3.5-turbo-instruct', prompt:
 const text = 'Hello! You said: "Say hello". How can I help?'
 
 describe('a completion', () => {
-  test('is a text of 16 tokens at most unless more are asked for', async () => {
+  test('has at most 16 tokens unless the request sets another limit', async () => {
     const { json } = await simulator.post(path, { body: asked() })
     expect(json).toMatchObject({ object: 'text_completion', model: 'gpt-3.5-turbo-instruct' })
     expect(String(json['id'])).toMatch(/^cmpl-/)
@@ -19,7 +19,7 @@ describe('a completion', () => {
     expect(at(cut, 'choices.0')).toMatchObject({ text: 'Hello! Y', finish_reason: 'length' })
   })
 
-  test('of several prompts has its answers in their order, and counts those that are not shown', async () => {
+  test('of several prompts has the answers in the order of the prompts, and counts answers that are not shown', async () => {
     const body = asked({ prompt: ['Say a', 'Say b'], n: 2, best_of: 3, max_tokens: 2, echo: true })
     const { json } = await simulator.post(path, { body })
     const choices = json['choices'] as { index: number; text: string }[]
@@ -72,7 +72,7 @@ describe('a completion', () => {
     expect(json).toMatchObject({ model: 'base', choices: [{ text }] })
   })
 
-  test('breaks off and goes wrong as other streams do', async () => {
+  test('breaks off and fails with the same faults as other streams', async () => {
     const body = asked({ stream: true })
     const failed = eventsOf((await simulator.post(path, { body, fault: 'error_chunk=1' })).text)
     expect(failed.at(-1)).toMatchObject({ error: { type: 'server_error' } })
@@ -80,7 +80,7 @@ describe('a completion', () => {
     expect(await cut).toBe('broken off')
   })
 
-  test('is what the official client reads', async () => {
+  test('is read by the official client', async () => {
     const client = new OpenAI({ apiKey: 'test-key', baseURL: `${simulator.url()}/v1`, maxRetries: 0 })
     const answer = await client.completions.create({ model: 'gpt-3.5-turbo-instruct', prompt: 'Say hello' })
     expect(answer.choices[0]?.text).toBe(text)

@@ -11,7 +11,7 @@ import { completionsForm, doneFrame, eventReply, frame, jsonReply, type Reply } 
 import type { Scripts } from './scripts.ts'
 import { distortUsage } from './usage.ts'
 
-/** One continuation of one prompt, with its place among all of them. */
+/** One continuation of one prompt, with its index among all continuations. */
 interface Continuation {
   answer: Answer
   /** The prompt when it is echoed; otherwise empty. */

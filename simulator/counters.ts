@@ -5,7 +5,7 @@ import { countedNamesMax, recordedHangUpsMax, recordedRequestsMax } from './limi
 /** The progress of an answer when its caller left. */
 export type ExchangePhase = 'request' | 'waiting' | 'body'
 
-/** What a request turned out to ask for. */
+/** The parts of a request that are known once its body was read. */
 export interface AskedFor {
   model: string | null
   body: string
@@ -17,7 +17,7 @@ export interface AskedFor {
 
 /** One request as it is being counted. */
 export interface Exchange {
-  /** Its place among all requests of the mount, from 1. */
+  /** The number of the request among all requests of the mount, from 1. */
   readonly number: number
   readonly startedAtMs: number
   phase: ExchangePhase
@@ -47,10 +47,10 @@ interface RecordedRequest {
 /** The parts of a request that are known before its body is read. */
 type BegunRequest = Pick<RecordedRequest, 'method' | 'path' | 'query' | 'headers'>
 
-/** What one mount was asked and how it ended. */
+/** The requests of one mount and how they ended. */
 export interface Counters {
   begin(request: BegunRequest): Exchange
-  /** Everything counted so far; with the last requests when they are wanted. */
+  /** Everything counted so far; with the last requests on demand. */
   read(withRequests: boolean): JsonObject
   reset(): void
 }

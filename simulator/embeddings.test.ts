@@ -32,7 +32,7 @@ describe('embeddings', () => {
     expect(plain.map(Math.fround)).toEqual(floats)
   })
 
-  test('with fewer dimensions are the beginning of the full one, as unit vectors', async () => {
+  test('with fewer dimensions are the beginning of the full vectors, normalised again', async () => {
     const full = await vector({ input: 'one' })
     const short = await vector({ input: 'one', dimensions: 16 })
     expect(Math.hypot(...short)).toBeCloseTo(1, 5)

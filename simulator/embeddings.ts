@@ -19,7 +19,7 @@ const fields: Record<string, check.Check> = {
   user: check.string(),
 }
 
-/** Of a host whose vectors are quantised. */
+/** The encoding of a host that quantises its vectors. */
 const int8Fields = { ...fields, encoding_format: check.oneOf('base64_int8') }
 
 /** One input: the key of its vector, and its tokens. */

@@ -4,7 +4,7 @@ import type { ApiError } from './errors.ts'
 import type { ErrorFault, ErrorShape, Faults } from './faults.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
-/** The answer that stands in for the real one, or null when these faults let it through. */
+/** The answer that the faults put in place of the real one; null when they let the real answer through. */
 export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Reply | null {
   if (faults.badKey !== undefined) return badKeyReply(faults.badKey)
   if (faults.html === true) return htmlReply(faults.error?.status ?? 502)

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts'
 
-/** What an error answer of OpenAI carries; `param` and `code` are null where OpenAI sends null. */
+/** The members of OpenAI's error; `param` and `code` are null where OpenAI sends null. */
 interface ApiErrorOptions {
   status: number
   message: string

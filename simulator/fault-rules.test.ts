@@ -12,7 +12,7 @@ function struck(seed: number, bodies: readonly string[]): string[] {
 }
 
 describe('fault rules', () => {
-  test('strike what matches path, model and body, and nothing else', () => {
+  test('hit requests whose path, model and body match, and no others', () => {
     const rules = createFaultRules(1)
     rules.set([
       { match: { path: '/chat/completions', model: 'gpt-4o', body_contains: 'item-17' }, fault: 'hang' },
@@ -23,13 +23,13 @@ describe('fault rules', () => {
     expect(rules.draw({ ...subject('item-17'), path: '/v1/embeddings' }).faults).toEqual({})
   })
 
-  test('combine, the later one over the earlier one', () => {
+  test('combine, and a later rule overrules an earlier one', () => {
     const rules = createFaultRules(1)
     rules.set([{ fault: 'status=500,latency=10' }, { fault: 'status=503' }])
     expect(rules.draw(subject('x')).faults).toEqual({ error: { status: 503 }, latency: { min: 10, max: 10 } })
   })
 
-  test('strike only after the first so many, and only so many times', () => {
+  test('spare a given number of first requests, and hit a given number of times', () => {
     const rules = createFaultRules(1)
     rules.set([{ fault: 'reset', after: 2, times: 1 }])
     const draws = [1, 2, 3, 4].map(() => rules.draw(subject('x')).specs.length)
@@ -37,7 +37,7 @@ describe('fault rules', () => {
     expect(rules.list()[0]).toMatchObject({ matched: 4, struck: 1, times: 1, after: 2 })
   })
 
-  test('with a probability strike about that share, the same ones in any order', () => {
+  test('with a probability hit about that share of requests, the same ones in any order', () => {
     const bodies = Array.from({ length: 400 }, (_, index) => `item-${index}`)
     const first = struck(5, bodies)
     expect(first.length).toBeGreaterThan(150)
@@ -46,7 +46,7 @@ describe('fault rules', () => {
     expect(struck(6, bodies)).not.toEqual(first)
   })
 
-  test('with a probability do not strike a repeated body for ever', () => {
+  test('with a probability do not hit a repeated body every time', () => {
     const rules = createFaultRules(1)
     rules.set([{ fault: 'status=503', probability: 0.5 }])
     const draws = Array.from({ length: 64 }, () => rules.draw(subject('same')).specs.length)

@@ -19,9 +19,9 @@ interface FaultRule {
   faults: Faults
   /** The share of matching requests that it hits, from 0 to 1. */
   probability: number
-  /** Matching requests left alone before the rule begins to strike. */
+  /** The number of matching requests that the rule spares before its first hit. */
   after: number
-  /** How often it strikes at most. */
+  /** The largest number of hits. */
   times: number
   matched: number
   struck: number
@@ -36,11 +36,14 @@ export interface RuleSubject {
 
 /** The fault rules of one mount. */
 export interface FaultRules {
-  /** Replaces the rules and forgets what the old ones have done. Throws `FaultSpecError`. */
+  /** Replaces the rules and forgets the counts of the old ones. Throws `FaultSpecError`. */
   set(rules: unknown): void
-  /** The faults of every rule that strikes this request, later rules over earlier ones, and the rules' specifications. */
+  /**
+   * The faults of all rules that hit this request (a later rule overrules an earlier one), and the rules'
+   * specifications.
+   */
   draw(subject: RuleSubject): { faults: Faults; specs: string[] }
-  /** The rules with how often each has matched and struck, as the admin endpoint shows them. */
+  /** The rules with their numbers of matches and hits, as the admin endpoint shows them. */
   list(): JsonObject[]
 }
 
@@ -149,7 +152,7 @@ function parseMatch(match: unknown): RuleMatch {
 }
 
 function onlyMembers(value: JsonObject, known: readonly string[]): void {
-  // A misspelt member would make a rule that matches everything: better refused than puzzled over.
+  // Without its misspelt member a rule would match every request, so an unknown member is refused.
   const unknown = Object.keys(value).find((name) => !known.includes(name))
   if (unknown !== undefined)
     throw new FaultSpecError(`unknown member "${unknown}"; known are ${known.join(', ')}.`)

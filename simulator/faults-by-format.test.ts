@@ -11,11 +11,11 @@ const formats = [
   { path: '/responses', body: respondTo, end: 'event: response.completed', error: 'error.type' },
 ]
 
-describe.each(formats)('the faults of every format strike $path', ({ path, body, end }) => {
+describe.each(formats)('the faults of every format work at $path', ({ path, body, end }) => {
   const whole = body('hi')
   const streamed: JsonObject = body('hi', { stream: true })
 
-  /** What arrives before the connection closes, and whether it closed in the middle. */
+  /** The text that arrives before the connection closes, and whether it closed in the middle. */
   async function read(fault: string, asked = streamed): Promise<{ text: string; isCut: boolean }> {
     let text = ''
     try {
@@ -80,7 +80,10 @@ describe.each(formats)('the faults of every format strike $path', ({ path, body,
     expect([...stream.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([])
   })
 
-  /** Frames that arrive before the caller gives up, which it does when so many are there and the mount has its request. */
+  /**
+   * The frames that arrive before the caller hangs up: after a given number of frames, and once the mount has
+   * its request.
+   */
   async function heard(fault: string, frames: number): Promise<number> {
     const caller = new AbortController()
     const mount = `silent-${path.slice(1).replace('/', '-')}-${fault.replaceAll(/\W/g, '')}`
@@ -107,7 +110,7 @@ describe.each(formats)('the faults of every format strike $path', ({ path, body,
     expect(await heard(fault, frames)).toBe(frames)
   })
 
-  test('with an answer of exactly so many tokens, in whatever words', async () => {
+  test('with an answer of exactly the given number of tokens, whatever its words', async () => {
     const counted = await simulator.post(path, { body: whole, fault: 'tokens=40' })
     const usage = counted.json['usage'] as JsonObject
     expect(usage['completion_tokens'] ?? usage['output_tokens']).toBe(40)

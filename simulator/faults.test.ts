@@ -14,7 +14,7 @@ describe('a fault specification', () => {
     expect(parseFaults('text=one%2C%20two%3B%20%C3%A9')).toEqual({ text: 'one, two; é' })
   })
 
-  test('of nothing changes nothing', () => {
+  test('without faults changes nothing', () => {
     expect(parseFaults('')).toEqual({})
     expect(parseFaults(' , ')).toEqual({})
   })

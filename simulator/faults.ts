@@ -46,7 +46,7 @@ export type ErrorKind = 'overloaded' | 'context_length' | 'insufficient_quota'
 
 /** An error that is answered instead of the real answer. */
 export interface ErrorFault {
-  /** The status; null for the one that the API gives this kind of error. */
+  /** The status; null for the API's usual status of this kind of error. */
   status: number | null
   kind?: ErrorKind
   retryAfterSeconds?: number
@@ -57,7 +57,7 @@ export interface ErrorFault {
   message?: string
 }
 
-/** What an error within a stream says. */
+/** The contents of an error within a stream. */
 export interface StreamErrorFault {
   type?: string
   code?: string
@@ -70,8 +70,7 @@ export interface StreamErrorFault {
   form?: (typeof errorEventForms)[number]
 }
 
-/**
- * What shall go wrong with one request, or be different about its answer. An absent member changes nothing.
+/** The faults of one request, and the changes to its answer. An absent member changes nothing.
  * Counts of chunks are frames in an event stream, pieces as produced in audio, and bytes in any other body.
  */
 export interface Faults {
@@ -80,7 +79,7 @@ export interface Faults {
   badKey?: (typeof badKeyShapes)[number]
   html?: boolean
   octetStream?: boolean
-  /** The error has a status of success. */
+  /** The error is sent with HTTP status 200. */
   hiddenError?: boolean
   latency?: WaitMs
   firstByte?: WaitMs
@@ -106,9 +105,9 @@ export interface Faults {
   rejected?: string[]
   bareModels?: boolean
   outOfOrder?: boolean
-  /** Vectors of signed bytes, as base64, and no others. */
+  /** Every vector is sent as signed bytes in base64. */
   int8?: boolean
-  /** The last chunk of a chat stream has the usage in a member of its own. */
+  /** The last chunk of a chat stream has the usage in Groq's own member `x_groq`. */
   xGroq?: boolean
   /** Blank lines before a body of JSON, and before the first chunk of a stream. */
   blankLines?: boolean
@@ -128,7 +127,7 @@ export interface Faults {
   emptyChoicesFirst?: boolean
   interleaveTools?: boolean
   anyModel?: boolean
-  /** Whose marks seal the thoughts. */
+  /** The name of the sealer that signs the thoughts. */
   sealer?: string
   redactedThinking?: boolean
   citations?: (typeof citationKinds)[number]
@@ -137,12 +136,12 @@ export interface Faults {
   noThreads?: boolean
   duplicateStart?: boolean
   unknownEvent?: boolean
-  /** Thoughts of a Responses answer in the open, as hosts of open models send them. */
+  /** A Responses answer has its thoughts in plain text, as hosts of open models send them. */
   reasoningText?: boolean
   pings?: number
-  /** Why a job fails that this request begins. */
+  /** The reason for which the job that this request creates fails. */
   jobError?: string
-  /** A job that this request begins never ends. */
+  /** The job that this request creates never ends. */
   jobEndless?: boolean
   /** Every n-th word is in the text but missing from the list of words. */
   loseWords?: number
@@ -207,7 +206,7 @@ function streamError(attributes: Attributes): StreamErrorFault {
   return fault
 }
 
-/** The third, behind what begins a stream. */
+/** The third chunk, so that the first frames of every format have been sent. */
 const usualBrokenChunk = 2
 
 const readers: Record<string, FaultReader> = {

@@ -1,7 +1,7 @@
 import type { Faults } from './faults.ts'
 import { chatForm, type StreamForm } from './reply.ts'
 
-/** Sent while a call waits for its turn, so that the connection stays open. */
+/** The blank lines that a provider sends while a call waits in its queue, so that the connection stays open. */
 const blankLines = '\n\n\n'
 
 /** The frames of a stream as a faulty provider would send them. Waits, stalls and cuts belong to the sender. */

@@ -6,7 +6,7 @@
 export const jsonBodyBytesMax = 64_000_000
 /** OpenAI's documented limit of an audio upload; a setting of the admin endpoint changes it per mount. */
 export const uploadBytesMax = 25 * 1024 * 1024
-/** How long an address may take that a simulated provider was given instead of a file. */
+/** How long a simulated provider waits for a file that it fetches from an address. */
 export const remoteFetchMs = 20_000
 /** An upload above this is kept in a temporary file, so that many uploads at once stay small in memory. */
 export const uploadMemoryBytesMax = 1024 * 1024
@@ -30,7 +30,7 @@ export const scriptTurnsMax = 1_000
 export const cachedPrefixesMax = 10_000
 /** Answers of Responses that one mount keeps; the oldest goes when one more comes. */
 export const storedResponsesMax = 1_000
-/** Files that one mount of Google's keeps; the oldest goes when one more comes. */
+/** Files that one mount of Gemini's API keeps; the oldest goes when one more comes. */
 export const keptFilesMax = 1_000
 /** A whole request to Google, inline data included. */
 export const googleRequestBytesMax = 20 * 1000 * 1000
@@ -79,6 +79,6 @@ export const completionPromptsMax = 2048
 export const speechCharactersMax = 4096
 /** Jobs, and uploads for them, that one mount keeps. */
 export const audioJobsMax = 100_000
-/** Looks at a job before it ends, unless the mount's setting says otherwise: one finds it queued, one at work. */
+/** Polls of a job before it ends, unless the mount's setting says otherwise: one finds it queued, one running. */
 export const usualJobLooks = 2
 export const jobLooksMax = 1_000

@@ -19,7 +19,7 @@ export function logprobsOf(pieces: readonly string[], top: number) {
   return { content, refusal: null }
 }
 
-/** The same as legacy completions tell them; `offset` is where in the text the tokens begin. */
+/** The same in the form of legacy completions; `offset` is where in the text the tokens begin. */
 export function completionLogprobs(pieces: readonly string[], offset: number, top: number) {
   let at = offset
   const offsets = pieces.map((token) => {

@@ -16,9 +16,12 @@ export interface Model {
   kind: ModelKind
   /** The dated name that answers carry instead of the asked one, as OpenAI does; it can also be asked for. */
   snapshot?: string
-  /** Thinks before it answers, and refuses sampling options, stop texts and `max_tokens`. */
+  /** The model thinks before it answers, and refuses sampling options, stop texts and `max_tokens`. */
   reasoning?: boolean
-  /** Takes temperature, top_p and log probabilities all the same where the request says the effort `none`. */
+  /**
+   * The model nevertheless takes temperature, top_p and log probabilities when the request sets the effort
+   * `none`.
+   */
   samplesUnthinking?: boolean
   contextTokens?: number
   outputTokensMax?: number
@@ -27,7 +30,7 @@ export interface Model {
   created: number
   /** Whether the host serves models of its own: their abilities are unknown, so nothing is refused. */
   isOpen?: boolean
-  /** What only Messages asks of a model. */
+  /** The properties of a model that only Messages needs. */
   claude?: ClaudeModel
 }
 
@@ -147,8 +150,8 @@ export function modelNamed(name: string): Model | undefined {
 }
 
 /**
- * The model of a request, for the operation it was asked for; with `any` every name is served as a plain model. Throws 400
- * when it is no name, 404 when it is not served.
+ * The model of a request, for the operation it was asked for; with `any` every name is served as a plain model.
+ * Throws 400 when the value is not a name, 404 when the model is not served.
  */
 export function findModel(name: unknown, kind: ModelKind, any = false): Model {
   if (name === undefined || name === null) {

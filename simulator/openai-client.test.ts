@@ -82,7 +82,7 @@ describe('the official client', () => {
     expect(rounded(encoded.data[0]?.embedding)).toEqual(rounded(floats.data[0]?.embedding) ?? [])
   })
 
-  test('hears what it has had spoken', async () => {
+  test('transcribes speech that it has requested', async () => {
     const spoken = await client.audio.speech.create({
       model: 'tts-1',
       voice: 'nova',
@@ -112,7 +112,7 @@ describe('the official client', () => {
     expect(ids).toContain('whisper-1')
   })
 
-  test('throws its own errors for what it is refused', async () => {
+  test('throws its own errors for refused requests', async () => {
     const bad = new OpenAI({ apiKey: 'bad-key', baseURL: `${simulator.url()}/v1`, maxRetries: 0 })
     const chat = client.chat.completions
     expect(await refusalOf(bad.models.list())).toBeInstanceOf(OpenAI.AuthenticationError)

@@ -29,7 +29,7 @@ import { storedResponse } from './responses/stored.ts'
 import { speech } from './speech.ts'
 import { transcription } from './transcriptions.ts'
 
-/** A request to an operation, when its body has been read and its key is good. */
+/** A request to an operation, whose body has been read and whose key is valid. */
 export interface Asked {
   request: IncomingMessage
   mount: Mount
@@ -138,7 +138,7 @@ export async function operate(asked: Asked): Promise<Reply> {
   return operation(callOf(asked, json), asked)
 }
 
-/** Where the mount of a request is. */
+/** The address of a request's mount. */
 function originOf({ request, path }: Asked): string {
   const whole = (request.url ?? '').split('?')[0] ?? ''
   return `http://${request.headers.host}${whole.slice(0, whole.length - path.length)}`

@@ -54,7 +54,7 @@ function createSlots(places: number, queueMax: number): Slots {
       }
       await new Promise<void>((resolve) => queue.push(resolve))
       if (!signal.aborted) return true
-      // The place was handed over to someone who has left meanwhile: hand it on.
+      // The caller that was given this place has left meanwhile, so the place goes to the next one.
       leave()
       return false
     },

@@ -29,7 +29,7 @@ interface Prefix {
   ttl: CacheTtl
 }
 
-/** Pieces before a mark in which an earlier prefix is still found, as Anthropic documents it. */
+/** How many pieces before a mark are searched for an earlier prefix, as Anthropic documents it. */
 const lookBackPieces = 20
 const secondsOf: Record<CacheTtl, number> = { '5m': 300, '1h': 3600 }
 
@@ -51,7 +51,7 @@ export function createPromptCache(): PromptCache {
     if (prefixes.size > cachedPrefixesMax && oldest !== undefined) prefixes.delete(oldest)
   }
 
-  /** Pieces at the beginning that one mark finds in the cache. */
+  /** The number of first pieces that one mark finds in the cache. */
   function foundBefore(mark: number, hashes: readonly string[], nowSeconds: number): number {
     for (let at = mark; at >= 0 && at > mark - lookBackPieces; at--) {
       if (isKnown(hashes[at] ?? '', nowSeconds)) return at + 1

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts'
 
-/** A tool that the caller offers, whatever its format calls it. */
+/** A tool that the caller offers, in any format. */
 export interface OfferedTool {
   name: string
   /** The schema of its arguments; of a custom tool an empty one. */
@@ -33,7 +33,7 @@ export interface Prompt {
   outputTokensMax: number
   /** The number of tokens for thinking before the answer. */
   thoughtTokens: number
-  /** What the ids of tool calls begin with. */
+  /** The beginning of the ids of tool calls. */
   callIdPrefix: string
 }
 

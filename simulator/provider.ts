@@ -41,7 +41,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
   })
   const departure = new AbortController()
   response.on('close', () => {
-    // Also runs after a complete answer, when nothing waits for the signal any more.
+    // This also runs after a complete answer, when no code waits for the signal any more.
     if (exchange.end('hang_up')) departure.abort()
   })
   const key = `${mount.seed} ${exchange.number}`
@@ -127,7 +127,7 @@ function subjectOf(
   return { model: typeof named === 'string' ? named : null, body: text }
 }
 
-/** Bodies are looked at several times on their way; each is parsed once. */
+/** Several steps read a body as JSON; it is parsed once. */
 const parsedBodies = new WeakMap<ReadBody, JsonObject | null>()
 
 function parsedBody(body: ReadBody): JsonObject | null {

@@ -1,4 +1,4 @@
-/** A number in [0, 1) that depends on nothing but the seed and the key, so that a run can be repeated exactly. */
+/** A number in [0, 1) that depends only on the seed and the key, so that a run can be repeated exactly. */
 export function fractionOf(key: string | Uint8Array, seed = 0): number {
   return Bun.hash.xxHash32(key, seed) / 2 ** 32
 }

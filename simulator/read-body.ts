@@ -18,7 +18,7 @@ export interface ReadBody {
   dispose(): Promise<void>
 }
 
-/** What the API that is asked takes. */
+/** The bodies that the called API takes. */
 export interface BodyRules {
   uploadBytesMax: number
   /** A body that is neither a form nor JSON is a file. */

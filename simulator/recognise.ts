@@ -117,7 +117,8 @@ function parseWords(output: string): SpokenWord[][] {
   const utterances: SpokenWord[][] = []
   for (const line of output.split('\n')) {
     const found = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/.exec(line)
-    // That line begins an utterance: the mark of a sentence is there only without a grammar.
+    // An utterance begins with its line of text, because the recogniser prints sentence marks only without a
+    // grammar.
     if (found === null) utterances.push([])
     const [, name = '', start = '', end = '', sure = ''] = found ?? []
     // Silence, noise and sentence marks are not words; "to(2)" is another pronunciation of "to".
@@ -152,7 +153,7 @@ export function scriptedRecognition(text: string, seconds: number): Recognition 
   return { engine: 'scripted', utterances }
 }
 
-/** The text when nothing can be recognised: it says so, and how long the audio was. */
+/** The text when no recogniser can run: it says so, and how long the audio was. */
 export function scriptedText(seconds: number): string {
   return `This is a scripted transcription of ${seconds.toFixed(1)} seconds of audio, made without listening to it.`
 }

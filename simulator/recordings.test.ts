@@ -21,7 +21,7 @@ function recordedEvents(path: string): unknown[] {
   return lines.map((line): unknown => JSON.parse(line))
 }
 
-/** Of each kind of event the first, by its kind. */
+/** The first event of each kind, by its kind. */
 function firstOfEach(events: readonly unknown[]): Map<string, unknown> {
   const first = new Map<string, unknown>()
   for (const event of events) {

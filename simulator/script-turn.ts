@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './json.ts'
 
 /** A tool call of a script. */
 interface ScriptedCall {
-  /** Null for one that the simulator makes up. */
+  /** Null when the simulator makes the id. */
   id: string | null
   name: string
   /** JSON text, or whatever text the script gave: a script may also play a model that writes broken arguments. */
@@ -12,7 +12,7 @@ interface ScriptedCall {
   isText: boolean
 }
 
-/** One turn that the model is made to play. */
+/** One turn of a script, which the model plays. */
 export interface ScriptedTurn {
   thinking: string | null
   /** Hidden thoughts, which Messages sends as `redacted_thinking`. */

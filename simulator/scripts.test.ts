@@ -67,13 +67,13 @@ describe('a script', () => {
     expect(finishes).toEqual(['tool_calls'])
   })
 
-  test('says when it is over', async () => {
+  test('answers with its own text after its last turn', async () => {
     await play([{ turns: [] }], 'over')
     const { json } = await simulator.post('/chat/completions', { body: say('hi'), mount: 'over' })
     expect(at(json, 'choices.0.message.content')).toBe('The script is over.')
   })
 
-  test('answers the conversation that its marker names, and only requests with tools where it says so', async () => {
+  test('answers the conversation that has its marker, and only requests with tools if it says so', async () => {
     await play(
       [
         { match: { marker: 'TASK-1', tools: true, path: '/messages' }, turns: [{ text: 'one' }] },
@@ -91,7 +91,7 @@ describe('a script', () => {
     expect(await answer('Do TASK-2')).toContain('You said')
   })
 
-  test('can advance with every call, and tell its own usage and stop reason', async () => {
+  test('can advance with every call, and set its own usage and stop reason', async () => {
     const usage = {
       input_tokens: 100,
       output_tokens: 50,
@@ -127,7 +127,7 @@ describe('a script', () => {
     })
   })
 
-  test('may write arguments that are no JSON, hide thoughts, and refuse', async () => {
+  test('may write arguments that are not JSON, hide thoughts, and refuse', async () => {
     const odd = { tool_calls: [{ name: 'Read', arguments: '{"path":' }], redacted_thinking: 'secret' }
     await play([{ turns: [odd, { refusal: 'No.' }], advance: 'call' }], 'odd')
     const body = ask('hi', { stream: true })

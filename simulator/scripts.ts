@@ -23,11 +23,11 @@ interface Script {
   advance: 'history' | 'call'
   /** Requests answered. */
   calls: number
-  /** Which turn each of them was given, counted from 0; the first of them only when there are very many. */
+  /** The turn that each request got, counted from 0; only of the first requests when there are very many. */
   played: number[]
 }
 
-/** What of a request a script looks at. */
+/** The parts of a request that a script matches. */
 export interface ScriptSubject {
   path: string
   model: string

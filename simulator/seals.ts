@@ -1,7 +1,7 @@
 /**
  * Marks by which the simulator knows again what it has said: signatures of thoughts, and thoughts that are sent encrypted.
  * A mark depends on its subject and its sealer alone, so every simulator knows the marks of every other, as all machines of
- * one provider do; of another sealer it knows none.
+ * one provider do; it does not accept marks of another sealer.
  */
 const secret = 'the simulator has no secrets'
 

@@ -139,7 +139,10 @@ async function written(sending: Sending, piece: string | Uint8Array): Promise<vo
   })
 }
 
-/** Closes the connection in the middle of the answer; one that its caller has left is counted as left already. */
+/**
+ * Closes the connection in the middle of the answer; a connection that its caller has closed was counted
+ * before.
+ */
 export function cut(sending: Sending): void {
   sending.exchange.end('cut')
   sending.response.socket?.destroy()

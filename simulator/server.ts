@@ -15,13 +15,13 @@ export interface SimulatorOptions {
   host?: string
   /** Makes drawn latencies, faults and ids the same in every run; 1 by default. */
   seed?: number
-  /** Print nothing, also no errors of the simulator itself. */
+  /** Print nothing, not even errors of the simulator itself. */
   quiet?: boolean
   /** Further arguments of pocketsphinx, such as a small language of its own. */
   recogniserOptions?: readonly string[]
-  /** False: no program of this machine hears or speaks; a script and a tone stand for them. */
+  /** False: no program of this machine recognises or makes speech; a script and a tone take their place. */
   hasRealSound?: boolean
-  /** The recogniser knows the ten sentences of the small language alone, and hears them right. */
+  /** The recogniser knows only the ten sentences of the small language, and recognises them reliably. */
   knowsFewSentences?: boolean
 }
 

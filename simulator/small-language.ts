@@ -4,8 +4,9 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /**
  * A language of ten sentences for pocketsphinx: the words and how each is said, in the letters of its acoustic model
- * (https://en.wikipedia.org/wiki/ARPABET), and the sentences in any order and number as a grammar. Of all English it hears a
- * synthetic voice mostly wrong; of these it hears nearly every word, so that it is known what was said, and when.
+ * (https://en.wikipedia.org/wiki/ARPABET), and the sentences in any order and number as a grammar. With its
+ * full English vocabulary pocketsphinx mishears most words of a synthetic voice; with these sentences it
+ * recognises nearly every word, so tests know the words and their times.
  */
 export const smallLanguageOptions: readonly string[] = [
   '-dict',

@@ -31,7 +31,7 @@ describe('a tone', () => {
     expect(Math.max(...samples)).toBeGreaterThan(7_000)
   })
 
-  test('is shorter when it is faster, and a WAV says how long it is', async () => {
+  test('is shorter at a higher speed, and a WAV header states its length', async () => {
     const normal = await audio({ response_format: 'wav' }, 'tone')
     const fast = await audio({ response_format: 'wav', speed: 2 }, 'tone')
     expect(wavSeconds(normal.bytes, normal.bytes.length)).toBeCloseTo(input.length * 0.06, 2)
@@ -46,7 +46,7 @@ describe('a tone', () => {
     expect(bytes.length).toBeWithin(36_000, 37_500)
   })
 
-  test('is no bytes at all when the body is to be empty', async () => {
+  test('has no bytes when a fault empties the body', async () => {
     expect((await audio({ response_format: 'pcm' }, 'tone,empty_body')).bytes).toHaveLength(0)
   })
 
@@ -67,7 +67,7 @@ describe.skipIf(!hasVoice)('real speech', () => {
     ['mp3', 'audio/mpeg', [0xff, 0x49]],
     ['wav', 'audio/wav', [0x52]],
     ['flac', 'audio/flac', [0x66]],
-  ])('in %s is what it says it is', async (format, contentType, starts) => {
+  ])('in %s has the format that was asked for', async (format, contentType, starts) => {
     const { headers, bytes } = await audio({ response_format: format })
     expect(headers.get('x-simulator-speech')).toBe('espeak-ng')
     expect(headers.get('content-type')).toBe(contentType)

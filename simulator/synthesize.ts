@@ -5,7 +5,7 @@ import { pcmSampleRate, toneChunks, toneWave } from './tone.ts'
 export const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
 export type SpeechFormat = (typeof speechFormats)[number]
 
-/** What is to be said. */
+/** The text to speak, and how. */
 export interface Utterance {
   text: string
   voice: string
@@ -62,7 +62,7 @@ interface Conversion {
 /** The command that turns a WAV on its input into the format at the speed, or null when nothing installed can. */
 function converter(programs: Programs, { format, speed, rate = pcmSampleRate }: Conversion): string[] | null {
   if (programs.ffmpeg !== null) {
-    // One tempo filter halves at most.
+    // One tempo filter can at most halve the speed.
     const tempo = speed < 0.5 ? `atempo=0.5,atempo=${speed / 0.5}` : `atempo=${speed}`
     const options = [
       '-v',

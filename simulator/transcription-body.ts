@@ -69,13 +69,13 @@ function usageOf(request: TranscriptionRequest, heard: Heard): JsonObject {
 
 function verboseBody(request: TranscriptionRequest, heard: Heard): JsonObject {
   const { language, wantsWords: words, wantsSegments: segments } = request
-  // In small letters here.
+  // This format has the name in lower case.
   const named = languageName(language ?? 'en').toLowerCase()
   const usage = distortUsage(usageOf(request, heard), heard.usageMode)
   return { ...whisperBody(heard, { language: named, words, segments }), usage }
 }
 
-/** Every utterance is given to the other one of two speakers in turn. */
+/** Gives the utterances to two speakers in turn. */
 function diarizedBody(heard: Heard): JsonObject {
   const segments = heard.recognition.utterances.map((words, index) => ({
     type: 'transcript.text.segment',

@@ -66,7 +66,7 @@ export function parseTranscription(form: MultipartForm, lenient: boolean): Trans
     wantsSegments: granularities.length === 0 || granularities.includes('segment'),
     wantsLogprobs: values('include[]').includes('logprobs'),
     isChunked: parseChunking(value('chunking_strategy')),
-    // Whisper ignores the wish for a stream.
+    // Whisper ignores `stream`.
     stream: parseBoolean(value('stream')) && model !== 'whisper-1',
   }
 }
@@ -163,7 +163,7 @@ function parseChunking(value: string | null): boolean {
     const given: unknown = JSON.parse(value)
     if (isObject(given) && given['type'] === 'server_vad') return true
   } catch {
-    // Said below.
+    // The refusal below covers invalid JSON too.
   }
   const message = "'chunking_strategy' must be auto or an object of type server_vad."
   throw invalidRequest(message, 'chunking_strategy', 'invalid_value')

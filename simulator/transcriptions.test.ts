@@ -29,7 +29,7 @@ function form(fields: [string, string][], file: Uint8Array | null = clip, name =
 const said = 'scripted,text=one%20two%20three%20four%20five%20six%20seven%20eight%20nine'
 
 describe('a scripted transcription', () => {
-  test('says so, and how long the audio was', async () => {
+  test('says in its text that it is scripted, and how long the audio was', async () => {
     const { json, headers } = await simulator.post(path, { body: form([]), fault: 'scripted' })
     expect(headers.get('x-simulator-transcription')).toBe('scripted')
     expect(json).toEqual({
@@ -133,7 +133,7 @@ describe('a scripted transcription', () => {
     expect(String(json['text'])).toStartWith('A: one')
   })
 
-  test('of the diarizing model wants chunks above half a minute', async () => {
+  test('of the diarizing model requires chunking above half a minute', async () => {
     const long = (fields: [string, string][]) =>
       form([['model', 'gpt-4o-transcribe-diarize'], ...fields], silence(31))
     const refused = await simulator.post(path, { body: long([]), fault: said })
@@ -142,7 +142,7 @@ describe('a scripted transcription', () => {
     expect(chunked.status).toBe(200)
   })
 
-  test('of gpt-transcribe takes keywords, and tells languages', async () => {
+  test('of gpt-transcribe takes keywords, and reports languages', async () => {
     const fields: [string, string][] = [
       ['model', 'gpt-transcribe'],
       ['keywords[]', 'head race'],
@@ -153,7 +153,7 @@ describe('a scripted transcription', () => {
     expect(json).toEqual({ text: 'hello', languages: [{ code: 'en' }] })
   })
 
-  test('takes bytes it does not know when their name is known', async () => {
+  test('accepts bytes of an unknown format when the file’s name has a known ending', async () => {
     const body = form([], Buffer.alloc(32_000), 'noise.mp3')
     const { status, json } = await simulator.post(path, { body, fault: 'scripted' })
     expect(status).toBe(200)

@@ -26,7 +26,7 @@ function withoutReasoning(usage: JsonObject): JsonObject {
   return { ...usage, completion_tokens: countOf(usage['completion_tokens']) - countOf(reasoning) }
 }
 
-/** What was read from a cache stands elsewhere. */
+/** The tokens that were read from a cache are in another member. */
 function withCached(
   { prompt_tokens_details: details, ...usage }: JsonObject,
   told: (cached: number, prompt: number) => JsonObject,
@@ -34,7 +34,7 @@ function withCached(
   return { ...usage, ...told(countOf(objectOf(details)['cached_tokens']), countOf(usage['prompt_tokens'])) }
 }
 
-/** As DeepSeek says it. */
+/** DeepSeek's form of the cache counts. */
 function cacheHits(cached: number, prompt: number): JsonObject {
   return { prompt_cache_hit_tokens: cached, prompt_cache_miss_tokens: prompt - cached }
 }

@@ -14,7 +14,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Lets everything else that is ready run first, so that each piece of a stream leaves in a write of its own. */
+/** Lets all other ready work run first, so that each piece of a stream leaves in a separate write. */
 export function yieldTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

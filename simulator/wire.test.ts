@@ -11,7 +11,7 @@ const simulator = simulatorForTests()
 const path = '/chat/completions'
 const streamed = say('Say hello', { stream: true })
 
-/** Reads a socket to its end, or until the text has come. */
+/** Reads a socket to its end, or until a given text has arrived. */
 async function rawExchange(head: string, until: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let received = ''
@@ -35,7 +35,7 @@ async function rawExchange(head: string, until: string): Promise<string> {
   return text
 }
 
-/** Asks for the counters until they show what is waited for. */
+/** Asks for the counters until they meet the condition. */
 async function countersWith(mount: string, isThere: (counters: JsonObject) => boolean): Promise<JsonObject> {
   for (const untilMs = performance.now() + 4_000; performance.now() < untilMs; await Bun.sleep(2)) {
     const counters = await simulator.admin(`counters?mount=${mount}&requests=0`)
@@ -92,7 +92,7 @@ describe('an error fault', () => {
     expect(at(answer.json, member)).toBe(value)
   })
 
-  test('can be HTML, plain text, or JSON that claims to be something else', async () => {
+  test('can be HTML, plain text, or JSON with another content type', async () => {
     const html = await simulator.post(path, { body: streamed, fault: 'html_error' })
     expect([html.status, html.headers.get('content-type'), html.text.startsWith('<html>')]).toEqual([
       502,
@@ -138,7 +138,7 @@ describe('a broken body', () => {
     expect(events.headers.get('content-type')).toBe('application/json')
   })
 
-  test('can be cut after so many bytes of what its length promises', async () => {
+  test('can be cut after a given number of bytes of its stated length', async () => {
     const response = await simulator.fetch(path, { body: say('hi'), fault: 'cut_after=10' })
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(10)
     await expect(response.text()).rejects.toThrow()
@@ -152,14 +152,14 @@ describe('a broken stream', () => {
     expect(text).toContain('"finish_reason":"stop"')
   })
 
-  test('can end in an error after so many chunks', async () => {
+  test('can end in an error after a given number of chunks', async () => {
     const { text } = await simulator.post(path, { body: streamed, fault: 'error_chunk=2' })
     const events = eventsOf(text)
     expect(events).toHaveLength(3)
     expect(at(events[2], 'error.type')).toBe('server_error')
   })
 
-  test('can have one chunk that is no JSON, and go on', async () => {
+  test('can have one chunk that is not JSON, and go on', async () => {
     const { text } = await simulator.post(path, { body: streamed, fault: 'malformed_json' })
     expect(() => eventsOf(text)).toThrow(SyntaxError)
     expect(text).toEndWith('data: [DONE]\n\n')
@@ -179,7 +179,7 @@ describe('a broken stream', () => {
     expect(split.map((event) => at(event, 'choices.0'))).toEqual(whole.map((event) => at(event, 'choices.0')))
   })
 
-  test('can be cut after so many chunks', async () => {
+  test('can be cut after a given number of chunks', async () => {
     const text = await rawExchange('x-simulator-fault: cut_after=2\r\n', 'never')
     expect(text.match(/data: /g)).toHaveLength(2)
     expect(text).toEndWith('[closed]')
@@ -192,7 +192,7 @@ describe('a broken stream', () => {
     expect(text).toEndWith('\r\n\r\n')
   })
 
-  test('can stall after so many chunks', async () => {
+  test('can stall after a given number of chunks', async () => {
     const text = await rawExchange('x-simulator-fault: stall_after=1\r\n', '"content":""')
     expect(text.match(/data: /g)).toHaveLength(1)
   })
@@ -225,7 +225,7 @@ describe('latency', () => {
 })
 
 describe('a caller who leaves', () => {
-  test('during the wait is counted with the time it waited', async () => {
+  test('during the wait is counted with the time of the wait', async () => {
     const leaving = new AbortController()
     const request = simulator.fetch(path, {
       body: streamed,

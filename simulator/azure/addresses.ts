@@ -5,7 +5,7 @@ import type { ReadBody } from '../read-body.ts'
 /** OpenAI's path for an operation of Azure, and the deployment in the URL. */
 export interface AzureAddress {
   path: string
-  /** Null where the body names it as `model`. */
+  /** Null when the body names the deployment as `model`. */
   deployment: string | null
 }
 
@@ -26,7 +26,10 @@ export function azureDeploymentOf(path: string): string | null {
   return name === undefined ? null : decodeURIComponent(name)
 }
 
-/** Reads an address of Azure. Throws `ApiError` 404 for one that is not there, and where the dated version is missing. */
+/**
+ * Reads an address of Azure. Throws `ApiError` 404 for an unknown address, and when the dated version is
+ * missing.
+ */
 export function azureAddressOf(path: string, query: URLSearchParams): AzureAddress {
   const current = currentPath.exec(path)?.[1]
   if (current !== undefined) return { path: current, deployment: null }

@@ -26,7 +26,7 @@ describe('Azure', () => {
     expect(chat.headers.get('openai-version')).toBeNull()
   })
 
-  test('takes the deployment of the older address for the model, whatever the body says', async () => {
+  test('takes the deployment in an older address as the model, whatever the body says', async () => {
     const path = `/openai/deployments/gpt-4o-mini/chat/completions${dated}`
     const chat = await ask(path, { messages })
     expect([chat.status, at(chat.json, 'model')]).toEqual([200, 'gpt-4o-mini-2024-07-18'])
@@ -67,7 +67,7 @@ describe('Azure', () => {
     expect([spoken.status, spoken.headers.get('content-type')]).toEqual([200, 'audio/pcm'])
   })
 
-  test('infers by the model of the body below models', async () => {
+  test('takes the model from the body at addresses below models', async () => {
     const chat = await ask('/models/chat/completions?api-version=2024-05-01-preview', say('hello'))
     expect([chat.status, at(chat.json, 'object')]).toEqual([200, 'chat.completion'])
   })
@@ -101,7 +101,7 @@ describe('Azure', () => {
     expect(await statusWith({ authorization: 'Bearer bad-key-1' })).toEqual([401, '401'])
   })
 
-  test('says in its own way that a limit is reached', async () => {
+  test('refuses a call beyond a limit in Azure’s own form', async () => {
     const headers = { 'api-key': 'key', 'x-simulator-fault': 'status=429;retry_after=31' }
     const limited = await ask('/openai/v1/chat/completions', say('hello'), headers)
     expect([limited.status, at(limited.json, 'error.code')]).toEqual([429, 'RateLimitReached'])

@@ -18,7 +18,7 @@ function azureErrorBody({ status, code, message, param }: ApiError): string {
   return JSON.stringify({ error: { code: codes[status] ?? code ?? String(status), message, ...named } })
 }
 
-/** A key in the header `api-key`, or as a bearer, as tokens of Entra come. */
+/** The key from the header `api-key`, or from a bearer header, which tokens of Entra use. */
 function authenticate({ 'api-key': own, authorization }: IncomingHttpHeaders): void {
   const key = typeof own === 'string' && own !== '' ? own : bearerKeyOf(authorization)
   if (key !== null && !key.startsWith('bad-key')) return

@@ -11,9 +11,9 @@ import type { ContentRequest } from './request.ts'
 export interface Candidate {
   index: number
   whole: JsonObject[]
-  /** Each frame has the tokens up to then, without thoughts. */
+  /** The tokens up to and with each frame, without thoughts. */
   frames: { parts: JsonObject[]; tokens: number; logprobs?: JsonObject }[]
-  /** What the last frame has besides. */
+  /** Further members of the last frame. */
   end: JsonObject
 }
 
@@ -55,12 +55,15 @@ export function candidateOf(answer: Answer, request: ContentRequest, faults: Fau
   return { index: answer.index, whole, frames, end: endOf(answer, request, faults) }
 }
 
-/** The model gives its calls no ids. */
+/** Gemini gives its calls no ids. */
 function callPart({ name, arguments: text }: AnsweredCall): JsonObject {
   return { functionCall: { name, args: argsOf(text) } }
 }
 
-/** Arguments that a script has written wrongly have no place in the format. */
+/**
+ * The arguments as an object; invalid JSON of a script becomes an empty object, because the format cannot carry
+ * it.
+ */
 function argsOf(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)

@@ -23,7 +23,7 @@ interface More {
   headers?: Record<string, string | undefined>
 }
 
-/** `v1beta` stands beside the `v1` that the other paths are below. */
+/** The address of `v1beta`, which is beside the `v1` of all other paths. */
 const pathOf = (model: string, method: string) => `beta/models/${model}:${method}`
 
 function ask(
@@ -44,7 +44,7 @@ async function stream(body: JsonObject, more: More = {}): Promise<JsonObject[]> 
 const partsOf = (wire: JsonObject) => (at(wire, 'candidates.0.content.parts') ?? []) as JsonObject[]
 
 describe('contents', () => {
-  test('are answered whole, with thoughts counted beside what is said', async () => {
+  test('are answered whole, with thoughts counted apart from the text', async () => {
     const { json } = await ask(said('Say hello'))
     expect(partsOf(json)).toMatchObject([{ text: 'Hello! You said: "Say hello". How can I help?' }])
     expect(json).toMatchObject({
@@ -59,7 +59,7 @@ describe('contents', () => {
     })
   })
 
-  test('show what was thought to who asks for it, streamed piece by piece', async () => {
+  test('show thoughts when the request asks for them, streamed piece by piece', async () => {
     const config = { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 4 } } }
     const frames = await stream({ ...said('Say hello'), ...config })
     const parts = frames.flatMap(partsOf)
@@ -77,12 +77,12 @@ describe('contents', () => {
     expect(partsOf(frames.at(-1) ?? {})[0]).toMatchObject({ text: '', thoughtSignature: expect.any(String) })
   })
 
-  test('are one JSON array to who does not ask for events', async () => {
+  test('are one JSON array when the request does not ask for events', async () => {
     const { text } = await ask(said('Say hello'), { method: 'streamGenerateContent' })
     expect(Array.isArray(JSON.parse(text))).toBe(true)
   })
 
-  test('call tools without ids, with one signature, before the end is told', async () => {
+  test('call tools without ids, with one signature, before the finish reason', async () => {
     const asked = { ...said('get weather and get time in Oslo'), tools: [weather] }
     const frames = await stream(asked, { model: 'gemini-3-pro-preview' })
     const calls = frames.flatMap(partsOf).filter((part) => part['functionCall'] !== undefined)
@@ -96,7 +96,7 @@ describe('contents', () => {
     expect(partsOf(frames.at(-1) ?? {})).toEqual([{ text: '' }])
   })
 
-  test('tell arguments value by value to who asks for it', async () => {
+  test('give arguments value by value when the request asks for it', async () => {
     const toolConfig = { functionCallingConfig: { mode: 'ANY', streamFunctionCallArguments: true } }
     const frames = await stream({ ...said('get weather in Oslo'), tools: [weather], toolConfig })
     const calls = frames.flatMap(partsOf).flatMap(({ functionCall }) => functionCall ?? [])
@@ -117,7 +117,7 @@ describe('contents', () => {
     expect(json).toMatchObject({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })
   })
 
-  test('come as often as they are asked for, with the likelihood of their tokens', async () => {
+  test('have as many candidates as the request asks for, with log probabilities of tokens', async () => {
     const generationConfig = { candidateCount: 2, responseLogprobs: true, logprobs: 1, maxOutputTokens: 20 }
     const { json } = await ask({ ...said('Say hello'), generationConfig })
     expect(json['candidates']).toHaveLength(2)
@@ -245,14 +245,14 @@ describe('what is refused', () => {
     })
   }
 
-  test('a model that is not there, a bad key, and none', async () => {
+  test('an unknown model, a bad key, and a missing key', async () => {
     expect(await ask(said('x'), { model: 'gemini-9' })).toMatchObject({ status: 404 })
     const bad = await ask(said('x'), { headers: { ...key, 'x-goog-api-key': 'bad-key' } })
     expect([bad.status, at(bad.json, 'error.details.0.reason')]).toEqual([400, 'API_KEY_INVALID'])
     expect((await ask(said('x'), { headers: { authorization: undefined } })).status).toBe(403)
   })
 
-  test('a limit, with the wait in the body alone', async () => {
+  test('a limit, with the wait only in the body', async () => {
     const { status, headers, json } = await ask(said('x'), { fault: 'status=429;retry_after_ms=1500' })
     expect([status, headers.get('retry-after'), headers.get('retry-after-ms')]).toEqual([429, null, null])
     expect(at(json, 'error.details.0')).toMatchObject({ retryDelay: '1.5s' })
@@ -294,7 +294,7 @@ describe('the rest of the API', () => {
     expect(second.models.map(({ name }) => name)).toContain('models/gemini-embedding-001')
   })
 
-  test('plays scripts, and knows its mounts', async () => {
+  test('plays scripts, and keeps mounts apart', async () => {
     const turns = [{ thinking: 'Hm.', text: 'Scripted.', usage: { input_tokens: 50, cache_read_tokens: 20 } }]
     await simulator.admin('scripts', {
       mount: 'g',

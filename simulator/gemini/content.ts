@@ -86,7 +86,7 @@ function wholeOf(result: Result, refusal: string | null): JsonObject {
   const candidates = answers.map((answer) => {
     const { whole: said, index, end } = candidateOf(answer, request, faults)
     const whole = timedParts(sounds, request) ?? said
-    // An answer of no words has a content without parts.
+    // An answer without text has a content without parts.
     const content = whole.length === 0 ? { role: 'model' } : { role: 'model', parts: whole }
     return { content, ...end, index }
   })
@@ -98,7 +98,7 @@ function timedParts({ heard }: Sounds, { transcription }: ContentRequest): JsonO
   return heard === null || transcription === null ? null : transcriptParts(heard, transcription)
 }
 
-/** Every frame is an answer of its own, with the counts so far. */
+/** The frames of a stream; each is a whole response object with the counts so far. */
 function* framesOf(result: Result): Generator<JsonObject> {
   const { answers, request, faults, head } = result
   const candidates = answers.map((answer) => candidateOf(answer, request, faults))
@@ -147,7 +147,7 @@ function usageOf({ answers, input, faults }: Result, said: number | null): JsonO
   return told === undefined ? {} : { usageMetadata: told }
 }
 
-/** How the frames of a stream go wrong. It ends without a word. */
+/** How faults change the frames of a stream. A stream has no end mark. */
 const contentForm: StreamForm = {
   broken: 'data: {"candidates":[{"content":{"role":"model","parts":[{"te\n\n',
   isEnd: () => false,
@@ -190,7 +190,7 @@ function promptOf(request: ContentRequest): Prompt {
     length: contents.length,
     tools: request.tools,
     toolChoice: request.toolChoice,
-    // Nobody can ask for one call at a time.
+    // Google's API has no member that asks for one call at a time.
     parallelToolCalls: true,
     answerSchema: request.answerSchema,
     stop: request.stop,
@@ -209,7 +209,7 @@ export function countContentTokens({ call, name }: Pick<ContentCall, 'call' | 'n
   return jsonReply(JSON.stringify({ totalTokens }))
 }
 
-/** What no method of a model is. */
+/** The 404 for an unknown method of a model. */
 export function unknownMethod(method: string): ApiError {
   return new ApiError({ status: 404, message: `The method ${method} was not found.` })
 }

@@ -13,7 +13,7 @@ export interface Content {
 
 /** An image or a document counts the same whatever its size: the true rules are not public. */
 const mediumTokens = 258
-/** Taken in place of a signature that is lost. */
+/** The values that Google accepts in place of a lost signature. */
 const skippedSignature = 'skip_thought_signature_validator'
 
 const blob = check.members({ mimeType: check.string(), data: base64, displayName: check.string() }, [
@@ -181,7 +181,7 @@ function wordsOf(part: JsonObject): string {
   return JSON.stringify(part['functionCall'] ?? part['functionResponse'] ?? '')
 }
 
-/** The words of a content. */
+/** The text of a content. */
 export function textOf({ parts }: Content): string {
   return parts
     .filter((part) => part['thought'] !== true)

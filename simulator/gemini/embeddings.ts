@@ -43,7 +43,7 @@ export function embedContent(call: Call, name: string): Reply {
   return jsonReply(JSON.stringify({ embedding: { values: valuesOf(call.body, model) } }))
 }
 
-/** Vectors that are cut are left as short as they are. */
+/** Cut vectors are not normalised again. */
 function valuesOf(request: JsonObject, model: GoogleModel): number[] {
   check.checkMembers(request, { fields, required: ['content'], strict: true })
   const text = textOf(readContent(request['content'], 'content', false))

@@ -82,7 +82,7 @@ function authenticate(headers: IncomingHttpHeaders): void {
   })
 }
 
-/** Nothing of limits: what is left is not told. */
+/** Google's answers have no headers about limits. */
 function usualHeaders({ elapsedMs }: HeaderSubject): Record<string, string> {
   return { 'server-timing': `gfet4t7; dur=${Math.round(elapsedMs)}` }
 }

@@ -22,7 +22,7 @@ export interface FilesAsked {
   key: string
 }
 
-/** Where uploads go. */
+/** The path of uploads. */
 export const uploadPath = '/upload/v1beta/files'
 const filePath = /^\/v1beta\/(files\/[\w-]+)$/
 
@@ -140,7 +140,7 @@ function listOf({ files }: KeptFiles, query: URLSearchParams): string {
   })
 }
 
-/** The file that a part of a request names. Throws for one that is not there or not ready. */
+/** The file that a part of a request names. Throws for an unknown file and for one that is not ready. */
 export function fileOf(uri: unknown, { files }: KeptFiles): KeptFile {
   const id = /files\/[\w-]+$/.exec(String(uri))?.[0] ?? ''
   const file = files.get(id)

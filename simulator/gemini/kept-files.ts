@@ -6,10 +6,13 @@ export interface KeptFile {
   displayName: string | null
   mimeType: string
   bytes: number
-  /** Null for what is no sound. */
+  /** Null when the file is not sound. */
   heard: { recognition: Recognition; seconds: number } | null
   createdAtMs: number
-  /** Google looks at a file for a while: it is processed until it has been looked at so often. */
+  /**
+   * How often callers have asked for the file; before the first time its state is `PROCESSING`, as Google takes
+   * a while.
+   */
   looks: number
 }
 

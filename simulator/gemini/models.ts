@@ -19,9 +19,9 @@ export interface GoogleModel {
   isOpen?: boolean
   /** Refuses sound. */
   isDeaf?: boolean
-  /** Reads a text aloud, and does nothing else. */
+  /** Only makes speech of a text. */
   isSpeaker?: boolean
-  /** Length of a whole vector. */
+  /** The number of dimensions of a full vector. */
   dimensions?: number
 }
 

@@ -7,7 +7,7 @@ import { countContentTokens, generateContent, unknownMethod } from './content.ts
 import { batchEmbedContents, embedContent } from './embeddings.ts'
 import { googleModelBody, googleModelList } from './models.ts'
 
-/** What every path of this API begins with. */
+/** The beginning of every path of this API. */
 export const googlePath = '/v1beta/'
 const methodPath = /^\/v1beta\/models\/([^/:]+):(\w+)$/
 

@@ -21,7 +21,7 @@ function say(text: string, more: More = {}) {
 }
 
 describe('a model that speaks', () => {
-  test('answers samples as base64 with their rate, 25 tokens a second', async () => {
+  test('answers with samples as base64 and their rate, and counts 25 tokens a second', async () => {
     const { json } = await say('x'.repeat(50))
     expect(at(json, 'candidates.0.finishReason')).toBe('STOP')
     const sound = at(json, 'candidates.0.content.parts.0.inlineData') as { mimeType: string; data: string }
@@ -80,7 +80,7 @@ describe('a model that speaks', () => {
     expect(at(json, 'error.message')).toContain(words)
   })
 
-  test('may answer with a block, with words, or with nothing, all with status 200', async () => {
+  test('may answer with a refusal, with text, or with nothing, all with status 200', async () => {
     const blocked = await say('Hi', { fault: 'refusal=No' })
     expect([
       blocked.status,

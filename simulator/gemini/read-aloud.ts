@@ -18,7 +18,7 @@ const mimeType = `audio/L16;codec=pcm;rate=${pcmSampleRate}`
 
 interface Reading extends Listening {
   form: ContentForm
-  /** What ids are made of. */
+  /** The key from which ids are made. */
   key: string
 }
 

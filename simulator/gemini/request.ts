@@ -45,7 +45,7 @@ const transcriptionFields = {
   sourceText: check.string(),
 }
 
-/** The voices that it has itself, by the documents of its speech. */
+/** Gemini's own voices, from its documents of speech. */
 export const googleVoices: readonly string[] = (
   'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome ' +
   'Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia ' +
@@ -118,7 +118,7 @@ const fields: Record<string, check.Check> = {
   store: check.boolean,
 }
 
-/** The subset of OpenAPI: no references, and no word on further members. */
+/** The subset of OpenAPI schemas that Google takes: without references and without `additionalProperties`. */
 function openApiSchema(value: unknown, param: string): void {
   const found = /"(\$ref|\$defs|\$schema|additionalProperties)":/.exec(JSON.stringify(value))?.[1]
   if (found !== undefined)
@@ -205,7 +205,7 @@ function choiceOf(calling: JsonObject, tools: readonly OfferedTool[]): ToolChoic
   return names.length === 1 && only !== undefined ? { name: only } : 'required'
 }
 
-/** Throws 400 for another output than the model's own, and for a voice that there is none of. */
+/** Throws 400 for an output kind that the model does not make, and for an unknown voice. */
 function voiceIn(config: JsonObject, model: GoogleModel): string | null {
   const { responseModalities: asked = ['TEXT'] } = config
   const modalities = (Array.isArray(asked) ? asked : []).join(', ')
@@ -223,7 +223,7 @@ function voiceIn(config: JsonObject, model: GoogleModel): string | null {
   )
 }
 
-/** Which models take it is not documented; here the newest do. */
+/** Google does not document which models take this configuration; here the newest do. */
 function transcriptionIn(config: JsonObject, model: GoogleModel): TranscriptionConfig | null {
   if (config['audioTranscriptionConfig'] === undefined) return null
   if (model.isThird !== true)

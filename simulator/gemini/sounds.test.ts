@@ -26,13 +26,13 @@ const countOf = (wire: JsonObject, modality: string) =>
   )?.['tokenCount']
 
 describe('sound', () => {
-  test('counts 32 tokens a second, apart from the text', async () => {
+  test('counts as 32 tokens a second, separately from the text', async () => {
     const { json } = await ask([sound(2.5), { text: 'Say hello' }])
     expect([countOf(json, 'AUDIO'), countOf(json, 'TEXT')]).toEqual([80, 3])
     expect(at(json, 'usageMetadata.promptTokenCount')).toBe(83)
   })
 
-  test('is written down where that is asked for, in the form that is asked for', async () => {
+  test('is transcribed when the prompt asks for it, in the form that the prompt asks for', async () => {
     const fault = 'text=the%20tide%20is%20high'
     const plain = await ask([sound(1), { text: 'Transcribe this.' }], { fault })
     expect(textOf(plain.json)).toBe('The tide is high.')
@@ -42,7 +42,7 @@ describe('sound', () => {
     expect(JSON.parse(textOf(formed.json))).toEqual({ language: 'en', text: 'The tide is high.' })
   })
 
-  test('has its times only where the configuration is taken', async () => {
+  test('has times only for a model that takes the configuration', async () => {
     const config = { audioTranscriptionConfig: { wordTimestamp: true, diarization: true } }
     const fault = 'text=high%20tide'
     const { json } = await ask([sound(2)], { fault, config, model: 'gemini-3-pro-preview' })
@@ -65,7 +65,7 @@ describe('sound', () => {
     expect([refused.status, at(refused.json, 'error.status')]).toEqual([400, 'INVALID_ARGUMENT'])
   })
 
-  test('is refused by a model that does not hear, and where it is none', async () => {
+  test('is refused by a model without hearing, and when the bytes are not sound', async () => {
     const deaf = await ask([sound(1), { text: 'Hi' }], { model: 'gemma-3-27b-it' })
     expect([deaf.status, at(deaf.json, 'error.message')]).toEqual([
       400,

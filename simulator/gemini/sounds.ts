@@ -9,7 +9,7 @@ import type { ContentRequest, TranscriptionConfig } from './request.ts'
 
 /** The sounds of a request. */
 export interface Sounds {
-  /** What they count, by their true lengths. */
+  /** The tokens of the sounds, by their true lengths. */
   tokens: number
   /** The transcript, if the request asks for one; otherwise null. */
   heard: Heard | null
@@ -106,7 +106,7 @@ export function transcriptParts({ recognition }: Heard, config: TranscriptionCon
   }))
 }
 
-/** What a turn is counted as. */
+/** The tokens of a turn. */
 export function transcriptText({ recognition }: Heard): string {
   return recognition.utterances.map(joined).join(' ')
 }

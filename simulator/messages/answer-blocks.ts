@@ -6,7 +6,7 @@ import { seal } from '../seals.ts'
 import { splitTokens } from '../tokens.ts'
 import type { MessagesRequest } from './request.ts'
 
-/** One block of an answer: as it begins, how it grows, and whole. */
+/** One block of an answer: its first form, its deltas, and the whole. */
 export interface AnswerBlock {
   start: JsonObject
   deltas: JsonObject[]
@@ -85,7 +85,7 @@ function serverToolBlocks(key: string): AnswerBlock[] {
 }
 
 function textBlocks({ pieces }: Answer, faults: Faults): AnswerBlock[] {
-  // The real API leaves an empty text out.
+  // Anthropic leaves an empty text block out.
   if (pieces === null || pieces.length === 0) return []
   const citations = faults.citations === undefined ? null : [citation(faults.citations)]
   const cited = citations === null ? {} : { citations }
@@ -125,7 +125,10 @@ function jsonDeltas(json: string): JsonObject[] {
   return ['', ...pieces].map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
 }
 
-/** Arguments that a script has written wrongly: in a stream they arrive as they are, in a whole body there is no place for them. */
+/**
+ * Arguments of a script that are not valid JSON: a stream carries them unchanged, a whole body cannot carry
+ * them.
+ */
 function inputOf(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)

@@ -20,7 +20,7 @@ const asked: Anthropic.MessageCreateParamsNonStreaming = {
 }
 
 describe("Anthropic's client", () => {
-  test('creates a message and goes on after a call, thoughts and all', async () => {
+  test('creates a message and goes on after a call, with its thoughts', async () => {
     const params = { ...asked, tools: [weather], thinking: { type: 'adaptive' as const } }
     const first = await client.messages.create(params)
     expect(first.stop_reason).toBe('tool_use')
@@ -96,7 +96,7 @@ describe("Anthropic's client", () => {
     },
   )
 
-  test('meets errors of its own kinds, before a stream and in it', async () => {
+  test('throws its own kinds of errors, before a stream and within it', async () => {
     const headers = { 'x-simulator-fault': 'overloaded' }
     const overloaded = await refusalOf(client.messages.create(asked, { headers }))
     expect(overloaded).toMatchObject({ status: 529, type: 'overloaded_error' })

@@ -8,18 +8,18 @@ import type { ApiVersion } from './errors.ts'
 /** One content block of a request, with the members that the simulator reads. */
 export interface ReadBlock {
   type: string
-  /** Its text; for a result, the texts of all its blocks. */
+  /** The block's text; for a result, the texts of all its blocks. */
   text: string
   tokens: number
   raw: JsonObject
 }
 
-/** What decides how strictly blocks are read. */
+/** The settings that decide how strictly blocks are read. */
 export interface BlockRules {
   role: string
   version: ApiVersion
   lenient: boolean
-  /** Whose thoughts are taken back. */
+  /** The name of the sealer whose thoughts are accepted. */
   sealer: string | undefined
 }
 
@@ -83,7 +83,7 @@ const imageSource: check.Check = (value, param) => {
 const serverResult = { fields: { ...marked, tool_use_id: idString, content: anything, caller }, required: [] }
 
 function anything(): void {
-  // Every value is taken.
+  // Anthropic takes every value here.
 }
 
 interface BlockForm {
@@ -249,7 +249,7 @@ function refuseCitedResult(block: JsonObject, param: string, { version }: BlockR
   }
 }
 
-/** Thoughts come back as they were sent, or not at all: a changed or a foreign one is refused. */
+/** Refuses a thought that was changed or that another provider made; leaving thoughts out is allowed. */
 function refuseForeignThoughts(block: JsonObject, param: string, { sealer }: BlockRules): void {
   if (block['type'] === 'redacted_thinking') {
     if (isSealed('redacted', String(block['data']), sealer)) return

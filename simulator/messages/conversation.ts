@@ -55,7 +55,7 @@ function refuseOrder(messages: readonly ReadMessage[]): void {
 
 const thoughtTypes = new Set(['thinking', 'redacted_thinking'])
 
-/** Thoughts stand before the call that they led to, and something follows them. */
+/** Throws unless thoughts come before the call that they led to and another block follows them. */
 function refuseThoughtOrder(blocks: readonly ReadBlock[], param: string): void {
   const lastThought = blocks.findLastIndex((block) => thoughtTypes.has(block.type))
   const firstCall = blocks.findIndex((block) => block.type === 'tool_use')
@@ -73,7 +73,7 @@ function idsOf(message: ReadMessage | undefined, type: string, member: string): 
   return blocks.map((block) => String(block.raw[member]))
 }
 
-/** Every call is answered once, in the very next message, before anything else that message says. */
+/** Throws unless every call has one result, in the very next message, before other blocks of that message. */
 function refuseLooseResults(messages: readonly ReadMessage[]): void {
   const used = new Set<string>()
   for (const [at, message] of messages.entries()) {
@@ -90,7 +90,7 @@ function refuseLooseResults(messages: readonly ReadMessage[]): void {
 function refuseUnanswered(messages: readonly ReadMessage[], at: number, calls: readonly string[]): void {
   const next = messages[at + 1]
   if (calls.length === 0) return
-  // A conversation may end with a call: then the provider is asked to go on in the middle of a turn, which it refuses too.
+  // A final message with a call asks Anthropic to continue in the middle of a turn, which it refuses too.
   const isUser = next?.role === 'user'
   const firstOther = isUser ? next.blocks.findIndex((block) => block.type !== 'tool_result') : 0
   const blocks = next?.blocks.slice(0, firstOther < 0 ? undefined : firstOther) ?? []
@@ -127,7 +127,7 @@ export function userTexts(messages: readonly ReadMessage[]): string[] {
     .map((blocks) => blocks.map((block) => block.text).join('\n'))
 }
 
-/** True when an assistant's message is a turn of its own, and not the rest of the one before it. */
+/** True when an assistant's message is a separate turn and does not continue the one before it. */
 export function modelTurnsIn(messages: readonly ReadMessage[]): number {
   return messages.filter(
     ({ role }, at) =>

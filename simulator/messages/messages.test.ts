@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(at(json, 'usage.output_tokens')).toBe(28)
   })
 
-  test('of an adaptive model thinks as hard as it is told, and can leave its thoughts out', async () => {
+  test('of an adaptive model thinks at the requested effort, and can leave its thoughts out', async () => {
     const { json } = await simulator.post(path, {
       body: ask('Say hello', {
         model: 'claude-opus-4-8',
@@ -149,7 +149,7 @@ describe('tools', () => {
     expect(at(json, 'content.0.name')).toBe(called)
   })
 
-  test('are called one at a time when parallel calls are off, and those of the provider never', async () => {
+  test('are called one at a time when parallel calls are switched off; tools that the provider runs are never called', async () => {
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 1 }
     const { json } = await simulator.post(path, {
       body: ask('web_search, get_weather and get_time', {
@@ -161,7 +161,7 @@ describe('tools', () => {
     expect(at(json, 'content.1')).toBeUndefined()
   })
 
-  test('that have answered end the conversation', async () => {
+  test('whose results the conversation has are not called again', async () => {
     const messages = [
       { role: 'user', content: 'get_weather' },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: {} }] },
@@ -208,7 +208,7 @@ describe('the cache', () => {
     })
   })
 
-  test('finds what an earlier turn has marked, and writes only what is new', async () => {
+  test('reads the prefix that an earlier turn has marked, and writes only the new part', async () => {
     const turns = [{ role: 'user', content: [marked(long)] }]
     await simulator.post(path, { body: ask('', { messages: turns }), mount: 'turns' })
     const messages = [
@@ -230,7 +230,7 @@ describe('the cache', () => {
     expect(plain.json['usage']).toMatchObject({ input_tokens: 104, cache_read_input_tokens: 0 })
   })
 
-  test('says what a fault says', async () => {
+  test('reports the counts that a fault sets', async () => {
     const { json } = await simulator.post(path, {
       body: ask('x'.repeat(40)),
       fault: 'cached_tokens=3,cache_write_tokens=2',
@@ -268,7 +268,7 @@ describe('models', () => {
     expect(await models('/gpt-4o')).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
   })
 
-  test('of any name are served where the mount says so', async () => {
+  test('of any name are served when the mount’s setting says so', async () => {
     await simulator.admin('settings', { mount: 'any', any_model: true })
     const served = await simulator.post(path, { body: ask('hi', { model: 'own/model' }), mount: 'any' })
     expect(served.json).toMatchObject({ model: 'own/model', stop_reason: 'end_turn' })

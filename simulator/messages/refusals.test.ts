@@ -228,7 +228,7 @@ describe('thoughts', () => {
     expect(await reply(content)).toBe('end_turn')
   })
 
-  test('are refused when they are changed, foreign, moved, or the last thing said', async () => {
+  test('are refused when they are changed, of another provider, moved, or the last block', async () => {
     const [thinking = {}, redacted = {}, use = {}] = await firstTurn()
     const changed = { ...thinking, thinking: `${String(thinking['thinking'])} ` }
     expect(await reply([changed, redacted, use])).toContain('Invalid `signature` in `thinking` block')
@@ -261,7 +261,7 @@ describe('errors have the envelope of the API', () => {
     expect(await error(fault)).toEqual([status, 'error', type])
   })
 
-  test('for too many requests, with the time to come back', async () => {
+  test('for too many requests, with the wait before the next one', async () => {
     const { status, json, headers } = await simulator.post(path, {
       body: ask('hi'),
       fault: 'status=429;retry_after=7',
@@ -292,14 +292,14 @@ describe('errors have the envelope of the API', () => {
     expect(at((await simulator.post(path, { body: '[' })).json, 'error.type')).toBe('invalid_request_error')
   })
 
-  test('or of another API where a fault says so', async () => {
+  test('or the envelope of another API when a fault says so', async () => {
     const { json } = await simulator.post(path, { body: ask('hi'), fault: 'status=500,fault_body=openai' })
     expect(json).toHaveProperty('error.param')
     expect(json).not.toHaveProperty('type')
   })
 })
 
-test('members of a beta are taken when the request names one, unknown ones by a lenient provider', async () => {
+test('members of a beta are accepted when the request names the beta, unknown members by a lenient provider', async () => {
   const headers = { 'anthropic-beta': 'context-management-2025-06-27' }
   const body = ask('hi', { context_management: { edits: [] } })
   expect((await simulator.post(path, { body, headers })).status).toBe(200)

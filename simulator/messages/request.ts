@@ -41,7 +41,7 @@ export interface ReadingRules {
   version: ApiVersion
   /** The request names beta features, which may bring members of their own. */
   isBeta: boolean
-  /** Only the prompt is asked about: `count_tokens`. */
+  /** The request is for `count_tokens`, which has only a prompt. */
   isCount: boolean
   faults: Faults
 }
@@ -53,7 +53,7 @@ const thinkingFields = {
   budget_tokens: check.integer(1024),
   display,
 }
-/** Members that say something about the prompt. */
+/** Members that concern the prompt. */
 const promptFields: Record<string, check.Check> = {
   model: check.string(),
   messages: check.listOf(check.object),
@@ -65,7 +65,7 @@ const promptFields: Record<string, check.Check> = {
   cache_control: cacheControl,
   speed: check.oneOf('standard', 'fast'),
 }
-/** Members that say something about the answer. */
+/** Members that concern the answer. */
 const answerFields: Record<string, check.Check> = {
   max_tokens: check.integer(0),
   stop_sequences: check.listOf(check.string()),
@@ -237,7 +237,7 @@ function refuseLostThought({ messages }: MessagesRequest, body: JsonObject): voi
   throw invalidRequest(message, `messages[${at}].content[0].type`)
 }
 
-/** A final message of the assistant is the beginning of the answer, which newer models do not take. */
+/** A final message of the assistant is the beginning of the answer; newer models refuse it. */
 function refusePrefill(messages: readonly ReadMessage[], traits: ClaudeModel): void {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return

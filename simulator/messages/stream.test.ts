@@ -88,7 +88,7 @@ describe('a streamed message', () => {
     expect(at(events[1], 'content_block.input')).toEqual({ city: 'Oslo' })
   })
 
-  test('of a refusal has no blocks', async () => {
+  test('of a refused answer has no blocks', async () => {
     const events = await stream({}, 'refusal=No')
     expect(typesOf(events)).toEqual(['message_start', 'ping', 'message_delta', 'message_stop'])
     expect(events[2]).toMatchObject({
@@ -110,8 +110,8 @@ describe('a streamed message', () => {
   })
 })
 
-describe('a Messages stream goes wrong', () => {
-  test('in its usage', async () => {
+describe('a faulty Messages stream comes', () => {
+  test('with wrong usage', async () => {
     const corrected = await stream({}, 'start_input_tokens=1')
     expect(at(corrected[0], 'message.usage.input_tokens')).toBe(1)
     expect(at(corrected.at(-2), 'usage.input_tokens')).toBe(7)
@@ -145,7 +145,7 @@ describe('a Messages stream goes wrong', () => {
     expect(text).toContain('message_stop')
   })
 
-  test('with line ends, comments, pings, a second start and events that nobody knows', async () => {
+  test('with line ends, comments, pings, a second start and unknown events', async () => {
     const plain = await stream()
     const body = ask('Say hello', { stream: true })
     const crlf = await simulator.post(path, { body, fault: 'crlf,comments,split=7' })

@@ -19,7 +19,10 @@ const fields: Record<string, check.Check> = {
   allowed_callers: check.listOf(check.string()),
 }
 
-/** Anthropic's tools that the caller runs, by the beginning of their dated types, with their arguments. */
+/**
+ * The tools that Anthropic defines and the caller runs, by the beginning of their dated types, with their
+ * arguments.
+ */
 const clientTools: Record<string, JsonObject> = {
   bash_: { command: { type: 'string' } },
   text_editor_: { command: { const: 'view' }, path: { type: 'string' } },
@@ -27,7 +30,10 @@ const clientTools: Record<string, JsonObject> = {
   computer_: { action: { const: 'screenshot' } },
 }
 
-/** Reads the offered tools. Tools that the provider runs itself are taken and never called. Throws `ApiError`. */
+/**
+ * Reads the offered tools. Tools that the provider runs itself are accepted and never called. Throws
+ * `ApiError`.
+ */
 export function readTools(value: unknown, lenient: boolean): OfferedTool[] {
   if (value === undefined || value === null) return []
   check.listOf(check.object)(value, 'tools')

@@ -6,7 +6,7 @@ import { countTokens } from '../tokens.ts'
 import { marksIn } from './conversation.ts'
 import type { MessagesRequest } from './request.ts'
 
-/** What a call counts for, in tokens. */
+/** The token counts of a call. */
 export interface MessagesUsage extends CacheUse {
   /** Input that is neither read from the cache nor written to it. */
   uncached: number

@@ -13,7 +13,7 @@ const uploadBytesMax = 64_000_000
 
 const cohereModels = ['rerank-v3.5', 'rerank-v4.0-pro', 'rerank-v4.0-fast']
 
-/** Cohere's second version: texts alone, and search units in `meta`. */
+/** Version 2 of Cohere's API: documents are texts only, and search units are in `meta`. */
 const cohereDialect: RerankDialect = {
   fields: {
     model: check.string(),
@@ -52,7 +52,10 @@ export function rerank({ body, faults }: Call): Reply {
   return rank(body, faults, sandboxDialect)
 }
 
-/** Jina's, which most compatible hosts follow: tokens, and documents back unless they are not wanted. */
+/**
+ * Jina's API, which most compatible hosts follow: it counts tokens, and returns documents unless the request
+ * declines them.
+ */
 const jinaDialect: RerankDialect = {
   fields: {
     model: check.string(),
@@ -118,7 +121,10 @@ const voyageDialect: RerankDialect = {
   }),
 }
 
-/** Text embeddings inference: no model is named, nothing is bounded or counted, and the answer is a bare list. */
+/**
+ * Text embeddings inference: requests name no model, there are no bounds and no counts, and the answer is a
+ * bare list.
+ */
 const teiDialect: RerankDialect = {
   fields: {
     query: check.string(),
@@ -137,7 +143,7 @@ const teiDialect: RerankDialect = {
   write: ({ ranked }) => ranked.map(({ index, score }) => ({ index, score })),
 }
 
-/** vLLM's and llama.cpp's server: Jina's shape, documents always back. */
+/** vLLM's and llama.cpp's servers: Jina's form, but documents are always returned. */
 const ownServerDialect: RerankDialect = {
   ...jinaDialect,
   fields: { ...jinaDialect.fields, top_n: check.integer(0), truncate_prompt_tokens: check.integer(-1) },
@@ -234,7 +240,7 @@ export const tei = apiOf({
   style: styleOf('error'),
 })
 
-/** A server of one's own that follows Jina, as vLLM and llama.cpp do. */
+/** A self-hosted server that follows Jina, as vLLM and llama.cpp do. */
 export const ownReranker = apiOf({
   slug: 'own-reranker',
   path: /^\/v1\/rerank$/,

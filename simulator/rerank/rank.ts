@@ -6,9 +6,9 @@ import { jsonReply, type Reply } from '../reply.ts'
 import { countTokens } from '../tokens.ts'
 import { distortUsage } from '../usage.ts'
 
-/** How one provider's reranking is asked for and answered. */
+/** The request and the answer of one provider's reranking. */
 export interface RerankDialect {
-  /** Members of the body, all that there are. */
+  /** All known members of the body. */
   fields: Readonly<Record<string, check.Check>>
   required: readonly string[]
   documents: string
@@ -18,7 +18,7 @@ export interface RerankDialect {
   /** Models by name; null for a server with one unnamed model. */
   models: readonly string[] | null
   modelMissing(model: string): ApiError
-  /** What is returned, the best first. */
+  /** The results, the best first. */
   write(ranking: Ranking): unknown
 }
 
@@ -29,7 +29,7 @@ export interface RankedDocument {
   document: unknown
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export interface Ranking {
   model: string
   ranked: readonly RankedDocument[]
@@ -93,7 +93,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/\p{L}+/gu) ?? []
 }
 
-/** In steps that survive JSON: thousandths, a little less the longer the document. */
+/** A score in steps that survive JSON: thousandths, slightly lower for a longer document. */
 function scoreOf(query: string, document: string): number {
   const asked = new Set(wordsOf(query))
   const said = new Set(wordsOf(document))

@@ -5,7 +5,7 @@ import { isSealed } from '../seals.ts'
 import { countTokens } from '../tokens.ts'
 import type { StoredResponses } from './stored.ts'
 
-/** Who an item of the conversation comes from. */
+/** The origin of an item of the conversation. */
 export type ItemSource = 'user' | 'instructions' | 'model' | 'tool'
 
 /** One item of the input, as far as the simulator reads it. */
@@ -18,11 +18,11 @@ export interface ReadItem {
   raw: JsonObject
 }
 
-/** What items are read against. */
+/** The settings for reading items. */
 export interface ItemRules {
   lenient: boolean
   stored: StoredResponses
-  /** Whose thoughts are taken back. */
+  /** The name of the sealer whose thoughts are accepted. */
   sealer: string | undefined
 }
 
@@ -71,7 +71,7 @@ interface ItemForm {
   fields: Record<string, check.Check>
   required: readonly string[]
   source: ItemSource
-  /** What an id of this kind begins with. */
+  /** The beginning of ids of this kind. */
   idPrefix?: string
 }
 
@@ -138,7 +138,10 @@ const forms: Record<string, ItemForm> = {
   },
 }
 
-/** Items of tools that the provider runs and of its own bookkeeping: they come back as they were sent, or are results. */
+/**
+ * Items that the provider itself makes (of its own tools and its bookkeeping), and results: callers send them
+ * back unchanged.
+ */
 const hostedItems = new Set(
   [
     'compaction compaction_trigger file_search_call web_search_call computer_call computer_call_output',
@@ -254,7 +257,7 @@ function refuseForeignThoughts(item: JsonObject, { stored, sealer }: ItemRules):
   )
 }
 
-/** Thoughts stand before the item that they led to. */
+/** Throws unless thoughts come before the item that they led to. */
 function refuseLooseThoughts(items: readonly ReadItem[]): void {
   for (const [at, item] of items.entries()) {
     if (item.type !== 'reasoning' || items[at + 1]?.source === 'model') continue
@@ -264,7 +267,7 @@ function refuseLooseThoughts(items: readonly ReadItem[]): void {
   }
 }
 
-/** Every call has its output somewhere after it, and every output its call before it. */
+/** Throws unless every call has its output somewhere after it, and every output its call before it. */
 function refuseLooseOutputs(items: readonly ReadItem[]): void {
   const open = new Map<string, string>()
   const called = new Set<string>()

@@ -22,7 +22,7 @@ export interface ResponsesRequest {
   includeObfuscation: boolean
   store: boolean
   effort: string
-  /** Thoughts are told in short. */
+  /** The answer has a summary of the thoughts. */
   hasSummary: boolean
   hasEncryptedThoughts: boolean
   hasLogprobs: boolean
@@ -54,7 +54,7 @@ const reasoningFields = {
   mode: check.oneOf('standard', 'pro'),
   context: check.oneOf('auto', 'current_turn', 'all_turns'),
 }
-/** The least that OpenAI lets a caller ask for. */
+/** The smallest output limit that OpenAI accepts. */
 const outputTokensMin = 16
 
 /** Every top-level member that OpenAI documents, with a check of its value. */

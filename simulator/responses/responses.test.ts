@@ -76,7 +76,7 @@ describe('a response', () => {
     expect(at(filtered.json, 'incomplete_details.reason')).toBe('content_filter')
   })
 
-  test('of a thinking model tells its thoughts in short and sends them encrypted', async () => {
+  test('of a thinking model has a summary of its thoughts and sends them encrypted', async () => {
     const { json } = await simulator.post(path, { body: respondTo('Say hello', encrypted) })
     expect(at(json, 'output.0')).toEqual({
       id: expect.stringMatching(/^rs_/),
@@ -165,14 +165,14 @@ describe('tools', () => {
     expect(at(json, 'output.0.name')).toBe(called)
   })
 
-  test('that the provider runs are taken and never called', async () => {
+  test('that the provider runs are accepted and never called', async () => {
     const { json } = await simulator.post(path, {
       body: respondTo('web_search and get_time', { tools: [{ type: 'web_search' }, time] }),
     })
     expect(at(json, 'output.0.name')).toBe('get_time')
   })
 
-  test('that have answered end the conversation, thoughts before calls and all', async () => {
+  test('whose results the conversation has are not called again, with thoughts before the calls', async () => {
     const body = respondTo([{ role: 'user', content: 'get_weather' }], { ...encrypted, tools: [weather] })
     const first = await simulator.post(path, { body })
     const output = at(first.json, 'output') as JsonObject[]
@@ -185,7 +185,7 @@ describe('tools', () => {
 })
 
 describe('a conversation', () => {
-  test('goes on from an answer that was stored, without its instructions', async () => {
+  test('continues from a stored answer, without the instructions of that answer', async () => {
     const first = await simulator.post(path, {
       body: respondTo('Call get_weather', { instructions: 'x'.repeat(400), tools: [weather] }),
     })
@@ -229,7 +229,7 @@ test('input tokens are counted without an answer', async () => {
   expect(json).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
 })
 
-test('models of any name are served where the mount says so, and think when they are told to', async () => {
+test('models of any name are served when the mount’s setting says so, and think when the request asks for it', async () => {
   await simulator.admin('settings', { mount: 'any', any_model: true })
   const { json } = await simulator.post(path, {
     body: respondTo('hi', { ...encrypted, model: 'own/model', temperature: 1 }),

@@ -90,7 +90,7 @@ describe('a streamed response', () => {
     expect(typesOf(events)).toContain('custom_tool_call_input.done')
   })
 
-  test('tells refusals, citations and probabilities', async () => {
+  test('has refusals, citations and probabilities', async () => {
     const refused = await stream({}, 'refusal=Not%20this')
     expect(typesOf(refused).slice(3, 6)).toEqual(['content_part.added', 'refusal.delta', 'refusal.done'])
     expect(join(refused, 'response.refusal.delta')).toBe('Not this')
@@ -100,7 +100,7 @@ describe('a streamed response', () => {
     expect(at(delta, 'logprobs.0.token')).toBe('Hell')
   })
 
-  test('tells thoughts in the open where a fault says so', async () => {
+  test('has thoughts in plain text when a fault says so', async () => {
     const events = await stream({}, 'reasoning_text')
     expect(typesOf(events).slice(2, 6)).toEqual([
       'output_item.added',
@@ -122,14 +122,14 @@ describe('a streamed response', () => {
     })
   })
 
-  test('is padded unless the caller wants it plain', async () => {
+  test('is padded unless the caller switches padding off', async () => {
     const options = { stream_options: { include_obfuscation: false } }
     expect((await stream()).some((event) => 'obfuscation' in event)).toBe(true)
     expect((await stream(options)).some((event) => 'obfuscation' in event)).toBe(false)
   })
 })
 
-describe('a Responses stream goes wrong', () => {
+describe('a faulty Responses stream comes', () => {
   test('with an error, nested as recorded, and the failed response', async () => {
     const events = await stream({}, 'error_chunk=2;code=rate_limit_exceeded;message=Slow%20down')
     expect(typesOf(events)).toEqual(['created', 'in_progress', 'error', 'failed'])
@@ -157,7 +157,7 @@ describe('a Responses stream goes wrong', () => {
     expect(at((await stream({}, 'usage=zero')).at(-1), 'response.usage.total_tokens')).toBe(0)
   })
 
-  test('with an event that nobody knows, and signs of life', async () => {
+  test('with an unknown event, and keep-alive comments', async () => {
     const events = await stream({}, 'unknown_event,pings=2')
     expect(typesOf(events).slice(0, 4)).toEqual(['created', 'in_progress', 'keepalive', 'model_mood.delta'])
     expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, index) => index))

@@ -17,7 +17,7 @@ export interface ResponsesResult {
   key: string
 }
 
-/** An event before it has its number. */
+/** An event before its sequence number is set. */
 type Event = [type: string, data: JsonObject]
 
 /** The frames of a streamed answer: the items one after another, each announced, grown and closed, numbered from 0. */
@@ -44,7 +44,7 @@ function* events({
   for (const [at, item] of items.entries()) {
     for (const [type, data] of itemEvents(item, at)) {
       const isPadded = includeObfuscation && typeof data['delta'] === 'string'
-      // Real deltas are padded so that their length does not give the token away.
+      // OpenAI pads deltas, so that their length does not reveal the token to an eavesdropper.
       const pad = isPadded ? { obfuscation: padding.slice(0, 2 + (written++ % 9)) } : {}
       yield [type, { ...data, ...pad }]
     }

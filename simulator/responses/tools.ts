@@ -49,7 +49,7 @@ const hostedTools = [
   'namespace',
 ]
 
-/** Reads the offered tools. Hosted ones are taken and never called. Throws `ApiError`. */
+/** Reads the offered tools. Hosted tools are accepted and never called. Throws `ApiError`. */
 export function readTools(value: unknown, lenient: boolean): OfferedTool[] {
   if (!Array.isArray(value)) return []
   const read = value.map((tool: JsonObject, at) => readTool(tool, `tools[${at}]`, lenient))
@@ -76,7 +76,7 @@ function readTool(tool: JsonObject, param: string, lenient: boolean): OfferedToo
   return { name, parameters, isCustom: kind === 'custom' }
 }
 
-/** Why a schema cannot be promised word for word; null when it can. */
+/** The reason why the model cannot be held to a schema exactly; null when it can. */
 export function strictFault(schema: unknown, depth: number): string | null {
   if (!isObject(schema) || depth > schemaDepthMax) return null
   const properties = isObject(schema['properties']) ? schema['properties'] : {}

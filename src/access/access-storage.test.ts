@@ -16,11 +16,11 @@ import { organizationRates } from './rate-rules.ts'
 import { createRateRepository } from './rate-repository.ts'
 
 const clock = systemClock
-/** What an operator does by hand: the row goes, and its keys stay. */
+/** An operator deletes the organization's row by hand; its keys stay. */
 async function removeRow(url: string, organizationId: string): Promise<void> {
   const sql = new SQL(url)
   const isPostgres = url.startsWith('postgres')
-  // SQLite's own command checks no references unless told to.
+  // The sqlite3 command does not check references by default.
   if (isPostgres) {
     await sql`alter table api_keys drop constraint api_keys_organization_id_fkey`
     await sql`alter table workspaces drop constraint workspaces_organization_id_fkey`
@@ -62,7 +62,7 @@ eachDatabase((_, open, { openFresh }) => {
       })
     })
 
-    test('makes a default workspace, in which every key is that names no other', async () => {
+    test('makes a default workspace; a key that names no workspace belongs to it', async () => {
       const parts = await fresh()
       const { organizationId, key } = await bootstrap(nothing, parts)
       const service = createKeys({ repository: parts.keys, clock, onChange: () => undefined })
@@ -90,7 +90,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect(await authenticate(parts, 'an-inference-key-of-mine')).toMatchObject({ accountMode: 'prepaid' })
     })
 
-    test('a later one adds keys that are named anew, and refuses one that is of another kind', async () => {
+    test('a later start adds newly configured keys, and refuses a configured key of another kind', async () => {
       const parts = await fresh()
       const { organizationId } = await bootstrap(nothing, parts)
       await bootstrap({ ...nothing, key: 'a-key-named-later-on' }, parts)
@@ -110,7 +110,7 @@ eachDatabase((_, open, { openFresh }) => {
   })
 
   describe('keys', () => {
-    test('are created, listed, changed and deleted, and every change is told', async () => {
+    test('are created, listed, changed and deleted, and listeners hear of every change', async () => {
       const parts = await fresh()
       const { organizationId } = await bootstrap(nothing, parts)
       const changed: string[] = []
@@ -154,7 +154,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect(changed).toEqual([key.keyHash, key.keyHash, key.keyHash])
     })
 
-    test('have a limit that begins anew when it is set or gets another reset, not when its amount changes', async () => {
+    test('have a limit whose window begins anew when it is set or its reset changes, not when its amount changes', async () => {
       const parts = await fresh()
       const { organizationId } = await bootstrap(nothing, parts)
       const keys = createKeys({ repository: parts.keys, clock, onChange: () => {} })
@@ -179,7 +179,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect(await isAnew({ name: 'mine' })).toBe(false)
     })
 
-    test('of another organization are as unknown as none', async () => {
+    test('of another organization are answered like unknown keys', async () => {
       const parts = await fresh()
       const { key } = await bootstrap(nothing, parts)
       const { keyHash } = await authenticate(parts, key ?? '')
@@ -202,7 +202,7 @@ eachDatabase((_, open, { openFresh }) => {
   })
 
   describe('settings', () => {
-    test('change, are told, and are gone with their organization', async () => {
+    test('change, reach listeners, and end with their organization', async () => {
       const parts = await fresh()
       const { organizationId, managementKey } = await bootstrap(nothing, parts)
       const changed: string[] = []
@@ -217,12 +217,12 @@ eachDatabase((_, open, { openFresh }) => {
       expect(await organizations.load(organizationId)).toBeNull()
       const late = organizations.updateSettings(organizationId, { isFilteredModelCatalogEnabled: false })
       await expect(late).rejects.toMatchObject({ status: 404 })
-      // The management key still comes in, so that its owner hears 404 and not 401.
+      // The management key is still accepted, so that its owner gets 404 and not 401.
       expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
     })
   })
 
-  test('a key whose organization was removed from the database is refused if it calls, and told so if it manages', async () => {
+  test('after its organization was removed from the database, an inference key is refused and a management key gets 404', async () => {
     const { database, url } = await openFresh()
     const parts = {
       database,
@@ -240,7 +240,7 @@ eachDatabase((_, open, { openFresh }) => {
   })
 
   describe('rules', () => {
-    test('of an organization are seen by a gateway that runs within two seconds', async () => {
+    test('of an organization reach a running gateway within two seconds', async () => {
       const parts = await fresh()
       const { organizationId, key } = await bootstrap(nothing, parts)
       let nowMs = 0
@@ -261,7 +261,7 @@ eachDatabase((_, open, { openFresh }) => {
       })
     })
 
-    test('that several change at once are all kept', async () => {
+    test('that several callers change at once are all kept', async () => {
       const parts = await fresh()
       const { organizationId, key } = await bootstrap(nothing, parts)
       const { keyHash } = await authenticate(parts, key ?? '')
@@ -296,7 +296,7 @@ eachDatabase((_, open, { openFresh }) => {
       })
     })
 
-    test('of an organization that is gone or was never there are not changed', async () => {
+    test('of a deleted or unknown organization cannot be changed', async () => {
       const parts = await fresh()
       const { organizationId } = await bootstrap(nothing, parts)
       await parts.organizations.markDeleted(organizationId)
@@ -306,7 +306,7 @@ eachDatabase((_, open, { openFresh }) => {
   })
 
   describe('rates in the database', () => {
-    test('exactly as many as allowed get through at once, however many ask from several processes', async () => {
+    test('admit exactly the allowed number of calls at once, however many calls several processes make', async () => {
       const repositories = [createRateRepository(await open()), createRateRepository(await open())]
       const asked = Array.from({ length: 40 }, (_unused, index) =>
         repositories[index % 2]?.take('key:a:requests', 12),
@@ -320,7 +320,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect(Math.min(...waits)).toBeGreaterThan(0)
     })
 
-    test('what is given back may be taken again, once, and never more than was taken', async () => {
+    test('a place that is given back can be taken again, once, and no more places than were taken', async () => {
       const repository = createRateRepository(await open())
       const take = async () => (await repository.take('key:returning:batches', 2)).isAllowed
       expect([await take(), await take(), await take()]).toEqual([true, true, false])
@@ -330,7 +330,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect([await take(), await take(), await take(), await take()].filter(Boolean)).toHaveLength(2)
     })
 
-    test('is looked at as it is taken, and stays as it is', async () => {
+    test('a look at a limit gives the same answer as taking a place, and takes none', async () => {
       const rates = createRateRepository(await open())
       expect(await rates.look('key:e:requests', 2)).toEqual({ isAllowed: true, waitMs: 0 })
       for (let count = 0; count < 5; count += 1) await rates.look('key:e:requests', 2)
@@ -340,7 +340,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect([isAllowed, waitMs > 0 && waitMs <= 30_000]).toEqual([false, true])
     })
 
-    test('a clock that is set back shuts nobody out, and frees nobody from a limit', async () => {
+    test('when the clock is set back, no caller is shut out and no caller escapes a limit', async () => {
       const { database, url } = await openFresh({ nowExpression: 'cast(7200000 as bigint)' })
       const back = await openDatabase({
         url,
@@ -357,14 +357,14 @@ eachDatabase((_, open, { openFresh }) => {
       ])
       expect([await allowed(after), await allowed(after), await allowed(after)]).toEqual([true, true, false])
       expect((await after.take('key:d:requests', 2)).waitMs).toBe(30_000)
-      // Neither does what a process that is gone reported by the clock as it was take a share for ever.
+      // A report that a dead process made by the earlier clock does not take a share for ever either.
       await before.exchangeUses([{ limitId: 'key:d:requests', count: 30 }], 3_000)
       const seen = await after.exchangeUses([{ limitId: 'key:d:requests', count: 1 }], 3_000)
       expect(seen.get('key:d:requests')).toEqual(new Map([[back.ownerId, 1]]))
       await back.close()
     })
 
-    test('one more gets through when its time has come', async () => {
+    test('admit one more call when the interval has passed', async () => {
       const { database } = await openFresh({
         nowExpression: '(select coalesce(max(created_at_ms), 1) from organizations)',
       })
@@ -391,7 +391,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect([await allowed(), await allowed(), await allowed()]).toEqual([true, true, false])
     })
 
-    test('processes learn of each other by what they report, and old reports go', async () => {
+    test('processes learn of each other from reports, and old reports are deleted', async () => {
       const one = await open()
       const two = await open()
       await createRateRepository(one).exchangeUses([{ limitId: 'key:c:requests', count: 30 }], 3_000)

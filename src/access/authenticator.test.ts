@@ -51,10 +51,10 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
       loadById: (keyId) => find(keyId === key.keyId),
     },
   })
-  // In an async function what is thrown at once and what is rejected look the same.
+  // In an async function, an error that is thrown at once becomes a rejection like any other.
   const ask = async (authorization: string | null = `Bearer ${secret}`, address = '10.0.0.1') =>
     authenticator.authenticate(new Headers(authorization === null ? {} : { authorization }), () => address)
-  /** Lets time pass, with everything that is due on the way. */
+  /** Advances the clock and runs everything that is due by then. */
   const advance = async (passedMs: number) => {
     const endMs = clock.ms + passedMs
     for (;;) {
@@ -74,14 +74,14 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe('who may come in', () => {
-  test('a known bearer key, whatever the case of the scheme', async () => {
+describe('accepted keys', () => {
+  test('are known bearer keys, whatever the case of the scheme', async () => {
     const { ask, key } = setUp()
     expect(await ask()).toMatchObject({ organizationId: 'org_1', keyId: key.keyId, keyKind: 'inference' })
     expect(await ask(`bearer ${secret}`)).toMatchObject({ keyId: key.keyId })
   })
 
-  test('without a header the text is the one of the contract, with a useless one it is another', async () => {
+  test('a missing header is refused with the contract’s text, an unusable header with another text', async () => {
     const { ask } = setUp()
     await expect(ask(null)).rejects.toMatchObject({
       type: 'authentication',
@@ -101,7 +101,7 @@ describe('who may come in', () => {
     }
   })
 
-  test('no disabled key, no expired key, and no inference key of an organization that is gone', async () => {
+  test('are not disabled, not expired, and not inference keys of a deleted organization', async () => {
     await expect(setUp({ disabled: true }).ask()).rejects.toMatchObject({ status: 401 })
     await expect(setUp({}, { isDeleted: true }).ask()).rejects.toMatchObject({ status: 401 })
     expect(await setUp({ kind: 'management' }, { isDeleted: true }).ask()).toMatchObject({
@@ -122,7 +122,7 @@ describe('who may come in', () => {
     expect(() => authenticator.authenticate(headers, () => '')).toThrow('Missing Authentication header')
   })
 
-  test('work that goes on without its caller is known by its key, as long as the key may be used', async () => {
+  test('work that goes on without its caller has the principal of its key, as long as the key is valid', async () => {
     const { authenticator, key, state } = setUp()
     expect(await authenticator.principalOf(key.keyId)).toMatchObject({ keyId: key.keyId })
     state.isGone = true
@@ -133,7 +133,7 @@ describe('who may come in', () => {
 })
 
 describe('the cache', () => {
-  test('answers at once, is read again in the background, and nobody waits for a busy key', async () => {
+  test('answers at once and is refreshed in the background, so that no caller waits for a busy key', async () => {
     const { authenticator, ask, clock, state } = setUp()
     await ask()
     const headers = new Headers({ authorization: `Bearer ${secret}` })
@@ -146,7 +146,7 @@ describe('the cache', () => {
     expect(state.loads).toBe(11)
   })
 
-  test('a key taken away works for two seconds at most', async () => {
+  test('a deleted key works for two seconds at most', async () => {
     const { ask, clock, state } = setUp()
     await ask()
     state.isGone = true
@@ -154,13 +154,13 @@ describe('the cache', () => {
     await expect(ask()).rejects.toMatchObject({ status: 401 })
   })
 
-  test('many who come at once with a new key cost one reading', async () => {
+  test('many calls at once with a new key cost one database read', async () => {
     const { ask, state } = setUp()
     await Promise.all(Array.from({ length: 50 }, () => ask()))
     expect(state.loads).toBe(1)
   })
 
-  test('a change is seen at once, also past a reading that began before it', async () => {
+  test('a change counts at once, even if a read that began before it ends later', async () => {
     const { ask, authenticator, key, state } = setUp()
     await ask()
     authenticator.forgetKey(key.keyHash)
@@ -177,7 +177,7 @@ describe('the cache', () => {
     await expect(ask()).rejects.toMatchObject({ status: 401 })
   })
 
-  test('storage out of order is never a 401: known keys go on for a while, new ones hear 503', async () => {
+  test('a failure of storage is never a 401: known keys work for a while, new keys get 503', async () => {
     const { ask, clock, state } = setUp()
     await ask()
     state.fails = true
@@ -193,7 +193,7 @@ describe('the cache', () => {
 })
 
 describe('guessing keys', () => {
-  /** Sends as many bad keys at once as `count`; the answers so far, as they come. */
+  /** Sends `count` bad keys at once; returns a list that fills with the answers as they arrive. */
   function guess(ask: ReturnType<typeof setUp>['ask'], count: number, name = 'guess') {
     const answers: unknown[] = []
     for (let i = 0; i < count; i++) {
@@ -202,13 +202,13 @@ describe('guessing keys', () => {
     return answers
   }
 
-  test('in any minute one address learns of 30 keys at the most that they are none', async () => {
+  test('in any minute one address gets a 401 for at most 30 keys', async () => {
     const { ask, advance } = setUp()
     const answers = guess(ask, 500)
     await advance(59_999)
     const told = answers.filter((type) => type === 'authentication').length
     expect(told).toBeLessThanOrEqual(30)
-    // 15 at once, and seven in the half minute after which the others are refused.
+    // 15 get a 401 at once and 7 more within half a minute; then the others are refused with 429.
     expect(told).toBeGreaterThanOrEqual(22)
     expect(answers.filter((type) => type === 'rate_limit_exceeded').length).toBeGreaterThan(400)
     const elsewhere = ask('Bearer guess', '10.0.0.2')
@@ -239,7 +239,7 @@ describe('guessing keys', () => {
     )
   })
 
-  test('a good key that was never seen is served soon, whatever the bad ones beside it', async () => {
+  test('a good key that is new to the process is served soon, however many bad keys come beside it', async () => {
     const { ask, advance, key } = setUp()
     guess(ask, 200)
     await settled()
@@ -269,7 +269,7 @@ describe('guessing keys', () => {
       await flood(sentMs + 60_000)
       expect(await served).toMatchObject({ keyId: key.keyId })
       expect(servedAfterMs).toBeLessThanOrEqual(100)
-      // Who guesses learns as much as before: 30 of the keys in the first minute, 15 in every later one.
+      // An attacker still learns about 30 keys in the first minute and 15 in every later one, and no more.
       const told = answers.filter(({ type }) => type === 'authentication').map(({ atMs }) => atMs)
       expect(told.filter((atMs) => atMs < 60_000).length).toBeLessThanOrEqual(30)
       expect(told.filter((atMs) => atMs >= 60_000).length).toBeLessThanOrEqual(16)
@@ -277,14 +277,14 @@ describe('guessing keys', () => {
     })
   }
 
-  test('a key whose refusal still waits is refused no sooner to a caller who sends it again', async () => {
+  test('sending a key again while its refusal waits does not make the refusal earlier', async () => {
     const { ask, advance, authenticator } = setUp()
     guess(ask, unknownKeyRefusalsMax)
     await advance(0)
     let isTold = false
     ask('Bearer late-guess').catch(() => (isTold = true))
     await advance(100)
-    // This process knows by now that the key is none.
+    // By now this process knows that the key is invalid.
     const headers = new Headers({ authorization: 'Bearer late-guess' })
     const again = authenticator.authenticate(headers, () => '10.0.0.1')
     expect(again).toBeInstanceOf(Promise)
@@ -296,7 +296,7 @@ describe('guessing keys', () => {
     await expect(again).rejects.toMatchObject({ status: 401 })
   })
 
-  test('as many good keys as there are come in at once, also beside bad ones', async () => {
+  test('any number of good keys is accepted at once, even beside bad ones', async () => {
     const { ask, advance, authenticator, key, state } = setUp()
     guess(ask, unknownKeyRefusalsMax + 1)
     await advance(0)
@@ -311,7 +311,7 @@ describe('guessing keys', () => {
     for (const served of asked) expect(await served).toMatchObject({ keyId: key.keyId })
   })
 
-  test('one client with one wrong key holds up nobody', async () => {
+  test('one client with one wrong key delays no other client', async () => {
     const { ask, advance, key, state } = setUp()
     for (let second = 0; second < 300; second++) {
       ask('Bearer the-one-wrong-key').catch(() => null)
@@ -321,7 +321,7 @@ describe('guessing keys', () => {
     expect(await ask()).toMatchObject({ keyId: key.keyId })
   })
 
-  test('good keys cost nothing: as many as there are come in at once', async () => {
+  test('good keys use up no turns: any number of them is accepted at once', async () => {
     const { ask, advance, clock, authenticator, key } = setUp()
     for (let i = 0; i < unknownKeyLookupsMax * 3; i++) {
       authenticator.forgetKey(key.keyHash)
@@ -337,7 +337,7 @@ describe('guessing keys', () => {
     await expect(next).rejects.toMatchObject({ status: 401 })
   })
 
-  test('whose key was good before waits for nobody', async () => {
+  test('a caller whose key was good before does not wait', async () => {
     const { ask, clock } = setUp()
     await ask()
     guess(ask, 200)
@@ -351,14 +351,14 @@ describe('guessing keys', () => {
     expect(state.loads).toBe(1)
   })
 
-  test('a lookup that storage could not make costs no turn', async () => {
+  test('a lookup that fails in storage uses up no turn', async () => {
     const { ask, state } = setUp()
     state.fails = true
     for (let i = 0; i < unknownKeyLookupsMax * 2; i++)
       await expect(ask(`Bearer guess-${i}`)).rejects.toMatchObject({ type: 'storage_unavailable' })
   })
 
-  test('whose key is disabled or has expired is told no more than others, and is known to the log', async () => {
+  test('a disabled or expired key gets the same answer as an unknown one, and the log names it', async () => {
     for (const made of [setUp({ disabled: true }), setUp({ expiresAtMs: 0 })]) {
       const refusal = await made.ask().catch((error: unknown) => error)
       expect(refusal).toMatchObject({
@@ -374,12 +374,12 @@ describe('guessing keys', () => {
   })
 })
 
-test('a key may come in a header of its own, which leaves Authorization to a login at the provider', async () => {
+test('a key may come in its own header, so that Authorization can have a login for the provider', async () => {
   const { authenticator } = setUp()
   const headers = new Headers({ authorization: 'Bearer sk-ant-oat-1', 'x-headrace-key': secret })
   expect(await authenticator.authenticate(headers, () => '10.0.0.1')).toMatchObject({ keyKind: 'inference' })
   expect(callerLoginOf(headers)).toBe('sk-ant-oat-1')
-  // Without x-headrace-key the bearer token is the gateway's key; a login is a bearer token and nothing else.
+  // Without x-headrace-key the bearer token is the gateway's key; only a bearer token counts as a login.
   expect(callerLoginOf(new Headers({ authorization: `Bearer ${secret}` }))).toBeNull()
   expect(callerLoginOf(new Headers({ authorization: 'Basic abc', 'x-headrace-key': secret }))).toBeNull()
   // Clients that are given the key for both headers send it in both; providers must not see it.

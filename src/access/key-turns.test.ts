@@ -4,7 +4,7 @@ import { createTurns } from './key-turns.ts'
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 }
 
-/** Uses up the turns of addresses, and says which others have to wait. */
+/** Uses up the turns of some addresses, and returns which other addresses have to wait. */
 function setUp(addressOf: (count: number) => string) {
   const turns = createTurns({
     turnsMax: unknownKeyRefusalsMax,
@@ -17,7 +17,7 @@ function setUp(addressOf: (count: number) => string) {
   return (address: string) => enter(address).ready !== null
 }
 
-test('whoever changes addresses within a network of IPv6 is slowed like one address', () => {
+test('all addresses of one IPv6 network are slowed like one address', () => {
   const waits = setUp((count) => `2001:db8:0:7::${count.toString(16)}`)
   expect(['2001:db8:0:7::ffff', '2001:db8::7:1:2:3:4', '2001:0db8:0000:0007:0:0:0:9'].map(waits)).toEqual([
     true,

@@ -4,7 +4,7 @@ import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts
 import { parseColumn } from './stored-json.ts'
 import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
 
-test('both allow-lists count, prohibitions add up, and flags hold when either sets them', () => {
+test('both allow-lists count, prohibitions add up, and a flag holds when either policy sets it', () => {
   const organization = {
     ...openPolicy,
     allowedModels: ['a/x', 'a/y'],
@@ -23,7 +23,7 @@ test('both allow-lists count, prohibitions add up, and flags hold when either se
   })
 })
 
-test('of models one list alone counts, and two are both kept, because a name may stand for a model', () => {
+test('a single allow-list of models counts alone; two are both kept, because a name may stand for a model', () => {
   const left = { ...openPolicy, allowedModels: ['a/x'] }
   for (const alone of [mergePolicies(left, openPolicy), mergePolicies(openPolicy, left)]) {
     expect(alone.allowedModels).toEqual(['a/x'])
@@ -35,7 +35,7 @@ test('of models one list alone counts, and two are both kept, because a name may
   })
 })
 
-test('of providers one list alone counts, and two are both kept, because providers have several names', () => {
+test('a single allow-list of providers counts alone; two are both kept, because providers have several names', () => {
   const left = { ...openPolicy, allowedProviders: ['openai'] }
   const right = { ...openPolicy, allowedProviders: ['OpenAI'] }
   for (const alone of [mergePolicies(left, openPolicy), mergePolicies(openPolicy, left)]) {
@@ -72,7 +72,7 @@ test('a policy that cannot be understood is refused by name, never read as no ru
   )
 })
 
-test('rates keep what is not said, take null as unlimited, and refuse the rest', () => {
+test('an update of rates keeps unnamed members, takes null as unlimited, and refuses other values', () => {
   expect(parseOrganizationRates({})).toEqual({
     requestsPerMinute: null,
     batchesPerMinute: 60,
@@ -92,7 +92,7 @@ test('rates keep what is not said, take null as unlimited, and refuse the rest',
   }
 })
 
-test('secrets are unlike each other, and nothing shown of one gives it away', () => {
+test('secrets differ from each other, and the shown part of a secret does not reveal it', () => {
   const secret = newSecret()
   expect(secret).toMatch(/^sk-hr-v1-[0-9a-z]{64}$/)
   expect(newSecret()).not.toBe(secret)

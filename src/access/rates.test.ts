@@ -50,7 +50,7 @@ function setUp() {
 }
 
 describe('the gate', () => {
-  test('asks nothing and nobody when there is no limit', () => {
+  test('makes no query when there is no limit', () => {
     const { gate, taken } = setUp()
     expect(gate.admitRequest(principalWith({ batchesPerMinute: 1, tokensPerMinute: null }))).toBeUndefined()
     expect(gate.admitBatch(principalWith({ requestsPerMinute: 1 }))).toBeUndefined()
@@ -64,7 +64,7 @@ describe('the gate', () => {
     expect(taken).toEqual(['key:key_1:requests', 'organization:org_1:requests', 'organization:org_1:batches'])
   })
 
-  test('a refusal says which limit and when, and is not asked again before', async () => {
+  test('a refusal names the limit and the time, and the database is not asked again before that time', async () => {
     const { gate, taken, answer, clock } = setUp()
     Object.assign(answer, { isAllowed: false, waitMs: 2_500 })
     const principal = principalWith({}, { requestsPerMinute: 3 })
@@ -84,7 +84,7 @@ describe('the gate', () => {
     expect(taken).toHaveLength(2)
   })
 
-  test('what a key’s own limit refuses takes nothing from the organization’s', async () => {
+  test('a call that the key’s limit refuses takes nothing from the organization’s limit', async () => {
     const { gate, taken, answer } = setUp()
     Object.assign(answer, { isAllowed: false, waitMs: 60_000 })
     const principal = principalWith({ requestsPerMinute: 5 }, { requestsPerMinute: 1 })
@@ -101,7 +101,7 @@ describe('the gate', () => {
     expect(taken).toHaveLength(2)
   })
 
-  test('a batch that was not made gives its place back, of every limit that it took', async () => {
+  test('a batch that was not created gives back its place in every limit', async () => {
     const { gate, given, taken, answer, clock } = setUp()
     const principal = principalWith(
       { batchesPerMinute: 5, tokensPerMinute: null },
@@ -112,7 +112,7 @@ describe('the gate', () => {
     await gate.admitBatch(principal)?.catch(() => null)
     await gate.giveBackBatch(principal)
     expect(given).toEqual(['key:key_1:batches', 'organization:org_1:batches'])
-    // The refusal that was remembered is of no use any more.
+    // The remembered refusal no longer counts.
     Object.assign(answer, { isAllowed: true, waitMs: 0 })
     await gate.admitBatch(principal)
     expect(taken).toHaveLength(5)
@@ -163,7 +163,7 @@ describe('shares', () => {
     return granted
   }
 
-  test('follow need, and their sum stays the limit', async () => {
+  test('follow recent use, and their sum stays the limit', async () => {
     const { repositoryOf } = board()
     const one = createSharedRates({ repository: repositoryOf('one'), ownerId: 'one', clock })
     const two = createSharedRates({ repository: repositoryOf('two'), ownerId: 'two', clock })
@@ -175,7 +175,8 @@ describe('shares', () => {
       await Promise.all([one.divide(), two.divide()])
       clock.ms += 1_000
     }
-    // What was saved up has run off: from here on both together get ten a second, most of them the one in need.
+    // The saved-up calls are used up: from here on both processes together get ten a second, the busier one
+    // most of them.
     const granted = { one: 0, two: 0 }
     for (let second = 0; second < 60; second++) {
       granted.one += await grantAll(one, 90)
@@ -190,7 +191,7 @@ describe('shares', () => {
     two.stop()
   })
 
-  test('a database that cannot answer leaves the shares as they are', async () => {
+  test('stay as they are while the database cannot answer', async () => {
     const failures: unknown[] = []
     const repository = {
       exchangeUses: async () => {
@@ -211,7 +212,7 @@ describe('shares', () => {
     rates.stop()
   })
 
-  test('a database that is away for an hour breaks nothing, also when nobody is told', async () => {
+  test('survive a database that is away for an hour, even without a listener for failures', async () => {
     const gone = () => Promise.reject(new Error('gone'))
     const rates = createSharedRates({
       repository: { exchangeUses: gone, removeOld: gone },

@@ -73,7 +73,7 @@ test('headerless samples are mono, as the contract has them', async () => {
   expect(await channelsOf('a.pcm', new Uint8Array(3_200))).toBe(1)
 })
 
-test('what tells no channels, or more than any recording has, is not believed', async () => {
+test('a header with no channels, or with more than any recording has, is not believed', async () => {
   const wav = Buffer.concat([wavHeader(4, 16_000), new Uint8Array(4)])
   expect(await channelsOf('a.wav', wav)).toBe(1)
   wav.writeUInt16LE(65_535, 22)

@@ -37,7 +37,7 @@ function measure(format: string, bytes: Buffer): Promise<number | null> {
   return measureDuration({ format, stored: storedInMemory(facts, whole) })
 }
 
-/** Within two frames of any codec, and what encoders add before the first sample. */
+/** The tolerance: two frames of any codec, and the delay that encoders add before the first sample. */
 async function expectSeconds(format: string, bytes: Buffer, seconds: number): Promise<void> {
   const found = await measure(format, bytes)
   const isNear = found !== null && Math.abs(found - seconds * 1000) < 200
@@ -48,7 +48,7 @@ async function expectSeconds(format: string, bytes: Buffer, seconds: number): Pr
   })
 }
 
-/** Bytes that no format means anything with, the same in every run. */
+/** Random bytes that belong to no format, the same in every run. */
 function garbage(length: number): Buffer {
   let state = 12_345
   return Buffer.from(
@@ -103,7 +103,7 @@ describe.skipIf(!hasFfmpeg)('the duration', () => {
     for (const [bytes, seconds] of files) await expectSeconds('mp3', bytes, seconds)
   }, 60_000)
 
-  test('of MP3 frames that all stand alone is theirs: decoders play them', async () => {
+  test('of MP3 frames that are all isolated is the sum of the frames, because decoders play them', async () => {
     const mp3 = await sound('alone.mp3', ['-b:a', '64k', '-write_xing', '0', '-id3v2_version', '0'])
     const pieces: Buffer[] = []
     for (let at = 0; at + 4 < mp3.length;) {
@@ -114,7 +114,7 @@ describe.skipIf(!hasFfmpeg)('the duration', () => {
     await expectSeconds('mp3', Buffer.concat(pieces), 30)
   }, 60_000)
 
-  test('of a file that was cut off is that of what is there', async () => {
+  test('of a file that was cut off is that of the remaining part', async () => {
     const kinds: [string, string[]][] = [
       ['cut.mp3', ['-b:a', '64k']],
       ['cut.aac', ['-c:a', 'aac', '-b:a', '64k']],
@@ -186,7 +186,7 @@ describe.skipIf(!hasFfmpeg)('the duration', () => {
     await expectSeconds('webm', await sound('video.webm', webm), 30)
   }, 60_000)
 
-  test('of bytes that look like pieces of a stream takes a bounded time, and keeps nobody waiting', async () => {
+  test('of bytes that look like pieces of a stream takes a bounded time, and does not block other work', async () => {
     const frames = Buffer.alloc(40_000_000, Buffer.from([0xff, 0xfb, 0x90, 0x64]))
     const elements = Buffer.alloc(40_000_000, Buffer.from([0xec, 0x80]))
     elements.set([0x1a, 0x45, 0xdf, 0xa3, 0x80, 0x80])

@@ -86,7 +86,7 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
     20_000,
   )
 
-  test('is found in sound whose samples hardly become fewer', async () => {
+  test('is found in sound that hardly compresses', async () => {
     const target = join(folder, 'noise.ogg')
     const noise = [
       '-f',
@@ -117,7 +117,7 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
     )
     await stored.dispose()
     expect(found).toBeGreaterThan(40 * 60_000)
-    // 10 ms is the aim. Read in one go it would be the whole time.
+    // The aim is 10 ms. Reading the whole file in one step would block for the whole time.
     expect(longestMs).toBeLessThan(250)
   }, 30_000)
 })
@@ -172,7 +172,7 @@ describe('a spool', () => {
     const read = new Uint8Array(Buffer.concat(pieces))
     expect(read.length).toBe(1_200_000)
     expect(read.subarray(1_140_000)).toEqual(bytes)
-    // A second attempt reads the same bytes, and a reader that leaves early closes its file.
+    // A second attempt reads the same bytes, and a reader that stops early closes its file.
     const reader = large.open().getReader()
     expect((await reader.read()).value?.subarray(0, 5)).toEqual(bytes.subarray(0, 5))
     await reader.cancel()
@@ -190,7 +190,7 @@ describe('a spool', () => {
     expect(await ownFiles()).toBe(0)
   })
 
-  test('makes a folder that is gone again', async () => {
+  test('makes its folder when there is none', async () => {
     const spool = createSpool({ folder: join(folder, 'gone'), bytesMax: 1e9 })
     await spool.write(new Uint8Array(2_000_000))
     const stored = await spool.finish()
@@ -198,7 +198,7 @@ describe('a spool', () => {
     await stored.dispose()
   })
 
-  test('answers a folder that cannot be made as a storage failure', async () => {
+  test('reports a folder that it cannot make as a storage failure', async () => {
     await writeFile(join(folder, 'file'), '')
     const spool = createSpool({ folder: join(folder, 'file', 'gone'), bytesMax: 1e9 })
     await expect(spool.write(new Uint8Array(2_000_000))).rejects.toMatchObject({
@@ -221,7 +221,7 @@ test('a WAV file is as long as its samples, whatever byte rate it states', async
   }
 })
 
-test('bytes that only look like frames cost a bounded time, and others their turn in between', async () => {
+test('bytes that only look like frames cost a bounded time, and other work runs in between', async () => {
   const blob = new BoundedBlob(new Blob([new Uint8Array(durationReadBytes)]), durationReadBytes, 1)
   let turns = 0
   const others = setInterval(() => (turns += 1), 1)
@@ -260,19 +260,19 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('a length that a header states and the
     return found
   }
 
-  test('of MP3 frames and of Opus packets gives way to what they add up to', async () => {
+  test('of MP3 frames and of Opus packets is replaced by the sum of their durations', async () => {
     const mp3 = await speech('forged.mp3', ['-q:a', '7'])
     const opus = await speech('forged.ogg', ['-c:a', 'libopus', '-b:a', '6k'])
     const isRight = (found: number | null) => found !== null && found > 4_800 && found < 5_300
     expect(isRight(await measured('mp3', forge(mp3, 'Xing', 8, [0, 0, 0, 3])))).toBe(true)
     expect(isRight(await measured('ogg', forgePages(opus)))).toBe(true)
-    // A picture of four megabytes before the sound is none.
+    // A picture of four megabytes before the sound is not counted as sound.
     const tag = Buffer.alloc(10 + 4_194_304)
     tag.set([0x49, 0x44, 0x33, 4, 0, 0, 2, 0, 0, 0])
     expect(isRight(await measured('mp3', Buffer.concat([tag, mp3])))).toBe(true)
   }, 20_000)
 
-  test('of a large file is found as quickly as ever, and nobody waits for it', async () => {
+  test('of a large file is found just as quickly, without blocking other work', async () => {
     const opus = await speech('page.ogg', ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '200000'])
     const large = Buffer.concat(Array.from({ length: 3_000 }, () => opus))
     expect(large.length).toBeGreaterThan(50_000_000)
@@ -283,7 +283,7 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('a length that a header states and the
     expect(longestMs).toBeLessThan(250)
   }, 30_000)
 
-  test('of other containers is believed as far as the codec can be that fast', async () => {
+  test('of other containers is believed as long as the codec can reach that bit rate', async () => {
     const long = ['-t', '100', '-af', 'aloop=loop=30:size=80000', '-ar', '16000']
     const isRight = (found: number | null) => found !== null && found > 95_000 && found < 101_000
     const flac = await speech('forged.flac', long)

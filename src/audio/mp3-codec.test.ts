@@ -32,7 +32,7 @@ function pcmReader(): SpeechReader {
   }
 }
 
-/** All that a caller gets, and what each piece of so many samples brought. */
+/** All bytes that a caller gets, and the bytes that each piece of the given number of samples produced. */
 async function speak(samples: Uint8Array, pieceSamples: number): Promise<{ mp3: Buffer; shown: number[] }> {
   const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
   const parts: Uint8Array[] = []
@@ -59,7 +59,7 @@ function framesOf(mp3: Uint8Array): number {
   return frames
 }
 
-/** Samples as ffmpeg reads them. */
+/** The samples that ffmpeg decodes. */
 async function decoded(mp3: Uint8Array): Promise<Int16Array> {
   const program = Bun.spawn(['ffmpeg', '-v', 'error', '-f', 'mp3', '-i', 'pipe:0', '-f', 's16le', 'pipe:1'], {
     stdin: mp3,
@@ -68,7 +68,7 @@ async function decoded(mp3: Uint8Array): Promise<Int16Array> {
   return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1)
 }
 
-/** Decibels between a sound and what became of it, which begins so many samples later. */
+/** Signal-to-noise ratio in decibels between a sound and its converted form, which begins `lag` samples later. */
 function signalToNoise(original: Int16Array, played: Int16Array, lag: number): number {
   let power = 0
   let noise = 0
@@ -83,7 +83,7 @@ const hasFfmpeg = Bun.which('ffmpeg') !== null
 if (!hasFfmpeg) console.warn('skipped: decoding needs ffmpeg, which is not installed')
 
 describe('mp3 of samples', () => {
-  test('is whole frames of one kind, behind one that tells the encoder’s delay', async () => {
+  test('is whole frames of one kind, after a frame that states the encoder’s delay', async () => {
     const { mp3 } = await speak(voice(2), 4_096)
     expect(mp3.subarray(13, 17).toString('latin1')).toBe('Info')
     const soundFrames = framesOf(mp3) - 1
@@ -92,7 +92,7 @@ describe('mp3 of samples', () => {
     expect(soundFrames).toBeLessThanOrEqual((2 * rate) / samplesPerFrame + 3)
   })
 
-  test('is the same however its samples come', async () => {
+  test('is the same however the samples are cut into pieces', async () => {
     const samples = voice(1)
     const [one, ...others] = await Promise.all(
       [24_000, 1, 100, 4_801].map((pieces) => speak(samples, pieces)),
@@ -119,7 +119,7 @@ describe('mp3 of samples', () => {
     expect(closeness.indexOf(Math.max(...closeness))).toBe(2)
   })
 
-  test('has delivered nothing while only the frame before its sound was shown', async () => {
+  test('counts as nothing delivered while only the frame before the sound was shown', async () => {
     const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
     const samples = voice(1)
     let delivered = 0
@@ -153,7 +153,7 @@ describe('the codec', () => {
     own.close()
   })
 
-  test('fails whatever it converts when it is closed, and a stream that was closed takes nothing more', async () => {
+  test('fails all its streams when it is closed, and a closed stream accepts no more samples', async () => {
     const own = createMp3Codec()
     const stream = own.open('encode')
     const closed = own.open('encode')

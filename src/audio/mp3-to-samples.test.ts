@@ -31,7 +31,7 @@ function reader(output: SpeechOutput): SpeechReader {
 const mpeg: SpeechOutput = { container: 'mpeg' }
 const contractPcm: SpeechOutput = { container: 'pcm', encoding: 's16le', rate, channels: 1 }
 
-/** What a caller gets of these bytes, and what of it each piece brought. */
+/** The samples that a caller gets for these bytes, and the samples that each piece produced. */
 async function pass(format: 'mp3' | 'pcm', output: SpeechOutput, bytes: Uint8Array, pieceBytes = 4_096) {
   const stream = createSpeechStream({ responseFormat: format }, reader(output), codec)
   const parts: Uint8Array[] = []
@@ -48,7 +48,7 @@ const decoded = async (mp3: Uint8Array, pieceBytes?: number) => {
   return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
 }
 
-/** Decibels between a sound and what became of it, where that begins so many samples later. */
+/** Signal-to-noise ratio in decibels between a sound and its converted form, which begins `lag` samples later. */
 function signalToNoise(original: Float32Array, played: Int16Array, lag = 0): number {
   let power = 0
   let noise = 0
@@ -81,12 +81,12 @@ const tag = (bytes: number) =>
   ])
 
 describe('samples of mp3', () => {
-  test('are those of the source from its first sample on, where the stream tells the delay', async () => {
+  test('are those of the source from its first sample on, when the stream states the delay', async () => {
     const source = voice(3)
     const played = await decoded(await encoded(source))
     expectSource(played, source)
     expect(played.length).toBeGreaterThanOrEqual(source.length)
-    // Its length was not known when it began.
+    // The stream's length was not known when its first frame was written.
     expect(played.length).toBeLessThan(source.length + 3 * 576)
   })
 
@@ -120,7 +120,7 @@ describe('samples of mp3', () => {
       const mp3 = Buffer.concat([start, encoder.finalize()])
       const played = await decoded(mp3)
       expect(played.length / rate).toBeWithin(2, 2.25)
-      // This one says nothing of its delay, which is 576 samples of its encoder and 529 of any decoder.
+      // This stream does not state its delay, which is 576 samples of its encoder and 529 of any decoder.
       const late = Math.round((1_105 * rate) / from)
       const closeness = [-3, -2, -1, 0, 1, 2, 3].map((lag) =>
         signalToNoise(voice(2).subarray(0, 40_000), played, late + lag),
@@ -129,7 +129,7 @@ describe('samples of mp3', () => {
     }
   })
 
-  test('go on at another rate, as of sentences that were joined', async () => {
+  test('go on when the rate changes, for example between joined sentences', async () => {
     const encoder = await createMp3Encoder()
     encoder.configure({ channels: 1, sampleRate: 44_100, bitrate: 128 })
     const start = encoder.encode([voice(1, 44_100)]).slice()
@@ -144,7 +144,7 @@ describe('samples of mp3', () => {
     const cut = starts[40] ?? 0
     const whole = await decoded(mp3)
     const played = await decoded(mp3.subarray(0, cut + 100))
-    // The first is silent, and what its tag tells of is left out.
+    // The first frame is silent, and the delay that its tag states is left out.
     expect(played.length).toBe(39 * 576 - 1_105)
     expect(played).toEqual(whole.subarray(0, played.length))
   })
@@ -165,20 +165,20 @@ describe('samples of mp3', () => {
     expect(signalToNoise(source.subarray(0, 18_000), played)).toBeGreaterThan(23)
   })
 
-  test('never fail for bytes that are none, beyond saying so', async () => {
+  test('fail for bytes that are not mp3 only with the error that says so', async () => {
     const mp3 = await encoded(voice(1))
     let state = 1
     const next = () => (state = (state * 48_271) % 2_147_483_647)
     for (let run = 0; run < 60; run += 1) {
       const broken = Buffer.from(mp3)
-      // The first two frames stay, so that it is taken for sound.
+      // The first two frames stay valid, so that the bytes are taken for sound.
       for (let at = 600; at < broken.length; at += 1 + (next() % 200)) broken[at] = next() % 256
       const played = await decoded(broken, 1 + (next() % 9_000))
       expect(played.length).toBeWithin(1, 10 * rate)
     }
   }, 60_000)
 
-  test('of mp3 without a frame are an error, and no silence', async () => {
+  test('of mp3 without a frame are an error, not silence', async () => {
     const nothing = [frameStarts(await encoded(voice(1))).slice(0, 0), tag(40)].map((bytes) =>
       Buffer.from(bytes),
     )
@@ -190,13 +190,13 @@ describe('samples of mp3', () => {
     expect(() => text.push(Buffer.from('{"error":"no such voice"}'))).toThrow(GatewayError)
   })
 
-  test('are made also of mp3 that a server gives instead of samples', async () => {
+  test('are also made from mp3 that a server gives instead of samples', async () => {
     const mp3 = await encoded(voice(1))
     const { bytes } = await pass('pcm', contractPcm, mp3)
     expect(bytes.equals((await pass('pcm', mpeg, mp3)).bytes)).toBe(true)
   })
 
-  test('take little at one go, because they are many times as much', () => {
+  test('are decoded from small pieces of mp3, because samples are many times as large', () => {
     const stream = createSpeechStream({ responseFormat: 'pcm' }, reader(mpeg), codec)
     // At 8 kbit/s, eight seconds.
     expect(stream.pieceBytes).toBe(8_192)
@@ -230,7 +230,7 @@ describe.skipIf(!hasFfmpeg)('samples of a file that states its length', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-mp3-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Both channels as loud as the one. */
+  /** Both channels have the loudness of the single one. */
   const stereo = ['-af', 'pan=stereo|c0=c0|c1=c0']
   /** Two seconds and a part of a frame. */
   const seconds = 2.01
@@ -267,7 +267,7 @@ describe.skipIf(!hasFfmpeg)('samples of a file that states its length', () => {
     expect(closeness[2]).toBeGreaterThan(18)
   })
 
-  test('are all there where it states less than it has, or more', async () => {
+  test('are complete when the stated length is too small or too large', async () => {
     const file = await fileOf(24_000, ['-b:a', '48k'])
     const frames = file.indexOf('Info') + 8
     const stated = file.readUInt32BE(frames)

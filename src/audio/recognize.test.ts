@@ -105,7 +105,7 @@ describe('the format that a sender states', () => {
   }
 })
 
-describe('bytes that are no sound', () => {
+describe('bytes that are not sound', () => {
   const strangers: [what: string, bytes: Uint8Array, word: string | null][] = [
     ['a text', Buffer.from('These are minutes of a meeting, and no sound.'), 'text'],
     ['a text with letters of other alphabets', Buffer.from('Протокол заседания, 議事録'), 'text'],
@@ -125,7 +125,7 @@ describe('bytes that are no sound', () => {
     }
   }
 
-  test('are also such that have no name', async () => {
+  test('may also be of an unknown format', async () => {
     const noise = Buffer.from(Uint8Array.from({ length: 9_000 }, (_, at) => (at * 73 + (at >> 3)) & 0x7f))
     for (const stated of ['mp3', 'wav', 'flac', 'ogg', 'm4a', 'webm', 'aac', null])
       expect(await recognize(noise, stated)).toEqual({ type: 'no_sound', what: null })

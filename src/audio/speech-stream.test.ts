@@ -14,7 +14,7 @@ function raw(output: SpeechOutput): SpeechReader {
   return { push: (piece) => piece, end: () => new Uint8Array(0), output, billed: null }
 }
 
-/** For streams that need none. */
+/** A codec for streams that need no conversion. */
 const noCodec: Mp3Codec = {
   open: () => {
     throw new Error('nothing is to be converted')
@@ -60,7 +60,7 @@ function samplesOf(bytes: Buffer): Float32Array {
   return new SampleReader({ encoding: 's16le', rate: 24_000, channels: 1 }).push(bytes)
 }
 
-/** Root of the mean square, edges left out. */
+/** Root of the mean square, without the edges. */
 function level(samples: Float32Array): number {
   const inner = samples.subarray(500, samples.length - 500)
   return Math.sqrt(inner.reduce((sum, sample) => sum + sample * sample, 0) / inner.length)
@@ -79,7 +79,7 @@ describe('a speech stream', () => {
     }
   })
 
-  test('of samples never ends within one, however it is cut and whatever comes first', () => {
+  test('of samples never ends within a sample, however it is cut and whatever bytes come first', () => {
     const pcm = toS16(tone(24_000, 1, 440).subarray(0, 4_000))
     const odd = Buffer.concat([pcm, Buffer.from([7])])
     for (const size of [1, 7, 4096, 100_000]) {
@@ -105,7 +105,7 @@ describe('a speech stream', () => {
     pcm.push(new Uint8Array(1))
     expect(pcm.hasDelivered).toBe(true)
     const mp3 = plainStream('mp3', { container: 'mpeg' })
-    // No more than a frame waits for the money, or a provider that speaks as fast as people do would be late.
+    // At most one frame waits for the capture; a provider that sends sound in real time would otherwise be late.
     expect(mp3.push(Buffer.concat([frame, Buffer.alloc(416)]))?.length).toBe(416)
     expect(mp3.hasDelivered).toBe(false)
     mp3.push(new Uint8Array(1))
@@ -145,12 +145,12 @@ describe('a speech stream', () => {
     const flac = Buffer.concat([Buffer.from('fLaC\0\0\0\x22'), Buffer.alloc(3_000, 7)])
     for (const size of [1, 500, 10_000])
       expect(() => pass('pcm', contractPcm, cut(flac, size))).toThrow(/without audio/)
-    // One header may be four bytes of sound.
+    // Four bytes of sound may by chance look like one header.
     const samples = Buffer.concat([frame.subarray(0, 4), toS16(tone(24_000, 1, 440).subarray(0, 4_000))])
     expect(pass('pcm', contractPcm, [samples]).equals(samples)).toBe(true)
   })
 
-  test('takes mp3 for mp3 also where samples were asked for', () => {
+  test('recognises mp3 even when samples were asked for', () => {
     const tag = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x0a', 'latin1'), Buffer.alloc(10)])
     const mp3 = Buffer.concat([frame, frame, frame])
     for (const bytes of [Buffer.concat([tag, mp3]), mp3]) {
@@ -159,7 +159,7 @@ describe('a speech stream', () => {
     }
   })
 
-  test('shows nothing of an answer that has no frame, so that another endpoint can be asked', () => {
+  test('shows no byte of an answer without a frame, so that another endpoint can be asked', () => {
     const samples = Buffer.from(toS16(tone(24_000, 2, 440)))
     const mp3 = plainStream('mp3', { container: 'mpeg' })
     expect(mp3.push(samples.subarray(0, 40_000))).toBeNull()
@@ -175,7 +175,7 @@ describe('a speech stream', () => {
     )
   })
 
-  test('takes the header off a WAV answer, also one of unknown length and with other chunks', () => {
+  test('removes the header of a WAV answer, even one with an unknown length and further chunks', () => {
     const pcm = Buffer.from(toS16(tone(24_000, 1, 440).subarray(0, 4_000)))
     const header = Buffer.from(wavHeader(0, 24_000))
     const list = Buffer.from('LIST\x05\0\0\0abcde\0', 'latin1')
@@ -184,7 +184,7 @@ describe('a speech stream', () => {
     for (const size of [1, 50, 10_000]) {
       expect(pass('pcm', { container: 'wav' }, cut(streamed, size)).equals(pcm)).toBe(true)
       expect(pass('pcm', { container: 'wav' }, cut(exact, size)).equals(pcm)).toBe(true)
-      // A server that calls this pcm is understood all the same.
+      // A server may declare such a WAV answer as pcm.
       expect(pass('pcm', contractPcm, cut(exact, size)).equals(pcm)).toBe(true)
     }
   })
@@ -202,7 +202,7 @@ describe('a speech stream', () => {
     expect(pass('pcm', output, cut(new Uint8Array(stereo.buffer), 13)).equals(toS16(mono))).toBe(true)
   })
 
-  test('names what it sends', () => {
+  test('states the media type that it sends', () => {
     expect(speechContentType({ responseFormat: 'pcm', isWav: false })).toBe('audio/pcm;rate=24000;channels=1')
     expect(speechContentType({ responseFormat: 'mp3', isWav: false })).toBe('audio/mpeg')
     expect(speechContentType({ responseFormat: 'pcm', isWav: true })).toBe('audio/wav')
@@ -210,7 +210,7 @@ describe('a speech stream', () => {
 })
 
 describe('the resampler', () => {
-  test('keeps a tone and removes what the new rate cannot hold', () => {
+  test('keeps a tone and removes frequencies that the new rate cannot represent', () => {
     const down = (hertz: number) => {
       const resampler = new Resampler(48_000, 24_000)
       return level(Float32Array.from([...resampler.push(tone(48_000, 1, hertz)), ...resampler.end()]))
@@ -241,7 +241,7 @@ describe('the resampler', () => {
   })
 })
 
-test('what is kept back is the end, whatever the chunks', () => {
+test('the end of the stream is kept back, whatever the chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 30 })),

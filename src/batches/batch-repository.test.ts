@@ -30,7 +30,7 @@ eachDatabase((_name, open) => {
   }
 
   describe('a batch that ended', () => {
-    test('ends only once, whatever comes late', async () => {
+    test('ends only once, whatever statement comes late', async () => {
       world = new World(open)
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(2)))

@@ -80,7 +80,7 @@ eachDatabase((_name, open) => {
       expect(process.started.toSorted()).toEqual(names(25).toSorted())
     })
 
-    test('gives back what it did not spend, once', async () => {
+    test('gives its unspent credits back, once', async () => {
       const world = await newWorld()
       const process = await world.process()
       await world.grant(process, 100_000n)
@@ -96,7 +96,7 @@ eachDatabase((_name, open) => {
       expect(await world.findings(process)).toEqual([])
     })
 
-    test('that cannot be paid is refused with what it would cost and what is there', async () => {
+    test('that cannot be paid is refused with its cost and the available amount', async () => {
       const world = await newWorld()
       const process = await world.process()
       await world.grant(process, 9_999n)
@@ -118,7 +118,7 @@ eachDatabase((_name, open) => {
       expect(await world.findings(process)).toEqual([])
     })
 
-    test('that what a dead process had leased would pay for is refused for now, and leaves nothing behind', async () => {
+    test('for which a dead process still has enough leased credits is refused for now, and leaves nothing behind', async () => {
       const world = await newWorld()
       const process = await world.process()
       await world.grant(process, itemCost * 10n)
@@ -135,12 +135,12 @@ eachDatabase((_name, open) => {
         })
       expect(world.files.paths()).toEqual([])
       expect(await rowsIn(process, 'batches')).toBe(0)
-      // What the dead would not pay for either is a matter of money.
+      // A batch that the dead process's credits would not cover either is refused for want of money.
       const dearer = await errorOf(process.batches.create(upload(batchOf(11), { principal: prepaid })))
       expect(dearer.type).toBe('payment_required')
     })
 
-    test('that its key may not pay is refused for the key’s limit, not for the balance', async () => {
+    test('beyond its key’s limit is refused for that limit, not for the balance', async () => {
       const world = await newWorld()
       const process = await world.process()
       await world.grant(process, 100_000n)
@@ -152,7 +152,7 @@ eachDatabase((_name, open) => {
       )
     })
 
-    test('that meets a balance below zero is told that balance, as a call is', async () => {
+    test('is refused with the balance when that is below zero, as a call is', async () => {
       const world = await newWorld()
       const process = await world.process()
       await world.grant(process, 9_000n)
@@ -195,7 +195,7 @@ eachDatabase((_name, open) => {
       expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
-    test('short of its worst case grows from the balance, and waits when that is empty', async () => {
+    test('whose budget is short of its worst case is enlarged from the balance, and waits when that is empty', async () => {
       const world = await newWorld()
       const process = await world.process({ itemsAtOnce: 4 })
       // The estimate is there, but the last item's worst case is not: nothing is left to grow from.
@@ -248,7 +248,7 @@ eachDatabase((_name, open) => {
       expect(await available(process)).toBe(itemCost * 57n)
     })
 
-    test('with credits enough does not say that it waits for them when its process stops', async () => {
+    test('with enough credits does not report that it waits for credits when its process stops', async () => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const process = await world.process({
@@ -270,7 +270,7 @@ eachDatabase((_name, open) => {
       expect((await next.batches.get(prepaid, id)).object).not.toHaveProperty('headrace_metadata')
     })
 
-    test('with an item that costs far more than its others pays for it in one step', async () => {
+    test('with one item far dearer than its others pays for that item in one step', async () => {
       const world = await newWorld()
       let tries = 0
       const process = await world.process({
@@ -290,7 +290,7 @@ eachDatabase((_name, open) => {
       expect(tries).toBeLessThan(8)
     })
 
-    test('that went on waits no longer, although it has not ended', async () => {
+    test('that has gone on is no longer shown as waiting, although it has not ended', async () => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const process = await world.process({
@@ -342,7 +342,7 @@ eachDatabase((_name, open) => {
       }
     })
 
-    test('is estimated against its key’s limit as it is now, and what the key has spent of it', async () => {
+    test('is checked against its key’s present limit, less the amount that the key has spent', async () => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(2)))
@@ -356,7 +356,7 @@ eachDatabase((_name, open) => {
       expect(await availableFor(9n)).toBe(toCredits(itemCost * 7n))
     })
 
-    test('short of its key’s limit never grows beyond one that was lowered', async () => {
+    test('short of its key’s limit is never enlarged beyond a limit that was lowered', async () => {
       const world = await newWorld()
       let owner = principalOf({
         organizationId: 'org_t',
@@ -412,7 +412,7 @@ eachDatabase((_name, open) => {
       })
     })
 
-    test('of another organization is as unknown as one that never was', async () => {
+    test('of another organization is answered like an unknown one', async () => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(1)))
@@ -470,7 +470,7 @@ eachDatabase((_name, open) => {
       expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'completed' })
     })
 
-    test('that does not move says on every process why, since when and until when', async () => {
+    test('that does not move shows on every process the reason, the begin and the end of its wait', async () => {
       const world = await newWorld()
       let isDown = true
       const process = await world.process({
@@ -514,7 +514,7 @@ eachDatabase((_name, open) => {
       expect(await rowsIn(process, 'waiting_items')).toBe(0)
     })
 
-    test('whose items wait for a provider that rests says so, and no longer once they are let in', async () => {
+    test('shows that its items wait for a provider that rests, until they are let in', async () => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const process = await world.process({
@@ -582,7 +582,7 @@ eachDatabase((_name, open) => {
   })
 
   describe('an item', () => {
-    test('that fails for good is an error beside the others and is not billed', async () => {
+    test('that fails for good is an error beside the other results and is not billed', async () => {
       const world = await newWorld()
       const process = await world.process({
         behave: (item, own) =>
@@ -604,7 +604,7 @@ eachDatabase((_name, open) => {
       expect(await captures(process, id)).toBe(2)
     })
 
-    test('that fails in passing is tried again, a bounded number of times', async () => {
+    test('that fails for a passing reason is tried again, a bounded number of times', async () => {
       const world = await newWorld()
       const tries = new Map<string, number>()
       const types: Record<string, string> = {
@@ -631,7 +631,7 @@ eachDatabase((_name, open) => {
       expect(tries.get('item-3')).toBe(itemTimeoutsMax)
     })
 
-    test('outlives minutes in which its provider is down, and most of an hour in which nobody can be asked', async () => {
+    test('survives minutes in which its provider is down, and most of an hour in which no endpoint can be asked', async () => {
       const downMinutes = { provider_failed: 9, provider_overloaded: 45, no_healthy_endpoint: 45 } as const
       for (const type of ['provider_failed', 'provider_overloaded', 'no_healthy_endpoint'] as const) {
         const world = await newWorld()
@@ -646,7 +646,7 @@ eachDatabase((_name, open) => {
       }
     })
 
-    test('that is put back for long gives its segment up to others', async () => {
+    test('that is put back for a long time gives its segment up to other processes', async () => {
       const world = await newWorld()
       let isCooling = true
       const process = await world.process({
@@ -664,7 +664,7 @@ eachDatabase((_name, open) => {
       })
     })
 
-    test('whose answer is not JSON is an error and breaks nobody else’s', async () => {
+    test('whose answer is not JSON is an error and does not break other items', async () => {
       const world = await newWorld()
       const process = await world.process({
         behave: async (item, own) => {
@@ -711,7 +711,7 @@ eachDatabase((_name, open) => {
       expect(sent).toEqual([body])
     })
 
-    test('that a bug of the runner throws for ends with an internal error', async () => {
+    test('for which a bug of the runner throws ends with an internal error', async () => {
       const world = await newWorld()
       const process = await world.process({
         behave: () => {
@@ -821,7 +821,7 @@ eachDatabase((_name, open) => {
       })
     })
 
-    test('an item that ignores its cancelled batch is given up after a while', async () => {
+    test('an item that does not stop with its cancelled batch is given up after a while', async () => {
       const world = await newWorld()
       const process = await world.process({
         behave: (item) => {
@@ -841,7 +841,7 @@ eachDatabase((_name, open) => {
       })
     })
 
-    test('a batch past its deadline expires, and what is unfinished says so', async () => {
+    test('a batch past its deadline expires, and its unfinished items are `batch_expired` errors', async () => {
       const world = await newWorld()
       const process = await world.process({
         behave: (item, own) =>
@@ -888,7 +888,7 @@ eachDatabase((_name, open) => {
   })
 
   describe('reading results', () => {
-    test('goes on behind a cursor, also while the batch runs, in commit order', async () => {
+    test('continues after a cursor, even while the batch runs, in commit order', async () => {
       const world = await newWorld()
       let limit = 3
       const process = await world.process({
@@ -910,7 +910,7 @@ eachDatabase((_name, open) => {
       expect(await linesOf(process, tracked, id, rest.at(-1)?.cursor ?? null)).toEqual([])
     })
 
-    test('a cursor that nobody was given is refused', async () => {
+    test('a cursor that the gateway never gave is refused', async () => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(1)))
@@ -1047,7 +1047,7 @@ eachDatabase((_name, open) => {
       expect(await errorOf(process.batches.delete(tracked, id))).toMatchObject({ type: 'not_found' })
       expect((await process.batches.list(tracked, new URLSearchParams())).data).toEqual([])
       await process.batches.rounds.cleanUp()
-      // Somebody who was reading still can.
+      // A caller who had begun to read can finish.
       expect(((await new Response(results?.()).json()) as { results: unknown[] }).results).toHaveLength(3)
       await world.advance(dayMs + 1)
       await process.batches.rounds.cleanUp()
@@ -1069,7 +1069,7 @@ eachDatabase((_name, open) => {
       expect(await errorOf(process.batches.get(tracked, id))).toMatchObject({ type: 'not_found' })
     })
 
-    test('keeps up with more than a page of what may go', async () => {
+    test('deletes more blobs than one page holds', async () => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(1)))
@@ -1102,7 +1102,7 @@ eachDatabase((_name, open) => {
       expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
-    test('takes blobs without a row only when they are old and were seen before', async () => {
+    test('removes blobs without a row only when they are old and were seen before', async () => {
       const world = await newWorld()
       const process = await world.process()
       const blobs = new FolderBlobStore('/blobs', { files: world.files })
@@ -1166,7 +1166,7 @@ eachDatabase((_name, open) => {
       expect(new Set(frozen.released).size).toBe(4)
     })
 
-    test('one that replaces a dead one takes over its segments at once, without waiting for the lease', async () => {
+    test('a worker that replaces a dead one takes over its segments at once, without waiting for the lease', async () => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const dead = await world.process({
@@ -1276,7 +1276,7 @@ eachDatabase((_name, open) => {
   })
 
   describe('starting and stopping', () => {
-    test('a started engine runs what it accepts without being told', async () => {
+    test('a started engine runs accepted batches by itself', async () => {
       const world = await newWorld()
       const process = await world.process()
       process.batches.start()
@@ -1291,7 +1291,7 @@ eachDatabase((_name, open) => {
       expect(process.reports).toEqual([])
     })
 
-    test('stopping keeps what is finished and gives the rest back at once', async () => {
+    test('stopping keeps finished items and gives the others back at once', async () => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const stopped = await world.process({
@@ -1326,7 +1326,7 @@ async function holdOf({ budgets }: ItemRequest, { billing }: Process, amount: bi
   return billing.hold({ budgets, amount })
 }
 
-/** What becomes of an item whose hold is refused. */
+/** The outcome of an item whose hold is refused. */
 async function holding(held: Promise<unknown>): Promise<ItemOutcome> {
   return held.then(
     () => failed('internal'),

@@ -73,7 +73,7 @@ async function grant(one: Process, amountNanocredits: bigint): Promise<void> {
 
 async function expectSound(database: Database): Promise<void> {
   const findings = await checkInvariants(createInvariantsRepository(database))
-  // What a dead process held is there until it is reaped, which the tests about that look for themselves.
+  // Holds of a dead process stay until they are reaped; the tests of reaping check those themselves.
   expect(findings.filter((finding) => finding.invariant !== 'holds have an owner')).toEqual([])
 }
 
@@ -188,7 +188,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('a capture above its hold is taken from the budget in the same unit, also beyond the limit', async () => {
+  test('the excess of a capture above its hold is taken from the budget in the same unit, even beyond the limit', async () => {
     const one = await begin()
     await grant(one, 100n)
     const hold = await one.billing.hold({ budgets: one.credits, amount: 100n })
@@ -199,7 +199,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect(refused.type).toBe('payment_required')
   })
 
-  test('a call that turned out dearer goes on with one hold of all that it has set aside', async () => {
+  test('the holds of a call that turned out dearer become one hold of the whole amount', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     const first = await one.billing.hold({ budgets: one.credits, amount: 100n })
@@ -207,7 +207,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     const joined = one.billing.join(first, more)
     expect(joined.amount).toBe(1_000n)
     expect(one.billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 1_000n })
-    // The two are no holds any more.
+    // The two earlier holds no longer exist.
     one.billing.release(first)
     one.billing.release(more)
     expect(one.billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 1_000n })
@@ -216,7 +216,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('a refusal names the limit, what is needed and what is available', async () => {
+  test('a refusal names the limit, the needed and the available amount', async () => {
     const one = await begin()
     await grant(one, 2_500_000_000n)
     const refused = await refusalOf(
@@ -233,7 +233,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect(refused.metadata).toMatchObject({ limit_source: 'openrouter_credits', needed: 4, available: 2.5 })
   })
 
-  test('a caller who can do with less gets what is left', async () => {
+  test('a caller who accepts less gets the remaining amount', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     const hold = await one.billing.hold({ budgets: one.credits, amount: 4_000n, smallestAmount: 600n })
@@ -244,7 +244,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect(refused.type).toBe('payment_required')
   })
 
-  test('credits and a key limit are held together, and the scarcer one refuses', async () => {
+  test('a hold takes from credits and key limit together, and the smaller of the two refuses', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     const principal = one.principal({ keyLimitNanocredits: 150n, keyLimitReset: 'daily' })
@@ -261,7 +261,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('what is left of a limit that was just set takes off what the key had spent', async () => {
+  test('the remainder of a newly set limit is less the amount that the key had spent', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     expect(await one.accounts.readKeyRemaining(one.principal())).toBeNull()
@@ -328,7 +328,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     const others = await Promise.all([1, 2, 3].map(() => processBeside(one)))
     const all = [one, ...others]
     await Promise.all(all.map((each) => each.billing.start()))
-    // Slices that were taken before are what a recall must bring back.
+    // A recall must bring back slices that were taken before.
     for (const each of all)
       each.billing.release(await each.billing.hold({ budgets: one.credits, amount: 1n }))
     const asked = Array.from({ length: 500 }, async (_, index) =>
@@ -341,7 +341,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await Promise.all(others.map((each) => each.database.close()))
   }, 20_000)
 
-  test('what another owner does not hold is recalled before a call is refused', async () => {
+  test('the part of a slice that another owner does not hold is recalled before a call is refused', async () => {
     const one = await begin()
     await grant(one, 100_000n)
     const other = await processBeside(one)
@@ -403,7 +403,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('a batch moves its estimate out of the credits and returns what is left, once', async () => {
+  test('a batch moves its estimate out of the credits and returns the remainder, once', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     const batch = batchBudget(`batch_${one.org}`, one.org, [one.creditsId])
@@ -455,7 +455,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('captures prepared for a part belong to its unit: failed, nothing happened; again, all of it did', async () => {
+  test('captures prepared for a part commit with its unit: none when the unit fails, all when it is repeated', async () => {
     const one = await begin()
     await grant(one, 1_000n)
     const holds = await Promise.all(
@@ -535,7 +535,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await expectSound(one.database)
   })
 
-  test('what a key spent is summed in all and by day, week and month', async () => {
+  test('the spending of a key is summed in total and by day, week and month', async () => {
     const one = await begin('tracked')
     const nowMs = Date.now()
     const ages = [0, 40 * 86_400_000, 400 * 86_400_000]
@@ -602,7 +602,7 @@ eachDatabase((_name, _open, { openFresh }) => {
 })
 
 describe('budgets of a principal', () => {
-  test('are none for a tracked account without limits, and sorted otherwise', () => {
+  test('do not exist for a tracked account without limits, and are sorted for others', () => {
     expect(budgetsOf(principalOf({ accountMode: 'tracked' }), 0)).toEqual([])
     const both = budgetsOf(principalOf({ keyLimitNanocredits: 5n }), 0)
     expect(both.map((budget) => budget.budgetId)).toEqual(['credits:org_a', 'key_limit:key_a:0:0'])
@@ -627,7 +627,7 @@ async function guardOf(committing: Promise<void>): Promise<string> {
   throw new Error('no guard refused the unit', { cause: error })
 }
 
-/** What a reaper does to leases that expired. */
+/** Expires a lease as a reaper does. */
 async function closeLeasesOf(one: Process): Promise<void> {
   const budgetIds = [one.creditsId, `batch:batch_${one.org}`]
   const ofBudget = "from leases where leases.budget_id = budgets.budget_id and state <> 'closed'"

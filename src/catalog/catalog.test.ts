@@ -66,8 +66,8 @@ const potential = [
   },
 ]
 
-describe('what is offered', () => {
-  test('before any listing a known provider offers what the price sources know, at their prices', () => {
+describe('offered models', () => {
+  test('before any listing a known provider offers the models that have a known price, at that price', () => {
     const [endpoint] = catalogOf([openai]).current().endpointsOf('openai/gpt-4o-mini', 'language')
     expect(endpoint).toMatchObject({
       id: 'openai/gpt-4o-mini',
@@ -82,7 +82,7 @@ describe('what is offered', () => {
     })
   })
 
-  test('a language model that transcribes serves both operations, each at an endpoint of its own, and is listed once', () => {
+  test('a language model that transcribes serves both operations, each at a separate endpoint, and is listed once', () => {
     const modelRules = [{ name: /ears/, transcribes: true, hears: true }]
     const models = [
       { id: 'host/ears-1', prices: { input_per_million: '1', output_per_million: '2' } },
@@ -123,7 +123,7 @@ describe('what is offered', () => {
     expect(interfacesOf('a/c')).toBeUndefined()
   })
 
-  test('a listing takes away what it does not name and adds what nobody knew', async () => {
+  test('a listing removes models that it does not name and adds models that were unknown', async () => {
     const catalog = catalogOf([openai])
     const before = catalog.version
     await catalog.replaceDiscovered(
@@ -146,7 +146,7 @@ describe('what is offered', () => {
     expect(catalog.version).toBeGreaterThan(before)
   })
 
-  test('what a listing leaves out by nature is offered beside it, unless only listed models are', async () => {
+  test('models of a kind that a listing never names are offered besides, unless only listed models are', async () => {
     const modelRules = [{ name: /^ears$/, modality: 'transcription' as const }]
     for (const onlyListed of [false, true]) {
       const catalog = catalogOf([source('acme', { unlisted: ['ears'], modelRules, onlyListed })])
@@ -156,7 +156,7 @@ describe('what is offered', () => {
     }
   })
 
-  test('a listing of 5,000 models leaves others their turns, and listings that come meanwhile are shown too', async () => {
+  test('a listing of 5,000 models lets other work run in between, and listings that come meanwhile are shown too', async () => {
     const servers = ['one', 'two'].map((id) => source(id, { isFree: true, onlyListed: true }))
     const catalog = catalogOf(servers)
     const listed = Array.from({ length: 5_000 }, (_, index) => ({ id: `model-${index}` }))
@@ -168,7 +168,7 @@ describe('what is offered', () => {
       if (turns === 1) void catalog.replaceDiscovered('two', parseListing({ data: [{ id: 'late' }] }))
     }
     await taking
-    // A hundred steps of fifty models each; everybody else had a turn after every one.
+    // There were a hundred steps of fifty models each; other work had a turn after every step.
     expect(turns).toBeGreaterThanOrEqual(100)
     expect(catalog.current().models()).toHaveLength(5_001)
     expect(catalog.current().model('two/late')).not.toBeNull()
@@ -207,7 +207,7 @@ describe('what is offered', () => {
     ['one modality', ['transcription'], 'acme/ours', 'ours'],
     ['two modalities, whose name tells', ['speech', 'transcription'], 'acme/dove', 'dove-asr-1'],
   ] as const)(
-    'the operator need not say what a model does at a provider of %s',
+    'the operator need not state the kind of a model at a provider of %s',
     (_, modalities, id, upstream) => {
       const models = [{ id, upstream, prices: { audio_per_hour: '0.2' } }]
       const [endpoint] = catalogOf([source('one', { modalities, models })])
@@ -236,7 +236,7 @@ describe('what is offered', () => {
   })
 })
 
-test('what a name tells of sound is told by the public one where the operator chose the other', () => {
+test('abilities of sound come from the public name of a model when the operator chose the upstream name', () => {
   const models = [
     { id: 'openai/whisper-1', upstream: 'ears-of-sales', modality: 'transcription' as const },
     { id: 'acme/whisper-1', upstream: 'gpt-4o-transcribe-diarize', modality: 'transcription' as const },
@@ -247,7 +247,7 @@ test('what a name tells of sound is told by the public one where the operator ch
   expect(audioOf('acme/whisper-1')).toMatchObject({ wordTimes: false, segmentSpeakers: true })
 })
 
-describe('the operator has the last word', () => {
+describe('the operator’s settings win', () => {
   const operator = source('openai', {
     pricesProviderId: 'openai',
     models: [
@@ -261,7 +261,7 @@ describe('the operator has the last word', () => {
     ],
   })
 
-  test('his model replaces the default id and keeps the units he left out', () => {
+  test('a configured model replaces the default id and keeps the prices of unstated units', () => {
     const catalog = catalogOf([operator])
     const [endpoint] = catalog.current().endpointsOf('smart', 'language')
     expect(endpoint).toMatchObject({ upstreamModel: 'gpt-4o', contextLength: 7 })
@@ -279,7 +279,7 @@ describe('the operator has the last word', () => {
     })
   })
 
-  test('what he says of an audio model counts, and the rest is taken from its name', () => {
+  test('configured abilities of an audio model count, and the others come from its name', () => {
     const models = [
       {
         id: 'acme/ears',
@@ -314,7 +314,7 @@ describe('the operator has the last word', () => {
     })
   })
 
-  test('his model survives a listing that lacks it', async () => {
+  test('a configured model survives a listing that lacks it', async () => {
     const catalog = catalogOf([operator])
     await catalog.replaceDiscovered('openai', [])
     expect(
@@ -325,7 +325,7 @@ describe('the operator has the last word', () => {
     ).toEqual(['smart'])
   })
 
-  test('a model that he describes without its tag is the listed one, once', async () => {
+  test('a model that is configured without its tag is the listed one, and is shown once', async () => {
     const models = [{ id: 'ollama/tiny', context_length: 7 }]
     const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true, models })])
     await catalog.replaceDiscovered('ollama', [
@@ -371,7 +371,7 @@ describe('names', () => {
     })
   })
 
-  test('a name without a tag means its tag latest, and nothing where another model has that very name', async () => {
+  test('a name without a tag means the tag latest, unless another model has exactly that name', async () => {
     const local = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
     const listed = ['tiny:latest', 'tiny:2b', 'both', 'both:latest'].map((id) => ({ id }))
     await local.replaceDiscovered('ollama', parseListing({ data: listed }))
@@ -384,7 +384,7 @@ describe('names', () => {
     expect(local.current().resolve('ollama/none').base).toBe('ollama/none')
   })
 
-  test('an id without a date means the newest that a provider lists, unless it is one itself', async () => {
+  test('an id without a date means the newest dated model of a provider, unless the id is itself a model', async () => {
     const claude = catalogOf([source('anthropic'), source('mirror')])
     const listed = [
       'sonnet-4-5-20250101',
@@ -412,7 +412,7 @@ describe('names', () => {
     expect(toPublicId('groq', 'qwen/qwen3-32b')).toBe('qwen/qwen3-32b')
   })
 
-  test('near ids are the ones a typo away, nearest first, and never a flood', () => {
+  test('near ids are those within a typo, nearest first, and only a few', () => {
     expect(catalog.current().nearest('openai/gtp-4o-mini')[0]).toBe('openai/gpt-4o-mini')
     expect(catalog.current().nearest('gpt').length).toBeLessThanOrEqual(3)
     expect(nearestIds('zzzzzzzz', ['openai/gpt-4o'])).toEqual([])
@@ -424,7 +424,7 @@ function refusal(modelId: string, catalog = catalogOf([openai])) {
 }
 
 describe('an unknown model is refused with the next step', () => {
-  test('which key would serve it', () => {
+  test('the key that would switch its provider on', () => {
     const catalog = catalogOf([source('ollama', { models: [{ id: 'mine', modality: 'language' }] })], {
       potential,
     })
@@ -434,7 +434,7 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('gpt-4o', catalog).type).toBe('model_not_found')
   })
 
-  test('which path serves it', () => {
+  test('the path that serves it', () => {
     expect(refusal('openai/whisper-1').message).toContain(
       'is a transcription model; ask it at POST /audio/transcriptions',
     )
@@ -443,7 +443,7 @@ describe('an unknown model is refused with the next step', () => {
     )
   })
 
-  test('what kind an entry of the operator is, by its name at a known provider alone', () => {
+  test('the kind of a configured model, by its name only at a known provider', () => {
     const models = [{ id: 'openai/text-embedding-3-small' }, { id: 'openai/gpt-4o-mini' }]
     const own = source('mine', { isFree: true, models: [{ id: 'mine/text-embedding-3-small' }] })
     const catalog = catalogOf([{ ...openai, onlyListed: true, models }, own]).current()
@@ -453,7 +453,7 @@ describe('an unknown model is refused with the next step', () => {
     expect(kindOf('mine/text-embedding-3-small')).toBe('language')
   })
 
-  test('which line of the configuration says what kind a model of one’s own is', async () => {
+  test('the line of the configuration that sets the kind of a self-hosted model', async () => {
     const models = [{ id: 'mine/stated', modality: 'embedding' as const }, { id: 'mine/told' }]
     const catalog = catalogOf([source('mine', { isFree: true, models })])
     const listed = parseListing({ data: [{ id: 'some-name' }, { id: 'told', type: 'embedding' }] })
@@ -469,11 +469,11 @@ describe('an unknown model is refused with the next step', () => {
     expect(catalog.current().unknownModel('mine/some-name', 'embedding').message).toContain(
       `Only its name suggests that kind; ${line('mine/some-name')}`,
     )
-    // Of a provider whose models are known by name it is beyond doubt.
+    // At a provider whose models are known by name the kind is certain.
     expect(refusal('openai/whisper-1').message).not.toContain('configuration')
   })
 
-  test('which variants there are of a model that is served, and no key to set', async () => {
+  test('the variants of a served model, and no key to set', async () => {
     const catalog = catalogOf([openai, source('ollama', { isFree: true })], { potential })
     await catalog.replaceDiscovered(
       'ollama',
@@ -488,16 +488,16 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('ollama/tiny:8b', catalog).message).toContain(
       'ollama/tiny:latest has no variant ":8b". It is served as it is, and as :batch, :free, :floor, :nitro, :exacto, :2b.',
     )
-    // A model of another kind is told its path first.
+    // For a model of another kind the message names the path first.
     for (const name of ['openai/whisper-1:thinking', 'whisper-1:floor'])
       expect(refusal(name, catalog).message).toContain('POST /audio/transcriptions')
   })
 
-  test('which ids are near', () => {
+  test('ids that are near', () => {
     expect(refusal('openai/gpt-4o-mimi').message).toContain('openai/gpt-4o-mini')
   })
 
-  test('which of several ids of one slug is meant', () => {
+  test('the several ids of one slug', () => {
     const twins = ['a', 'b'].map((author) =>
       source(author, { models: [{ id: `${author}/twin`, modality: 'language' }] }),
     )
@@ -505,7 +505,7 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('twin', catalog).message).toContain('write one of a/twin, b/twin')
   })
 
-  test('that nothing is configured', () => {
+  test('that no provider is configured', () => {
     expect(refusal('x/y', catalogOf([], { potential })).message).toContain('no provider is configured')
   })
 })

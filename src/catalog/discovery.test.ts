@@ -24,7 +24,7 @@ test('a listing is read once until it is due again', async () => {
   expect(discovery.states()).toEqual([{ deploymentId: 'one', modelCount: 1, failure: null }])
 })
 
-test('a failure changes nothing, is told, and is tried again soon', async () => {
+test('a failed read changes nothing, is reported, and is tried again soon', async () => {
   let fails = true
   const { replaced, clock, discovery } = setUp(async () => {
     if (fails) throw new Error('refused')
@@ -68,7 +68,7 @@ test('only a few listings are read at once', async () => {
   expect(most).toBe(discoveryConcurrencyMax)
 })
 
-test('servers that failed are asked after all others, so that they keep nobody waiting', async () => {
+test('servers that failed are asked after all others, so that they do not delay them', async () => {
   const ids = [...Array.from({ length: discoveryConcurrencyMax }, (_, index) => `dead${index}`), 'well']
   const asked: string[] = []
   const { clock, discovery } = setUp(async (id) => {
@@ -84,7 +84,7 @@ test('servers that failed are asked after all others, so that they keep nobody w
   expect(asked).toHaveLength(ids.length)
 })
 
-test('one bad server hides neither the others nor what it listed before', async () => {
+test('one bad server hides neither the other servers nor its own earlier listing', async () => {
   const broken = new Map<string, unknown>()
   const { replaced, clock, discovery } = setUp(async (id) => broken.get(id) ?? { data: [{ id }] }, ['a', 'b'])
   await discovery.refreshDue()
@@ -102,7 +102,7 @@ test('one bad server hides neither the others nor what it listed before', async 
   ])
 })
 
-test('listings of every known shape are read, and what is no listing is not taken for an empty one', () => {
+test('listings of every known shape are read, and another body is not taken for an empty listing', () => {
   expect(parseListing([{ id: 'a', type: 'embedding', context_length: 5 }])[0]).toMatchObject({
     modality: 'embedding',
     contextLength: 5,
@@ -118,7 +118,7 @@ test('listings of every known shape are read, and what is no listing is not take
   }
 })
 
-test('a listing by addresses and methods tells names, sizes and kinds', () => {
+test('Google’s form of a listing gives names, sizes and kinds', () => {
   const model = (name: string, method: string) => ({
     name: `models/${name}`,
     displayName: name.toUpperCase(),

@@ -75,7 +75,7 @@ const first = {
   uptime_last_1d: null,
 }
 
-test('a model is shown with each of its endpoints, by what is known of it', () => {
+test('a model is shown with each of its endpoints and their known facts', () => {
   const shown = modelEndpoints(catalog, 'acme/small', (endpoint) =>
     endpoint.deployment.id === 'acme'
       ? { ...unknownFigures, latencyMs: { p50: 1, p75: 2, p90: 3, p99: 4 }, uptime5m: 50 }
@@ -96,7 +96,7 @@ test('a model is shown with each of its endpoints, by what is known of it', () =
   })
   expect(shown.endpoints[0]).toMatchObject(first)
   expect(shown.endpoints[0]?.supported_parameters).toEqual(['temperature', 'tools'])
-  // Nobody says how long its context is or what it costs, and it was never asked.
+  // Its context length and its price are unknown, and it was never called.
   expect(shown.endpoints[1]).toMatchObject({
     tag: 'acme/private',
     context_length: 0,

@@ -103,7 +103,7 @@ test('prices are exact USD per unit, and an unknown one is not zero', () => {
   expect([perUnit(1n), perUnit(0n), perUnit(10n ** 15n)]).toEqual(['0.000000000000001', '0', '1'])
 })
 
-test('pages hold what was asked for and link to the next one with all filters', () => {
+test('a page has the requested number of models and links to the next page with all filters', () => {
   const page = list('limit=2&q=gpt')
   expect(page.data).toHaveLength(2)
   expect(page.total_count).toBe(4)
@@ -112,7 +112,7 @@ test('pages hold what was asked for and link to the next one with all filters', 
   expect(list('offset=90').data).toEqual([])
 })
 
-test('filters and orders by what is known; a filter by what is not known leaves nothing', () => {
+test('filters and orders by known facts; a filter by an unknown fact leaves no model', () => {
   expect(idsOf('max_price=1')).toEqual(['openai/gpt-4o-mini', 'openai/gpt-4o-mini:batch'])
   expect(idsOf('sort=pricing-high-to-low&q=gpt')[0]).toBe('openai/gpt-4o')
   expect(idsOf('sort=newest')[0]).toBe('openai/unheard-of')
@@ -126,7 +126,7 @@ test('filters and orders by what is known; a filter by what is not known leaves 
   expect(idsOf('input_modalities=image')).toHaveLength(4)
 })
 
-test('orders by speed go by what this process has measured, and what it has not measured comes last', () => {
+test('orders by speed use measurements of this process, and unmeasured models come last', () => {
   const base = (query: string) => idsOf(query).filter((id) => !id.endsWith(':batch'))
   const fastest = ['openai/unheard-of', 'openai/gpt-4o', 'openai/gpt-4o-mini']
   expect(base('sort=latency-low-to-high')).toEqual(fastest)
@@ -146,7 +146,7 @@ test('a bad value is refused and the member named', () => {
   }
 })
 
-test('constraints hide what the reader may not use', () => {
+test('constraints hide models that the reader may not use', () => {
   expect(idsOf('', { ...anything, allowedModels: ['openai/gpt-4o'] })).toEqual([
     'openai/gpt-4o',
     'openai/gpt-4o:batch',
@@ -155,7 +155,7 @@ test('constraints hide what the reader may not use', () => {
   expect(idsOf('', { ...anything, requireZdr: true })).toEqual([])
 })
 
-test('the count and the embedding list are the same list seen otherwise', () => {
+test('the count and the embedding list agree with the list', () => {
   const options = {
     query: new URLSearchParams(),
     constraints: null,

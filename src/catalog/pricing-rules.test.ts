@@ -6,7 +6,7 @@ import { pricingRules } from './pricing-rules.ts'
 const rulesOf = (modality: 'transcription' | 'speech' | 'language', prices: OperatorPrices) =>
   pricingRules({ modality, price: parseOperatorPrices(prices) }, perUnit)
 
-test('what the contract has no member for is shown beside the prices, and nothing where there is nothing', () => {
+test('rules without a member in the contract are shown beside the prices, and no member where there are no rules', () => {
   expect(
     rulesOf('transcription', {
       audio_per_hour: '0.36',

@@ -11,7 +11,7 @@ test('amounts are shown to the nanocredit, negative ones with the sign in front'
   expect(dollarsOf(Number.NaN)).toBe('-')
 })
 
-test('durations and sizes change unit where a person would', () => {
+test('durations and sizes use the unit that a person would choose', () => {
   expect([0.4, 999, 1_000, 59_900, 61_000].map(duration)).toEqual([
     '0 ms',
     '999 ms',
@@ -30,7 +30,7 @@ test('colours appear on a terminal only, and NO_COLOR wins', () => {
   expect(createPaint(false, { FORCE_COLOR: '1' }).red('x')).not.toBe('x')
 })
 
-test('text of others cannot move the cursor', () => {
+test('text from outside cannot move the cursor', () => {
   expect(printable('a\u001b[2Jb\u0007\nc')).toBe('a?[2Jb?\nc')
 })
 

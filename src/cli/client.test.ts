@@ -25,7 +25,7 @@ test('the base URL is what the environment names, with its version segment, else
     expect(() => baseUrlOf({ HEADRACE_URL: nothing }, config)).toThrow('is not an address')
 })
 
-test('a gateway that is not there is one line with the next command', async () => {
+test('for a gateway that does not listen there is one line with the next command', async () => {
   const client = createClient('http://127.0.0.1:1/v1')
   await expect(client.json('/models')).rejects.toMatchObject({
     message:
@@ -34,7 +34,7 @@ test('a gateway that is not there is one line with the next command', async () =
   })
 })
 
-test('what is there but cannot be talked to is not called absent', async () => {
+test('a server that listens but does not speak the protocol is not reported as absent', async () => {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('{}') })
   const plain = createClient(`https://127.0.0.1:${server.port}/v1`)
   const wrongScheme = await plain.json('/models').catch((error: unknown) => error)
@@ -48,7 +48,7 @@ test('what is there but cannot be talked to is not called absent', async () => {
   await server.stop(true)
 })
 
-test('a refusal is the message of the gateway; only what may pass is tried again', async () => {
+test('a refusal shows the message of the gateway; only passing failures are tried again', async () => {
   const answers: [number, string][] = [
     [400, '{"error":{"code":400,"message":"model: expected a string."}}'],
     [503, 'not json'],
@@ -96,8 +96,8 @@ function slowServer(pieces: number, pauseMs: number) {
   return { server, client: createClient(`http://127.0.0.1:${server.port}/v1`) }
 }
 
-test('an answer may take as long as it flows, and is given up when it does not', async () => {
-  // A busy machine delays pieces and answers; what is compared lies more than a second apart.
+test('an answer may take any time while bytes arrive, and is given up when they stop', async () => {
+  // A busy machine delays pieces and answers, so the compared times lie more than a second apart.
   const timeoutMs = 1_500
   const flowing = slowServer(11, 250)
   const silent = slowServer(2, 10_000)
@@ -117,7 +117,7 @@ test('an answer may take as long as it flows, and is given up when it does not',
   await silent.server.stop(true)
 })
 
-test('another program than a gateway is told apart from one without answers', async () => {
+test('another program at the address and a gateway without answers have different messages', async () => {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<html>') })
   const client = createClient(`http://127.0.0.1:${server.port}/v1`)
   await expect(client.json('/models')).rejects.toThrow('HEADRACE_URL')

@@ -12,7 +12,7 @@ const data = [
   },
 ]
 
-test('audio has a price by the minute only where it is billed by time', async () => {
+test('audio is shown with a price by the minute only where it is billed by time', async () => {
   const server = Bun.serve({ port: 0, fetch: () => Response.json({ data }) })
   try {
     const context = recordingContext({ port: server.port ?? 0 })
@@ -31,7 +31,7 @@ test('audio has a price by the minute only where it is billed by time', async ()
   }
 })
 
-test('the models asked for are the ones shown, to people and to programs', async () => {
+test('only the requested models are shown, to people and to programs', async () => {
   const server = Bun.serve({ port: 0, fetch: () => Response.json({ data, total_count: 2 }) })
   const context = recordingContext({ port: server.port ?? 0 })
   expect(await runModels(['token', '--json'], context)).toBe(0)
@@ -41,7 +41,7 @@ test('the models asked for are the ones shown, to people and to programs', async
   await server.stop(true)
 })
 
-test('a search unit has its price by the thousand, and no zero beside it', async () => {
+test('the price of search units is shown by the thousand, without a zero for tokens', async () => {
   const reranker = {
     id: 'a/reranker',
     architecture: { input_modalities: ['text'], output_modalities: ['rerank'] },

@@ -36,7 +36,7 @@ test('an unknown command, option or word is one line and exit code 2', async () 
   }
 })
 
-test('a slip of the finger is told what was probably meant, in one line', async () => {
+test('for a typing error one line names the word that was probably meant', async () => {
   const meantOf: [string[], string][] = [
     [['bathc'], '"batch"'],
     [['--verson'], '"--version"'],
@@ -85,7 +85,7 @@ test('storage that does not answer is one line with the next command', async () 
   expect(context.errors().trim().split('\n')).toHaveLength(1)
 })
 
-test('a command does not make a data folder where somebody happens to stand', async () => {
+test('a command does not make a data folder in the current folder', async () => {
   const readConfig = () => ({
     ...recordingContext().readConfig(),
     dataFolder: '/nowhere/data',
@@ -98,7 +98,7 @@ test('a command does not make a data folder where somebody happens to stand', as
   }
 })
 
-test('a folder of somebody else and a newer schema are one line each', async () => {
+test('a folder of another user and a newer schema give one line each', async () => {
   const denied = Object.assign(new Error('permission denied'), { code: 'EACCES' })
   const newer = Object.assign(new Error('The database is newer than this program.'), {
     name: 'SchemaMismatch',

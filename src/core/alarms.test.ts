@@ -33,7 +33,7 @@ test('alarms that a busy process finds all due at once ring soonest first too', 
   expect(rung).toEqual(['soon', 'after', 'late'])
 })
 
-test('an alarm that was called off is silent, and those after it ring', () => {
+test('a cancelled alarm does not ring, and later alarms do', () => {
   const alarms = new Alarms()
   const rung: string[] = []
   const first = alarms.set(10, () => rung.push('first'))

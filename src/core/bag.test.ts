@@ -4,7 +4,7 @@ import { Bag } from './bag.ts'
 const member = (name: string) => ({ name, place: -1 })
 const namesIn = (bag: Bag<ReturnType<typeof member>>) => [...bag].map(({ name }) => name).toSorted()
 
-test('what is deleted is gone, wherever it was, and nothing else is', () => {
+test('a deleted member is gone, wherever it was, and no other member is', () => {
   const [first, second, third] = [member('first'), member('second'), member('third')]
   for (const gone of [first, second, third]) {
     const bag = new Bag<ReturnType<typeof member>>()
@@ -16,7 +16,7 @@ test('what is deleted is gone, wherever it was, and nothing else is', () => {
   }
 })
 
-test('a stranger whose place another has is not deleted', () => {
+test('deleting a value that is not a member deletes no member at its place', () => {
   const bag = new Bag<ReturnType<typeof member>>()
   bag.add(member('one'))
   expect(bag.delete({ name: 'stranger', place: 0 })).toBe(false)

@@ -11,7 +11,7 @@ test('every kind of generation is filed under the day of its id, at both ends of
   }
 })
 
-test('an id without a time of its own is filed under one day for ever, whatever day it is repeated on', () => {
+test('an id without a time is always filed under the same day, on whatever day it is repeated', () => {
   const ids = [
     'grant_bootstrap',
     newId('grant', Date.now()),
@@ -27,12 +27,12 @@ test('an id without a time of its own is filed under one day for ever, whatever 
   for (const id of ids) expect(dayOfTransaction(id)).toBe(undatedDay)
 })
 
-test('a number that no clock shows is no time', () => {
+test('a number that no clock can show is not read as a time', () => {
   expect(dayOfTransaction('gen-99999999999-a')).toBe(1_157_407)
   expect(dayOfTransaction('gen-999999999999-a')).toBe(undatedDay)
 })
 
-test('a random text has its length, however long, and nobody gets the same', () => {
+test('a random text has the requested length, however long, and no two are equal', () => {
   for (const length of [0, 1, 15, 64, 10_000])
     expect(randomText(length)).toMatch(new RegExp(`^[a-z0-9]{${length}}$`))
   const texts = Array.from({ length: 5_000 }, () => randomText(18))

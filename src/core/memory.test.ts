@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { giveBack } from './memory.ts'
 
-test('what is given back is empty', () => {
+test('bytes that are given back are empty', () => {
   const bytes = new Uint8Array(1_000)
   giveBack(bytes)
   expect(bytes.byteLength).toBe(0)

@@ -14,7 +14,7 @@ test('a cost is added exactly and rounded once, half to even', () => {
   expect(costOf([{ quantity: 3, price: 500_000n }])).toBe(2n)
 })
 
-test('a cost is the same to the last nanocredit where numbers stop being exact', () => {
+test('a cost is exact to the last nanocredit beyond the range of exact numbers', () => {
   const prices = [
     0n,
     1n,

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { SharedTurns } from './shared-turns.ts'
 
-/** Streams that make `steps` steps each, of a millisecond by their own clock; says in which turn each ran, and as which it was asked for. */
+/**
+ * Streams with `steps` steps each, of a millisecond by their own clock; returns the turn in which each step ran
+ * and the order of requests.
+ */
 async function run({ streams, steps, turnMs }: { streams: number; steps: number; turnMs: number }) {
   let nowMs = 0
   let turn = 0
@@ -55,7 +58,7 @@ test('a step that is alone runs at once, turn after turn', async () => {
   }
 })
 
-test('streams that wait and then make no step hold up nobody', async () => {
+test('streams that wait and then make no step do not delay others', async () => {
   const turns = new SharedTurns(0, { monotonicMs: () => 0 })
   const settled: number[] = []
   for (let index = 0; index < 5; index += 1)

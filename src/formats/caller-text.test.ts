@@ -18,7 +18,7 @@ test.each([
   expect(withoutCallerText(said, written)).toBe(logged)
 })
 
-test('what is too long to be compared leaves nothing to be logged', () => {
+test('if the caller’s text is too long to be compared, no provider text is logged', () => {
   expect(
     withoutCallerText('overloaded', { texts: ['x'.repeat(comparedTextLengthMax + 1)], names: [] }),
   ).toBeNull()

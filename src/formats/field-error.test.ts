@@ -19,7 +19,7 @@ function refusalOf(name: string, value: unknown): unknown {
   }
 }
 
-describe('a refusal names the member, what is wrong with it, and what would be right', () => {
+describe('a refusal names the member, its fault, and the allowed values', () => {
   test.each<[unknown, string, string]>([
     [{}, 'provider.isShown', 'is required; send a boolean.'],
     [{ isShown: null }, 'provider.isShown', 'must be a boolean, not null.'],
@@ -36,7 +36,7 @@ describe('a refusal names the member, what is wrong with it, and what would be r
   })
 })
 
-test('bounds that formats count themselves are told in the same words', () => {
+test('bounds that formats count themselves are reported in the same words', () => {
   const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']))
   const context = { sessionIdHeader: null }
   const wire = (more: object) => Buffer.from(JSON.stringify({ model: 'a/b', ...more }))

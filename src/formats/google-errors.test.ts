@@ -38,7 +38,7 @@ describe('Google’s refusal', () => {
     expect(error.retryAfterSeconds).toBe(35)
   })
 
-  test('names no wait where it is none, and none beyond the bound', () => {
+  test('names no wait when there is none or when it is beyond the bound', () => {
     const waitOf = (delay: string) =>
       failureOf(google(429, 'RESOURCE_EXHAUSTED', 'Slow.', [retry(delay)])).retryAfterMs
     expect(['soon', '-3s', '3', '1e3s'].map(waitOf)).toEqual([null, null, null, null])

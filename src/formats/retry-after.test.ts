@@ -57,6 +57,6 @@ test.each([
   [{ 'x-ratelimit-reset-requests': '5s' }, null],
   [{ 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '5s' }, null],
   [{ 'x-ratelimit-limit-tokens-query-cost': '0' }, null],
-])('limits that a provider tells by %j begin anew in %p ms', (headers: Record<string, string>, waitMs) => {
+])('limits that a provider reports by %j begin anew in %p ms', (headers: Record<string, string>, waitMs) => {
   expect(readLimitReset(new Headers(headers))).toBe(waitMs)
 })

@@ -61,7 +61,7 @@ describe('an event stream', () => {
     expect(dataOf(bytes, [...bytes.keys()])).toEqual(whole)
   })
 
-  test('is given up when one frame grows beyond the bound, not when many short ones arrive at once', () => {
+  test('is given up when one frame grows beyond the bound, not when many short frames arrive at once', () => {
     const splitter = createFrameSplitter(1_000)
     const piece = bytesOf('data: xxxxxxxxxxxxxxxxxxxxxxxx')
     expect(() => {

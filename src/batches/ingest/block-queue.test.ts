@@ -9,7 +9,7 @@ async function readAll(queue: BlockQueue): Promise<string> {
   return text
 }
 
-test('blocks come in order, also those that are added later', async () => {
+test('blocks come in order, even blocks that are added later', async () => {
   const queue = new BlockQueue()
   void queue.add(block('a'))
   const read = readAll(queue)
@@ -20,7 +20,7 @@ test('blocks come in order, also those that are added later', async () => {
   expect(await read).toBe('abc')
 })
 
-test('a block that failed fails the reader, and whoever waits for it is not left waiting', async () => {
+test('a failed block fails the reader, and ends the wait for it', async () => {
   const queue = new BlockQueue()
   const first = queue.add(Promise.reject(new Error('no memory')))
   const second = queue.add(block('x'))
@@ -30,7 +30,7 @@ test('a block that failed fails the reader, and whoever waits for it is not left
   await Promise.all([first, second, queue.add(block('later'))])
 })
 
-test('a reader that waits for more is told when the blob is given up', async () => {
+test('the wait of a reader for more ends when the blob is given up', async () => {
   const queue = new BlockQueue()
   const read = readAll(queue)
   await Promise.resolve()

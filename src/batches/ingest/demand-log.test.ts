@@ -23,7 +23,7 @@ function priceOf(demand: Demand | null): { estimate: bigint; worstCase: bigint }
 const count = fc.oneof(fc.nat(300), fc.constantFrom(127, 128, 16_383, 16_384, Number.MAX_SAFE_INTEGER - 1))
 const demand = fc.option(fc.tuple(count, fc.option(count), fc.integer({ min: 1, max: 200 })))
 
-test('the sum is that of the items one by one', async () => {
+test('the sum equals that of pricing the items one by one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(demand, fc.integer({ min: 1, max: 4 })), { maxLength: 3_000 }),
@@ -69,7 +69,7 @@ test('items that demand the same are priced once, more lengths than are remember
   expect(calls).toBe(2)
 })
 
-test('a sum that no database column holds is told as the largest that one does', async () => {
+test('a sum that no database column can hold is reported as the largest possible one', async () => {
   const log = new DemandLog()
   for (let item = 0; item < 1_000; item++) log.add(demandOf(item, 64, 1))
   const absurd = { estimate: 1n, worstCase: 10n ** 16n }

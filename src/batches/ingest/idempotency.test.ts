@@ -30,7 +30,7 @@ eachDatabase((_name, open) => {
   })
 
   describe('a batch sent again under its key', () => {
-    test('is the batch that was made, as it is now', async () => {
+    test('gives the batch that was made, in its present state', async () => {
       const world = newWorld()
       const process = await world.process()
       const first = await create(process, keyed(batchOf(2)))
@@ -44,7 +44,7 @@ eachDatabase((_name, open) => {
       expect(process.started).toHaveLength(2)
     })
 
-    test('and deleted in the meantime says so, and makes nothing', async () => {
+    test('after it was deleted is answered with that, and makes nothing', async () => {
       const world = newWorld()
       const process = await world.process()
       const first = await create(process, keyed(batchOf(2)))
@@ -56,7 +56,7 @@ eachDatabase((_name, open) => {
       expect(process.started).toHaveLength(2)
     })
 
-    test('is recognised by what it says, not by how it was compressed', async () => {
+    test('is recognised by its decompressed body', async () => {
       const world = newWorld()
       const process = await world.process()
       const first = await create(process, keyed(batchOf(2)))
@@ -172,7 +172,7 @@ eachDatabase((_name, open) => {
       expect(await create(process, keyed(batchOf(1)))).toMatchObject({ status: 'validating' })
     })
 
-    test('that was left claimed by this very process is its own to take over', async () => {
+    test('that this same process left claimed can be taken over by it', async () => {
       const world = newWorld()
       const process = await world.process({
         crash: (point: BatchCommitPoint, when) => {
@@ -191,7 +191,7 @@ eachDatabase((_name, open) => {
       }
     })
 
-    test('is judged by a dry run as by the real request, which it does not disturb', async () => {
+    test('is judged by a dry run as by the real request, and the dry run does not disturb that request', async () => {
       const process = await newWorld().process()
       const dryRun = { isDryRun: true }
       const tooLong = keyed(batchOf(1), { ...dryRun, idempotencyKey: 'x'.repeat(257) })
@@ -251,7 +251,7 @@ async function claims(process: Process): Promise<number> {
   return (await process.database.query(`select claim_id from idempotency_keys`)).length
 }
 
-/** Turns of the loop pass faster than a disk writes, so what bounds the wait is time. */
+/** Turns of the event loop pass faster than a disk writes, so the wait is bounded by time. */
 async function claimed(process: Process): Promise<void> {
   const endMs = performance.now() + 5_000
   while (performance.now() < endMs) {

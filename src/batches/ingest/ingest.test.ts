@@ -74,7 +74,7 @@ async function storedItems(upload: Ingested, disk: Disk): Promise<unknown[]> {
 }
 
 describe('an upload', () => {
-  test('is stored item by item, with what it costs', async () => {
+  test('is stored item by item, with its estimated cost', async () => {
     const disk = newDisk()
     const upload = await ingest(`{${head},"requests":[${item('a', { n: 1 })},\n${item('b')}]}`, {}, { disk })
     expect(upload).toMatchObject({
@@ -101,7 +101,7 @@ describe('an upload', () => {
     expect(await storedItems(upload, disk)).toHaveLength(2)
   })
 
-  test('is resolved with the provider it names, wherever that stands', async () => {
+  test('is resolved with the provider that it names, wherever in the body the name is', async () => {
     const asked: unknown[] = []
     const resolve: ResolveBatch = async (question) => {
       asked.push(question.providerOnly)
@@ -273,7 +273,7 @@ describe('a compressed upload', () => {
     expect(await refusal(streamOf(bomb, 1 << 16), { contentEncoding: 'zstd' })).toMatchObject({ status: 413 })
   })
 
-  test('that is refused early is answered although its sender waits for the answer', async () => {
+  test('that is refused early is answered although its sender waits for the answer before it sends more', async () => {
     const bytes = gzipSync(Buffer.alloc(batchBodyBytesMax + 1, 0x20))
     let isCancelled = false
     const body = new ReadableStream<Uint8Array>({
@@ -326,12 +326,12 @@ describe('the size limit', () => {
     expect(pulled).toBe(0)
   })
 
-  test('comes before what is wrong inside, when the length is not known before', async () => {
+  test('is judged before faults of the content, when the length is not known before', async () => {
     const bad = Buffer.concat([Buffer.from('{"a" 1'), Buffer.alloc(200_000_000, 0x20)])
     expect(await refusal(streamOf(bad, 1 << 20))).toMatchObject({ status: 413 })
   })
 
-  test('does not make a caller wait whose body is known to be small enough', async () => {
+  test('does not delay a caller whose body is known to be small enough', async () => {
     let pulled = 0
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -411,7 +411,7 @@ describe('an item', () => {
     expect(await ingest(one(text))).toMatchObject({ totalItems: 2 })
   })
 
-  test('too large to be kept is accepted by name, to fail by itself', async () => {
+  test('too large to be kept is accepted with its id only, and later fails by itself', async () => {
     const disk = newDisk()
     function* chunks(start: string): Generator<Uint8Array> {
       yield Buffer.from(`{${head},"requests":[${start}`)
@@ -532,7 +532,7 @@ describe('the batch', () => {
     expect(await ingest(`{${head},${member},${requests}}`)).toMatchObject({ totalItems: 1 })
   })
 
-  // 413, 400, 422, 404 and 403; the size stands in its own tests.
+  // The order is 413, 400, 422, 404, 403; the size has its own tests.
   test('with several faults is refused for the most important one', async () => {
     const duplicate = `${item('a')},${item('a')}`
     const faults = {

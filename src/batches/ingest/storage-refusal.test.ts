@@ -83,7 +83,7 @@ const isMerged = (key: string): boolean => key.startsWith('merged/')
 eachDatabase((_name, open) => {
   let world: World
   let store: RefusingStore
-  /** Items that a provider was paid for. */
+  /** Items whose answers a provider was paid for. */
   let answered: string[]
   afterEach(() => world.close())
 
@@ -128,7 +128,10 @@ eachDatabase((_name, open) => {
     })
   }
 
-  /** Looks and renews for so long by the world's clock, on which what the machine takes for it counts too. */
+  /**
+   * Runs the worker's checks and renewals for a time of the simulated clock, to which the machine's own time is
+   * added.
+   */
   async function pass(process: Process, ms: number): Promise<void> {
     const untilMs = world.clock.monotonicMs() + ms
     while (world.clock.monotonicMs() < untilMs) {
@@ -156,8 +159,8 @@ eachDatabase((_name, open) => {
       expect(await world.findings(process)).toEqual([])
     }, 30_000)
 
-    test('for good fail their batch, which has paid for what was stored, once', async () => {
-      // The first segment's answers fit into a row; of the second not one does.
+    test('for good fail their batch, which has paid once for the stored results', async () => {
+      // The first segment's answers fit into a row; none of the second segment's does.
       const process = await processOf((customId) => Number(customId.slice(5)) >= segmentItemsMax)
       store.refuses = isPart
       const { id } = await create(process, upload(batchOf(segmentItemsMax + 200), { principal: prepaid }))
@@ -259,7 +262,7 @@ eachDatabase((_name, open) => {
     }, 30_000)
   })
 
-  test('a blob that cannot be deleted does not keep those of others', async () => {
+  test('a blob that cannot be deleted does not stop the deletion of others', async () => {
     const process = await processOf(() => false)
     const orphan = `parts/batch_x/${newId('b', world.clock.nowMs())}`
     await store.put(orphan, Buffer.from('x'))

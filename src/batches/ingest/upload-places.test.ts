@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createUploadPlaces, uploadPlaceRetrySeconds, uploadPlaceWaitMs } from './upload-places.ts'
 
-/** Places whose waits end when the test says so. */
+/** Upload places whose waits end when the test ends them. */
 function setUp(max: number) {
   const stopping = new AbortController()
   const waits: { ms: number; end(): void }[] = []
@@ -25,7 +25,7 @@ function setUp(max: number) {
 
 const turn = () => Bun.sleep(0)
 
-test('an organization alone has half of the places, and the next ones find some', async () => {
+test('a single organization gets half of the places, so that other organizations find some', async () => {
   const { ask, inside, places } = setUp(8)
   for (let count = 0; count < 6; count += 1) void ask('a')
   await turn()
@@ -39,7 +39,7 @@ test('an organization alone has half of the places, and the next ones find some'
   expect(places.running).toBe(7)
 })
 
-test('a free place goes to the first who may have it', async () => {
+test('a free place goes to the first upload that may have it', async () => {
   const { ask, inside } = setUp(4)
   const [first] = [await ask('a'), await ask('a')]
   const other = await ask('b')
@@ -55,7 +55,7 @@ test('a free place goes to the first who may have it', async () => {
   expect(inside()).toBe('aabcdb')
 })
 
-test('who waits too long is told whose uploads are in the way, and when to come again', async () => {
+test('a caller who waits too long is told whose uploads are in the way, and when to try again', async () => {
   const { ask, waits, places } = setUp(2)
   await ask('a')
   const again = ask('a')
@@ -77,7 +77,7 @@ test('who waits too long is told whose uploads are in the way, and when to come 
   expect(places.running).toBe(2)
 })
 
-test('who was let in at the moment his wait ended is in, and nobody loses a place', async () => {
+test('an upload that got its place at the moment when its wait ended keeps it, and no place is lost', async () => {
   const { ask, waits, places } = setUp(2)
   const leave = await ask('a')
   const next = ask('a')
@@ -87,7 +87,7 @@ test('who was let in at the moment his wait ended is in, and nobody loses a plac
   expect(places.running).toBe(0)
 })
 
-test('a gateway that stops lets nobody in', async () => {
+test('a gateway that stops admits no upload', async () => {
   const { ask, stopping, places } = setUp(2)
   await ask('a')
   const waiting = ask('a')

@@ -19,7 +19,7 @@ function itemOf(index: number): FinishedItem {
   return { index, item: index, line: Buffer.from('{}\n'), usage: null, isFailed: true, capture: null }
 }
 
-/** A writer whose commits get no answer, and whose store answers no question until `answer` says what is there. */
+/** A writer whose commits get no answer, and whose store answers no question until the test calls `answer`. */
 function unanswered() {
   const told: string[] = []
   const held = new Set(['hold_1'])
@@ -89,7 +89,7 @@ test('a part that became real after it had been looked for is kept, with its blo
   const answers = Array.from({ length: uncertainCommitsMax }, (): Error => lost)
   const clock = { nowMs: () => 1, monotonicMs: () => 1 }
   const pause = async () => undefined
-  // The repetition meets what the late commit left: the segment's results are not as they were.
+  // The repetition finds the rows of the late commit, so its guard fails.
   const database = {
     commit: () => Promise.reject(answers.shift() ?? new GuardFailed(leaseGuard, 'part.commit')),
   }

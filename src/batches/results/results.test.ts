@@ -64,7 +64,7 @@ function stored(parts: readonly Stored[]): ResultDependencies & { reads(): numbe
 
 const batch = { id: 'batch_1' } as Batch
 
-/** The answer of a real server, so that pieces go through its socket. */
+/** The answer of a real server, so that the pieces pass a socket. */
 function answer(dependencies: ResultDependencies, cursor = start): Promise<Response> {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -94,7 +94,7 @@ test('lines of every length around a piece come whole, over several pages', asyn
   expect(Bun.hash(text)).toBe(Bun.hash(expected(parts)))
 })
 
-test('a cursor goes on behind its line, at every place of a part', async () => {
+test('reading continues after the line of a cursor, at every place of a part', async () => {
   const parts = [{ texts: ['a', 'b', 'c'] }, { texts: ['d', 'e'] }]
   const lines = expected(parts).split('\n')
   for (const [sequence, index, passed] of [
@@ -119,7 +119,7 @@ test('a part with other lines than it should have breaks the answer off', async 
   expect(outcome).toBe('broken')
 })
 
-test('a reader who stops is not read ahead of, and one who leaves ends the reading', async () => {
+test('a reader who stops is not read ahead of, and a reader who leaves ends the reading', async () => {
   const dependencies = stored(Array.from({ length: 200 }, () => ({ texts: ['x'.repeat(1_000_000)] })))
   const response = await answer(dependencies)
   const reader = response.body?.getReader()

@@ -56,7 +56,7 @@ eachDatabase((_name, open) => {
     ).toEqual([{ limit_nanocredits: 201n }])
   })
 
-  test('an item that is dearer than its hold has as much moved to its batch as there is, and as its caller allows', async () => {
+  test('for an item that is dearer than its hold, the batch gets as much as there is and as the caller’s limit allows', async () => {
     const database = await open()
     const organizationId = 'org_dear'
     await insertOrganization(database, organizationId, 'prepaid')
@@ -86,7 +86,7 @@ eachDatabase((_name, open) => {
     expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 750n })
   })
 
-  test('what a process that died has leased returns to a batch that it would pay for', async () => {
+  test('credits that a dead process leased return to the batch that needs them', async () => {
     const [living, dying] = [await open(), await open()]
     await insertOrganization(living, 'org_dead', 'prepaid')
     await createAccounts(createLedger(living), createAccountsRepository(living)).grantCredits({

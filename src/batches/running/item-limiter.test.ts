@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createItemLimiter } from './item-limiter.ts'
 import { Ramp, provenMs } from './ramp.ts'
 
-/** Of a process that has lived long enough. */
+/** The limits of a process that has run long enough. */
 function proven(): Ramp {
   let nowMs = 0
   const ramp = new Ramp({ nowMs: () => nowMs, monotonicMs: () => nowMs })
@@ -10,7 +10,7 @@ function proven(): Ramp {
   return ramp
 }
 
-test('lets so many through and no more, in the order in which they asked', async () => {
+test('admits the allowed number of items, in the order in which they asked', async () => {
   const limiter = createItemLimiter(2, proven())
   const names = ['a', 'b', 'c', 'd']
   const { signal } = new AbortController()
@@ -32,7 +32,7 @@ test('lets so many through and no more, in the order in which they asked', async
   expect(through).toEqual([0, 1, 2, 3])
 })
 
-test('who gives up waiting takes no place', async () => {
+test('an item that gives up waiting takes no place', async () => {
   const limiter = createItemLimiter(1, proven())
   const release = await limiter.acquire('a', new AbortController().signal)
   const leaving = new AbortController()
@@ -44,7 +44,7 @@ test('who gives up waiting takes no place', async () => {
   expect(await limiter.acquire('a', leaving.signal)).toBeNull()
 })
 
-test('a turn is not lost with who left while being given it', async () => {
+test('a turn is not lost when the item that gets it gives up at that moment', async () => {
   const limiter = createItemLimiter(1, proven())
   const release = await limiter.acquire('a', new AbortController().signal)
   const leaving = new AbortController()
@@ -56,7 +56,7 @@ test('a turn is not lost with who left while being given it', async () => {
   expect(await next).not.toBeNull()
 })
 
-test('one organization leaves an eighth of the places, which another finds at once', async () => {
+test('one organization leaves an eighth of the places free, which another finds at once', async () => {
   const { signal } = new AbortController()
   const limiter = createItemLimiter(16, proven())
   const releases: ((() => void) | null)[] = []
@@ -75,7 +75,7 @@ test('one organization leaves an eighth of the places, which another finds at on
   expect(limiter.running).toBe(0)
 })
 
-test('a place that is free again goes to whoever has the fewest', async () => {
+test('a freed place goes to the organization with the fewest', async () => {
   const { signal } = new AbortController()
   const limiter = createItemLimiter(3, proven())
   const releases = [await limiter.acquire('a', signal), await limiter.acquire('a', signal)]

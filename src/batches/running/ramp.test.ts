@@ -17,7 +17,7 @@ function makeDurable(ramp: Ramp, count: number): void {
   ramp.settle(count, true)
 }
 
-test('begins with little at risk, and grows with what became durable', () => {
+test('begins with few items at risk, and allows more as results become durable', () => {
   const ramp = new Ramp(manualClock())
   expect(ramp.itemsMax).toBe(itemsAtRiskStart)
   makeDurable(ramp, durablePerItemAtRisk * 10)
@@ -27,7 +27,7 @@ test('begins with little at risk, and grows with what became durable', () => {
   expect([ramp.itemsMax, ramp.gathered]).toEqual([itemsAtRiskStart + 10, 0])
 })
 
-test('lets results gather for longer, and everything run, once it has lived for long', () => {
+test('lets results gather for longer, and all items run, once the process has run for long', () => {
   const clock = manualClock()
   const ramp = new Ramp(clock)
   expect(ramp.gatherMs).toBe(partGatherMinMs)
@@ -42,7 +42,7 @@ test('lets results gather for longer, and everything run, once it has lived for 
   ])
 })
 
-test('a segment that was taken over begins anew within a process that is proven', () => {
+test('a segment that was taken over begins with few items even in a process that has run for long', () => {
   const clock = manualClock()
   const whole = new Ramp(clock)
   clock.advance(provenMs)

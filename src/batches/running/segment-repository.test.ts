@@ -104,7 +104,7 @@ eachDatabase((_name, open) => {
       const { database, batchId } = await running()
       const current = (await lease(database, batchId)) as SegmentLease
       expect(await guardOf(database, ...partOf(current, [0, 3]))).toBeNull()
-      // As if the bitmap in memory were behind: item 3 would be finished twice.
+      // The bitmap in memory is out of date here: item 3 would be finished twice.
       expect(await guardOf(database, ...partOf(current, [3, 4]))).toBe('segment_lease')
       expect(
         await guardOf(
@@ -135,7 +135,7 @@ eachDatabase((_name, open) => {
       expect(await createSegmentRepository(database).hasOpen(batchId)).toBe(false)
     })
 
-    test('of a batch that ended takes nothing any more', async () => {
+    test('of a batch that ended accepts no part', async () => {
       const { database, batchId } = await running()
       const current = (await lease(database, batchId)) as SegmentLease
       await database.commit({ name: 'test', statements: [moveBatch(batchId, 'in_progress', 'finalizing')] })
@@ -143,7 +143,7 @@ eachDatabase((_name, open) => {
     })
   })
 
-  test('parts committed at once are numbered without gaps, so that a cursor passes over none', async () => {
+  test('parts committed at once are numbered without gaps, so that a cursor skips none', async () => {
     const { database, batchId } = await running(2_000)
     const other = await world.openDatabase()
     const leases = [await lease(database, batchId), await lease(database, batchId)] as SegmentLease[]

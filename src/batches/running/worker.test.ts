@@ -22,7 +22,7 @@ import { systemPause } from './pause.ts'
 
 const tracked = principalOf({ accountMode: 'tracked', organizationId: 'org_t' })
 
-/** A database whose commits a test may spoil. */
+/** A database whose commits a test can make fail. */
 function spoiled(
   database: Database,
   commit: (unit: Unit, next: () => Promise<Row[][]>) => Promise<Row[][]>,
@@ -70,7 +70,7 @@ eachDatabase((_name, open) => {
       expect(await resultsOf(process, tracked, id)).toHaveLength(3)
     })
 
-    test('that could not give a segment back does not keep others from it', async () => {
+    test('that could not give a segment back does not keep other workers from it', async () => {
       world = new World(open)
       let returns = 0
       const gate = Promise.withResolvers<void>()
@@ -149,7 +149,7 @@ eachDatabase((_name, open) => {
   })
 
   describe('a batch', () => {
-    test('that was accepted without an answer keeps its items when nobody can be asked', async () => {
+    test('that was accepted without an answer keeps its items when the database cannot be asked', async () => {
       world = new World(open)
       let isBroken = false
       const process = await world.process({

@@ -39,7 +39,7 @@ async function ask({ world, one }: Scene, amount: bigint, budgets: readonly Budg
   return answer
 }
 
-test('while a dead process holds enough a call is told to come again, and then it is granted', async () => {
+test('while a dead process holds enough, a call is told to try again, and is then granted', async () => {
   const scene = await begin(9_000n)
   scene.world.kill(scene.other, false)
   scene.world.store.silent.add(scene.other.name)
@@ -53,7 +53,7 @@ test('while a dead process holds enough a call is told to come again, and then i
   expect(await ask(scene, 5_000n)).toMatchObject({ amount: 5_000n })
 })
 
-test('what a frozen process leased and does not hold is not refused as missing money', async () => {
+test('money that a frozen process leased and does not hold is not reported as missing', async () => {
   const scene = await begin(100n)
   const { world, other } = scene
   const leased = world.store.query<{ granted_nanocredits: bigint }>('select granted_nanocredits from leases')
@@ -65,12 +65,12 @@ test('what a frozen process leased and does not hold is not refused as missing m
   expect(await ask(scene, 9_900n)).toMatchObject({ amount: 9_900n })
 })
 
-test('what a living process holds is no reason to come again', async () => {
+test('holds of a living process are no reason to tell a call to try again', async () => {
   const scene = await begin(9_000n)
   expect(await ask(scene, 5_000n)).toMatchObject({ type: 'payment_required' })
 })
 
-test('a call that what the dead held would not pay for either is refused', async () => {
+test('a call that the dead process’s holds would not cover either is refused', async () => {
   const scene = await begin(9_000n)
   scene.world.kill(scene.other, false)
   scene.world.store.silent.add(scene.other.name)

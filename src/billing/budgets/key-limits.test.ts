@@ -33,13 +33,13 @@ eachDatabase((name, _open, { openFresh }) => {
     return { spend, remaining, isSound, billing }
   }
 
-  /** A limit of 1,000 in the given manner, as it is from noon on. */
+  /** A limit of 1,000 with the given reset, from noon on. */
   function limited(keyLimitReset: Principal['keyLimitReset'], change: Partial<Principal> = {}): Principal {
     const limit = { keyLimitNanocredits: 1_000n, keyLimitReset, keyLimitSinceMs: nowMs - 1 }
     return principalOf({ accountMode: 'tracked', ...limit, ...change })
   }
 
-  test(`on ${name}, a limit that gets another reset has what was spent in its window under the old one`, async () => {
+  test(`on ${name}, a limit whose reset changes counts the spending of its new window before the change`, async () => {
     const { spend, remaining, isSound } = await begin()
     const daily = limited('daily', { keyLimitSinceMs: christmas - 1 })
     await spend(daily, 1n, christmas)
@@ -53,7 +53,7 @@ eachDatabase((name, _open, { openFresh }) => {
     expect(await isSound()).toBe(true)
   })
 
-  test(`on ${name}, a limit that goes and comes back has what was spent in between`, async () => {
+  test(`on ${name}, a limit that is removed and set again counts the spending in between`, async () => {
     const { spend, remaining, isSound } = await begin()
     const before = limited('daily', { keyLimitSinceMs: nowMs - 3_000 })
     await spend(before, 100n)
@@ -67,7 +67,7 @@ eachDatabase((name, _open, { openFresh }) => {
     expect(await isSound()).toBe(true)
   })
 
-  test(`on ${name}, another amount in place of the old one keeps what was spent and what is held`, async () => {
+  test(`on ${name}, a changed amount keeps the spent and the held part`, async () => {
     const { spend, remaining, billing } = await begin()
     await spend(limited('daily'), 100n)
     const raised = limited('daily', { keyLimitNanocredits: 2_000n })
@@ -76,11 +76,11 @@ eachDatabase((name, _open, { openFresh }) => {
     await expect(spend(raised, 1n)).rejects.toMatchObject({ type: 'payment_required' })
   })
 
-  test(`on ${name}, a window that begins after the change has only what is held in it`, async () => {
+  test(`on ${name}, a window that begins after the change counts only its own holds`, async () => {
     const { billing, remaining } = await begin()
     const principal = limited('daily', { keyLimitSinceMs: newYear })
     const hold = await billing.hold({ budgets: budgetsOf(principal, nowMs - 86_400_000), amount: 700n })
-    // Answered after midnight, it belongs to the day before all the same.
+    // The call is answered after midnight, but belongs to the day before.
     await billing.capture(hold, captureRowOf('gen-late', 700n, { createdAtMs: nowMs }))
     expect(await remaining(principal)).toBe(1_000n)
   })

@@ -17,7 +17,7 @@ test('a slice grants what it has, until its time is over', () => {
   expect(slice.canGrant(0n, 0)).toBe(false)
 })
 
-test('a slice never grants more than it was granted, and accounts for every nanocredit, whatever happens', () => {
+test('a slice never grants more than its amount, and accounts for every nanocredit, whatever happens', () => {
   const action = fc.record({
     kind: fc.constantFrom('grant', 'release', 'capture', 'revert'),
     amount: fc.bigInt({ min: 0n, max: 60n }),

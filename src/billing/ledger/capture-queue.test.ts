@@ -40,7 +40,7 @@ test('a capture that storage refuses tells its caller after ten seconds, stays q
   expect(await world.findings()).toEqual([])
 })
 
-test('while captures do not become durable nothing new is accepted, and it is again once they do', async () => {
+test('while captures do not become durable no new call is accepted; once they do, calls are accepted again', async () => {
   const { world, one, hold } = await begin()
   one.isStorageDown = true
   one.billing.capture(hold, captureRowOf('gen-1', 70n)).catch(() => undefined)
@@ -64,7 +64,7 @@ test('a disk that never answers also stops new calls', async () => {
   expect(one.events.map((event) => event.type)).toEqual(['captures_failing'])
 })
 
-test('a lease whose take got no answer holds nothing back', async () => {
+test('a lease whose take got no answer does not delay captures', async () => {
   const { world, one, hold } = await begin()
   one.billing.release(hold)
   await world.advance(10_000)

@@ -5,7 +5,7 @@ import type { Price } from '../../canonical/usage.ts'
 import { toStoredPrice } from './capture-row.ts'
 import { insertCapturePostings, insertPrices, insertUsages, toWhole } from './capture-repository.ts'
 
-test('an amount travels as a number while a number is exact, and as a bigint beyond', () => {
+test('an amount is sent to the database as a number while a number is exact, and as a bigint beyond', () => {
   const most = 9_007_199_254_740_991n
   expect([0n, -5n, most, -most, most + 1n, -most - 1n].map(toWhole)).toEqual([
     0,
@@ -17,7 +17,7 @@ test('an amount travels as a number while a number is exact, and as a bigint bey
   ])
 })
 
-test('a price has one id, made of what it says', () => {
+test('a price has one id, made from its content', () => {
   const price: Price = { inputToken: 150n, request: 0n }
   const { priceId, json } = toStoredPrice(price)
   expect(JSON.parse(json)).toEqual({ inputToken: '150', request: '0' })
@@ -49,7 +49,7 @@ eachDatabase((name, _open, { openFresh }) => {
     ])
   })
 
-  test('a price is written once, whoever uses it, and every usage names its own', async () => {
+  test('a price is written once, however many calls use it, and every usage names its own', async () => {
     const { database } = await openFresh()
     const prices: Price[] = [{ inputToken: 1n }, { inputToken: 2n }, { inputToken: 1n }]
     for (const round of [0, 1]) {

@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 5, 17, 12)
 const nowExpression = `(select cast(${nowMs} as bigint))`
 
-/** One in a partition of its own, one from long ago, and one without a day. */
+/** An id with its own partition, an id from long ago, and an id without a day. */
 const generations = [
   newGenerationId('gen', nowMs),
   newGenerationId('gen-stt', nowMs - 400 * dayMs),

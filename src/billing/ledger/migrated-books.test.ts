@@ -9,7 +9,7 @@ import { createInvariantsRepository } from './invariants-repository.ts'
 /** `npm run prove -- migrated-books` migrates all of a busy day; an ordinary run fewer of it, over the same hours. */
 const usages = isThorough ? 200_000 : 8_000
 const everyMs = 50_000_000 / usages
-/** Long beyond what any machine needs, and far below what an operator takes for a hang. */
+/** Far longer than any machine needs, and far shorter than an operator would wait. */
 const migrationMs = 120_000
 
 /**
@@ -63,7 +63,7 @@ const filled = [
     values ('claim', 'org_a', 'batches', 'owner_gone', 'done', 5, 6)`,
 ]
 
-/** What must be as it was. */
+/** The values that the migration must not change. */
 const kept = [
   'select count(*) as rows, cast(sum(cost_nanocredits) as bigint) as cost_nanocredits, min(user_id) as user_id from usages',
   'select count(*) as rows, account, kind, cast(sum(amount_nanocredits) as bigint) as sum_nanocredits from postings group by account, kind order by account, kind',
@@ -78,7 +78,7 @@ const kept = [
 ]
 
 eachDatabase((name, _open, { createEmpty }) => {
-  test(`a database of before keeps its books in balance when it gets room, with ${usages} calls in it`, async () => {
+  test(`a database of schema version 2 keeps its books in balance when it is migrated, with ${usages} calls in it`, async () => {
     const url = await createEmpty()
     const before = await createEarlierSchema(url, 2, filled, kept)
     const startedMs = performance.now()

@@ -29,7 +29,7 @@ eachDatabase((name, _open, { openFresh }) => {
     return { accounts, billing, grant, call, findings }
   }
 
-  test(`on ${name}, what was used while the account was tracked is owed once, however often it is reconciled`, async () => {
+  test(`on ${name}, usage of the time when the account was tracked is owed once, however often it is reconciled`, async () => {
     const { accounts, grant, call, findings } = await begin()
     await call('gen-1', true)
     const owed = { totalCredits: 0n, totalUsage: 70n, balance: -70n }
@@ -43,7 +43,7 @@ eachDatabase((name, _open, { openFresh }) => {
     expect(await findings()).toEqual([])
   })
 
-  test(`on ${name}, what a tracked account used before its first grant is not taken off the grant`, async () => {
+  test(`on ${name}, usage of a tracked account before its first grant is not taken off the grant`, async () => {
     const { accounts, grant, call } = await begin('tracked')
     await call('gen-1', true)
     await grant(1_000n, 'grant-1')
@@ -75,7 +75,7 @@ eachDatabase((name, _open, { openFresh }) => {
         call(`gen-prepaid-${round}`, false),
         grant(10n, `grant-late-${round}`),
         billing.rounds.renew(),
-        // Too busy to be read at rest is an answer too: it changed nothing.
+        // "Too busy to be read at rest" is a valid answer too; it changes nothing.
         accounts.reconcileCredits(organizationId).catch((error: unknown) => {
           expect(error).toMatchObject({ type: 'conflict' })
         }),

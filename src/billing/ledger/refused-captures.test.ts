@@ -45,7 +45,9 @@ async function begin(): Promise<Scene> {
 const rowOf = (name: string, cost: bigint): CaptureRow =>
   captureRowOf(name, cost, { createdAtMs: startMs, provider: 'maker', model: 'maker/model' })
 
-/** Captures for a caller who has seen nothing yet; tells with what that caller was refused, if so. */
+/**
+ * Captures for a caller who has seen nothing yet; returns the error with which that caller was refused, if any.
+ */
 function captureUnshown({ one, hold }: Scene, row = rowOf('gen-1', 70n)): { refusal: unknown } {
   const told: { refusal: unknown } = { refusal: null }
   one.billing.capture(hold, row, 'void').catch((error: unknown) => {
@@ -54,7 +56,7 @@ function captureUnshown({ one, hold }: Scene, row = rowOf('gen-1', 70n)): { refu
   return told
 }
 
-/** Nothing is charged, to nobody and nowhere, and everything can be held again. */
+/** Checks that no account or budget is charged and that the whole amount can be held again. */
 async function expectNothingCharged({ world, one, budgets }: Scene): Promise<void> {
   expect(await one.accounts.readCredits('org_a')).toMatchObject({ totalUsage: 0n, balance: 10_000n })
   expect(await one.accounts.readKeyRemaining(limited)).toBe(5_000n)
@@ -141,7 +143,7 @@ test('a charge that becomes real after its caller was refused is refunded', asyn
   expect(losses(scene)).toMatchObject([{ generation_id: 'gen-1', outcome: 'refunded' }])
 })
 
-test('a caller who is refused and not told yet does not get the answer for nothing', async () => {
+test('a caller whose refusal was decided but not sent yet does not get the answer for free', async () => {
   const scene = await begin()
   const { world, one } = scene
   const noted = Promise.withResolvers<void>()
@@ -236,7 +238,7 @@ test('a capture for which the queue has no room holds nothing back, and counts a
     .catch((error: unknown) => error)
   expect(refusal).toMatchObject({ type: 'storage_unavailable' })
   expect(one.billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n, lostCalls: 1 })
-  // It is in no queue, and listed all the same once storage takes something.
+  // The capture is in no queue, but it is listed once storage works again.
   one.isStorageDown = false
   await world.advance(2_000)
   expect(one.billing.stats()).toMatchObject({ capturesQueued: 0 })
@@ -265,7 +267,7 @@ test('a refused call whose charge storage can never take is listed', async () =>
   expect(await world.findings()).toEqual([])
 })
 
-test('what is not listed yet is listed when the process stops', async () => {
+test('lost calls that are not listed yet are listed when the process stops', async () => {
   const scene = await begin()
   const { world, one } = scene
   one.isStorageDown = true

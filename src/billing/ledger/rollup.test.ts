@@ -17,12 +17,12 @@ import { createRollup, rollupEveryMs, rollupPagesMax, rollupRowsMax } from './ro
 const dayMs = 86_400_000
 const startMs = Date.UTC(2026, 5, 17, 12)
 
-/** Lets everybody else go on: reads of SQLite never wait, so that a loop of them would keep the event loop to itself. */
+/** Lets other tasks run: reads of SQLite never wait, so a loop of them would block the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** What a capture writes, without the leases. */
+/** The rows that a capture writes, without the leases. */
 function captures(rows: readonly CaptureRow[]): Statement[] {
   const postings = insertCapturePostings(rows)
   const usages = insertUsages(rows.map((row) => ({ row, held: 0n })))
@@ -41,7 +41,7 @@ async function findings(database: Database): Promise<unknown[]> {
   return checkInvariants(createInvariantsRepository(database))
 }
 
-/** Rolls up until the tail is empty; how many units did it. */
+/** Rolls up until the tail is empty; returns the number of units. */
 async function drain(repository: RollupRepository, rowsMax = 1_000): Promise<number> {
   let units = 0
   for (;;) {
@@ -60,7 +60,7 @@ async function requestsRolledUp(database: Database): Promise<number> {
 }
 
 eachDatabase((name, _open, { openFresh }) => {
-  test('what was used is the same before, while and after it is rolled up', async () => {
+  test('shown usage is the same before, while and after it is rolled up', async () => {
     const nowExpression = `(select cast(${startMs} as bigint))`
     const { database } = await openFresh({ nowExpression })
     await insertOrganization(database, 'org_a', 'tracked')
@@ -133,7 +133,7 @@ eachDatabase((name, _open, { openFresh }) => {
     await Promise.all(others.map((database) => database.close()))
   })
 
-  test('a row that commits after later ones were rolled up is counted all the same', async () => {
+  test('a row that commits after later rows were rolled up is counted too', async () => {
     const { database, url } = await openFresh()
     const repository = createRollupRepository(database)
     const late = captures([captureRowOf('gen-late', 1n, { createdAtMs: startMs - dayMs })])
@@ -158,7 +158,7 @@ eachDatabase((name, _open, { openFresh }) => {
     await commit(database, [captureRowOf('gen-2', 6n)])
     expect(await repository.rollUp(position, tailIds)).toBe(false)
     expect(await requestsRolledUp(database)).toBe(1)
-    // A cursor read in time does not help ids of rows that are gone.
+    // The cursor is right, but the rows with these ids no longer exist.
     const gone = await repository.rollUp((await repository.loadCursor()).position, [999, 1_000])
     expect(gone).toBe(false)
     expect(await findings(database)).toEqual([])
@@ -182,7 +182,7 @@ eachDatabase((name, _open, { openFresh }) => {
     await deaf.close()
   })
 
-  test('a roll-up that lost something, and a day that is wrong, are findings', async () => {
+  test('a roll-up with lost usage, and a wrong day, are findings', async () => {
     const { database } = await openFresh()
     await commit(database, [captureRowOf('gen-1', 5n, { createdAtMs: startMs })])
     await drain(createRollupRepository(database))
@@ -245,14 +245,14 @@ function endlessTail(idleMs: number): RollupRepository & { units: number } {
   }
 }
 
-test('a round is bounded, and one that another process just made is not made again', async () => {
+test('a round is bounded, and a round that another process has just made is not repeated', async () => {
   const endless = endlessTail(rollupEveryMs)
   await createRollup({ repository: endless }).round()
   expect(endless.units).toBe(rollupPagesMax)
   const fresh = endlessTail(10)
   await createRollup({ repository: fresh }).round()
   expect(fresh.units).toBe(0)
-  // The database's clock was set back: better once too often than never.
+  // The database's clock was set back: a needless round does no harm, a missing one would.
   const ahead = endlessTail(-dayMs)
   await createRollup({ repository: ahead }).round()
   expect(ahead.units).toBe(rollupPagesMax)

@@ -52,7 +52,7 @@ test('the output limit is the caller’s, at most the endpoint’s, else the end
   expect(outputOf(null, {})).toBe(16_384n)
 })
 
-test('a limit that no model can reach is held as what the model can, however many choices', () => {
+test('for a limit that the model cannot reach, the model’s own limit is held, however many choices', () => {
   const endpoint = (contextLength: number | null) =>
     endpointOf('language', { outputToken: million }, { contextLength })
   const demand = demandOf({ outputTokensMax: Number.MAX_SAFE_INTEGER, choices: 128 })
@@ -71,7 +71,7 @@ test('input that may be billed as a cache write is held at the dearest price', (
   expect(holdAmountOf(demandOf({ inputTokens: 100 }), forAnHour, 1)).toBe(300n)
 })
 
-test('audio is held by its own length in whole seconds and one more, never by bytes, and by an hour when nobody knows it', () => {
+test('audio is held by its own length in whole seconds and one more, never by bytes, and by an hour when the length is unknown', () => {
   const endpoint = endpointOf('transcription', { audioHour: 3_600_000n * million })
   expect(holdAmountOf(demandOf({ audioMilliseconds: 61_500 }), endpoint, 1)).toBe(63_000n)
   expect(holdAmountOf(demandOf({ audioMilliseconds: null }), endpoint, 1)).toBe(3_601_000n)
@@ -87,7 +87,7 @@ test('audio is held as its price counts time', () => {
   expect([holdOf(400), holdOf(11_400)]).toEqual([10_000n, 13_000n])
 })
 
-test('what a call may use within its demand never costs more than its hold', () => {
+test('usage within a call’s demand never costs more than its hold', () => {
   const tokens = fc.integer({ min: 0, max: 100_000 })
   const amount = fc.bigInt({ min: 0n, max: 50_000_000n })
   const call = fc.record({ input: tokens, cached: tokens, written: tokens, hour: tokens, output: tokens })

@@ -18,7 +18,7 @@ function teach(learning: Learning, count: number, change: (index: number) => Par
   }
 }
 
-test('the prompt ratio is 1 until enough was seen, then rather high than low', () => {
+test('the prompt ratio is 1 until there are enough calls, and is then rounded towards a high estimate', () => {
   const learning = createLearning()
   teach(learning, 19, () => ({}))
   expect(learning.promptRatio('org_a', 'maker/model')).toBe(1)
@@ -38,7 +38,7 @@ test('the model that was seen least recently is forgotten first', () => {
   expect(learning.outputTokens('org_a', 'maker/busy')).toBe(7)
 })
 
-test('what was saved last is restored first, and forgotten last', () => {
+test('the ratio that was saved last is restored first, and forgotten last', () => {
   const learning = createLearning()
   const saved = Array.from({ length: modelStatsMax }, (_, index) => ({
     organizationId: 'org_a',
@@ -75,7 +75,7 @@ test('nothing is learned from estimates, failures and hang-ups', () => {
   expect(learning.takeChanged()).toEqual([])
 })
 
-test('what was saved comes back, and what is learned since counts first', () => {
+test('saved ratios are restored, and ratios learned since then count first', () => {
   const first = createLearning()
   teach(first, 40, () => ({}))
   const saved = first.takeChanged()
@@ -88,7 +88,7 @@ test('what was saved comes back, and what is learned since counts first', () => 
   expect(second.promptRatio('org_a', 'maker/model')).toBe(1)
 })
 
-test('what others ask does not change the ratio of an organization that has asked enough itself', () => {
+test('calls of others do not change the ratio of an organization that has made enough calls itself', () => {
   const learning = createLearning()
   teach(learning, 24, () => ({}))
   const asked = (inputTokens: number) => () => ({

@@ -69,7 +69,7 @@ describe('what the provider reported', () => {
     })
   })
 
-  test('is held to the context the endpoint states', () => {
+  test('is limited by the context that the endpoint states', () => {
     const small = endpointOf('language', {}, { contextLength: 100_000 })
     const usage = { ...usual, inputTokens: 200_000 }
     expect(meter(readingOf({ usage }), contextOf({ endpoint: small })).source).toBe('estimated')
@@ -81,7 +81,7 @@ describe('the limit of the call', () => {
     return meter(readingOf({ usage: { ...usual, ...usage } }), contextOf(change)).source
   }
 
-  test('bounds the output that is believed, with a little for what providers count beside it', () => {
+  test('bounds the believed output, with a small margin for tokens that providers count in addition', () => {
     expect([20, 50, 53, 54, 128_001].map((outputTokens) => sourceOf({ outputTokens }))).toEqual([
       'provider',
       'provider',
@@ -106,7 +106,7 @@ describe('the limit of the call', () => {
     expect(sourceOf(usage, thinking(true))).toBe('provider')
   })
 
-  test('is that of all its choices together', () => {
+  test('counts for all choices together', () => {
     const demand = demandOf({ inputTokens: 90, outputTokensMax: 50, choices: 4 })
     expect([210, 211].map((outputTokens) => sourceOf({ outputTokens }, { demand }))).toEqual([
       'provider',
@@ -125,7 +125,7 @@ describe('the limit of the call', () => {
     expect(sourceOf({ outputTokens: 128_001 }, { demand })).toBe('provider')
   })
 
-  test('is not that of reasoning, which the endpoint’s own bounds', () => {
+  test('does not bound reasoning, which the endpoint’s own limit bounds', () => {
     const thought = (reasoningTokens: number, endpoint: MeterContext['endpoint'], spoken = 50) =>
       sourceOf(
         { outputTokens: reasoningTokens + spoken, reasoningTokens },
@@ -150,7 +150,7 @@ test('a prompt of no tokens beside output is missing, and the output is believed
 })
 
 describe('without a report', () => {
-  test('missing usage is estimated from what was asked and seen, never zero', () => {
+  test('missing usage is estimated from the request and the seen answer, and is never zero', () => {
     const metered = meter(readingOf({}), contextOf())
     expect(metered).toEqual({
       usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
@@ -159,7 +159,7 @@ describe('without a report', () => {
     })
   })
 
-  test('of a prompt with audio the estimate says so where audio has a price of its own', () => {
+  test('the estimate of a prompt with audio has audio tokens where audio has its own price', () => {
     const demand = demandOf({ inputTokens: 90, audioInputTokens: 60 })
     const endpoint = endpointOf('language', { inputToken: 1n, inputAudioToken: 9n, outputToken: 2n })
     const heard = (change: Partial<MeterContext>) =>
@@ -184,7 +184,7 @@ describe('without a report', () => {
     })
   })
 
-  test('a caller who hangs up pays what the provider charges, when it says so', () => {
+  test('a caller who hangs up pays the provider’s charge, if the provider reports it', () => {
     const reading = readingOf({ usage: usual, finishReason: null, outputBytes: 0, outputPieces: 0 })
     expect(meter(reading, contextOf({ ending: 'cancelled' }))).toMatchObject({
       usage: usual,
@@ -192,7 +192,7 @@ describe('without a report', () => {
     })
   })
 
-  test('a stream that broke off is paid as far as it came', () => {
+  test('the received part of a stream that broke off is paid', () => {
     const metered = meter(readingOf({ finishReason: null }), contextOf({ ending: 'failed' }))
     expect(metered.usage.outputTokens).toBe(20)
   })
@@ -222,7 +222,7 @@ describe('nothing is charged', () => {
     }
   })
 
-  test('when a model ended without a word and with a blank or failed reason, whatever it reports for the prompt', () => {
+  test('when a model ended without output and with a blank or failed reason, whatever it reports for the prompt', () => {
     const usage = { ...usual, outputTokens: 0 }
     for (const finishReason of [null, 'error']) {
       const metered = meter(readingOf({ usage, finishReason, outputBytes: 0, outputPieces: 0 }), contextOf())
@@ -254,7 +254,7 @@ describe('audio', () => {
     )
   })
 
-  test('speech is charged by the characters its provider says it billed, as far as a text can have so many', () => {
+  test('speech is charged by the characters that its provider reports as billed, if the text can have that many', () => {
     const endpoint = endpointOf('speech', { character: 1n })
     const demand = demandOf({ characters: 120 })
     const charged = (characters: number) =>
@@ -286,8 +286,8 @@ describe('the request', () => {
       }),
     )
 
-  test('bounds the input that is believed, where its every byte is known', () => {
-    // A byte is a token at the most, and 4,096 are for what providers say to their models themselves.
+  test('bounds the believed input when every byte of it is known', () => {
+    // A byte is at most one token, and 4,096 are for instructions that providers add themselves.
     expect(metered({ inputTokens: 4_366 }).source).toBe('provider')
     expect(metered({ inputTokens: 4_367 })).toMatchObject({
       source: 'estimated',
@@ -296,19 +296,19 @@ describe('the request', () => {
     expect(metered({ inputTokens: 4_367 }, { hasUncountedInput: true }).source).toBe('provider')
   })
 
-  test('bounds the input alone: output that can be true is charged as it was counted', () => {
+  test('bounds only the input: a possible count of output is charged as reported', () => {
     expect(metered({ inputTokens: 90_000, outputTokens: 37, reasoningTokens: 12 })).toMatchObject({
       source: 'estimated',
       usage: { inputTokens: 90, outputTokens: 37, reasoningTokens: 12 },
     })
   })
 
-  test('with a picture of a few bytes may have as many tokens as any picture was counted as', () => {
+  test('with a picture of a few bytes may have as many tokens as the largest seen count of a picture', () => {
     expect(metered({ inputTokens: 48_500 }, { images: 1 }).source).toBe('provider')
     expect(metered({ inputTokens: 54_367 }, { images: 1 }).source).toBe('estimated')
   })
 
-  test('with files or searches fills the context as often as the answer shows that the model was asked', () => {
+  test('with files or searches may fill the context once for each time that the model was asked, as the answer shows', () => {
     const endpoint = endpointOf('language', { inputToken: 1n, outputToken: 1n }, { contextLength: 128_000 })
     const demand = demandOf({ inputTokens: 90, inputBytes: 270, hasUncountedInput: true })
     const sourceOf = (inputTokens: number, providerCalls: number, change: Partial<Demand> = {}) =>
@@ -322,9 +322,9 @@ describe('the request', () => {
       'estimated',
       'provider',
     ])
-    // At most twenty times, whatever the answer shows.
+    // The context counts at most twenty times, whatever the answer shows.
     expect([2_560_000, 2_560_001].map((count) => sourceOf(count, 1_000))).toEqual(['provider', 'estimated'])
-    // A request that could not make it search is not widened by an answer that says it did.
+    // If the request cannot cause a search, an answer that reports searches does not raise the bound.
     expect(sourceOf(404_500, 10, { hasUncountedInput: undefined as unknown as true })).toBe('estimated')
     const searching = { ...endpoint, searches: true as const }
     const searched = readingOf({ usage: { ...usual, inputTokens: 100_000 } })
@@ -333,7 +333,7 @@ describe('the request', () => {
     expect(meter(searched, contextOf({ demand: plain, endpoint })).source).toBe('estimated')
   })
 
-  test('that had no sound was not heard, whatever its provider says', () => {
+  test('without sound is not charged for sound, whatever its provider reports', () => {
     expect(metered({ inputTokens: 90, inputAudioTokens: 80 })).toMatchObject({
       source: 'estimated',
       usage: { inputTokens: 90, inputAudioTokens: 0 },

@@ -33,7 +33,7 @@ describe('a charge', () => {
     })
   })
 
-  test('prices input that is written for an hour apart, and like other writes where it has no price of its own', () => {
+  test('prices cache writes for an hour separately, or like other writes when they have no price of their own', () => {
     const usage = { ...noUsage, inputTokens: 100, cacheWriteTokens: 60, cacheWriteHourTokens: 45 }
     const price = { inputToken: 4n * million, cacheWriteToken: 5n * million }
     expect(costOfUsage(usage, { ...price, cacheWriteHourToken: 8n * million }).costNanocredits).toBe(
@@ -63,7 +63,7 @@ describe('a charge', () => {
     expect(costOfUsage({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioHour'])
   })
 
-  test('of heard audio without a price of its own is that of text, and says that it may be too low', () => {
+  test('of audio input without its own price is that of text, and is marked as possibly too low', () => {
     const usage = { ...noUsage, inputTokens: 384, inputAudioTokens: 375, outputTokens: 10 }
     expect(costOfUsage(usage, { inputToken: million, outputToken: million })).toMatchObject({
       costNanocredits: 394n,
@@ -80,7 +80,7 @@ describe('a charge', () => {
     expect(costOfUsage({ ...noUsage, inputTokens: 10 }, { inputToken: 0n }).unpricedUnits).toEqual([])
   })
 
-  test('audio is priced by time or by tokens, whichever the endpoint has, and not called unpriced for the other', () => {
+  test('audio is priced by time or by tokens, as the endpoint has it, and the other unit is not reported as unpriced', () => {
     const usage = { ...noUsage, inputTokens: 50, outputTokens: 9, audioMilliseconds: 1_000 }
     expect(costOfUsage(usage, { audioHour: 3_600_000n * million })).toMatchObject({
       costNanocredits: 1_000n,
@@ -90,7 +90,7 @@ describe('a charge', () => {
     expect(costOfUsage(usage, byTokens)).toMatchObject({ costNanocredits: 59n, unpricedUnits: [] })
   })
 
-  test('counts time as its price does: a minimum, and whole steps', () => {
+  test('counts time by the rules of its price: a minimum, and whole steps', () => {
     const costOf = (audioMilliseconds: number, rules: TimeRules) =>
       costOfUsage({ ...noUsage, audioMilliseconds }, { audioHour: 3_600_000n * million, ...rules })
         .costNanocredits
@@ -134,7 +134,7 @@ describe('missing prices', () => {
     expect(missingPrices(demandOf(), endpointOf('speech', {}))).toEqual(['characters'])
   })
 
-  test('are none where one basis is complete', () => {
+  test('are not reported where all units of one basis have prices', () => {
     expect(
       missingPrices(demandOf(), endpointOf('transcription', { inputAudioToken: 1n, outputToken: 1n })),
     ).toEqual([])

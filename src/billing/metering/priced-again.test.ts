@@ -11,7 +11,7 @@ const allPrices: Price = Object.fromEntries(
   priceUnits.map((unit, index) => [unit, BigInt(index + 3) * million + 7n]),
 )
 
-/** Each kind of call, with all that its provider may count and a price for it. */
+/** Each kind of call, with every count that its provider may report and a price for each. */
 const kinds: Record<string, { usage: Partial<Usage>; price: Price }> = {
   'a chat': { usage: { inputTokens: 120, outputTokens: 31, reasoningTokens: 12 }, price: allPrices },
   'a chat with cached and written input': {
@@ -68,14 +68,14 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect(rows.map(({ customId }) => customId).toSorted()).toEqual(Object.keys(kinds).toSorted())
     for (const { customId, usage, price, cost } of rows)
       expect({ customId, cost: costOfUsage(usage, price).costNanocredits }).toEqual({ customId, cost })
-    // Nothing here is free by oversight.
+    // This shows that no row above lacks a price by mistake.
     expect(rows.filter(({ cost }) => cost === 0n).map(({ customId }) => customId)).toEqual([
       'a call for nothing',
     ])
   })
 })
 
-/** Usages as they stand in the database: every count in the column that has its name. */
+/** Usages in the form of the database: every count in the column of its name. */
 async function loadPriced(database: Database) {
   const rows = await database.query<Record<string, unknown>>(
     'select u.*, p.price_json from usages u join prices p on p.price_id = u.price_id',

@@ -12,7 +12,7 @@ import { speechUsage } from './speech-usage.ts'
 
 const byTokens = parseOperatorPrices({ input_per_million: '0.5', output_audio_per_million: '10' })
 
-/** What a speech of so many characters costs, with what its provider says of it. */
+/** The cost of speech of a number of characters, with its provider's report. */
 function spoken(price: Price, characters: number, billed: SpeechBilled = {}) {
   const endpoint = endpointOf('speech', price)
   const demand = demandOf({ characters, utf8Bytes: characters * 2 })
@@ -30,14 +30,14 @@ function spoken(price: Price, characters: number, billed: SpeechBilled = {}) {
 }
 
 describe('speech that is priced by tokens', () => {
-  test('costs those that its provider counted, all of the output as sound where it does not tell it apart', () => {
+  test('costs the tokens that its provider counted; output that is not split counts as sound', () => {
     const { cost, source } = spoken(byTokens, 100, { inputTokens: 30, outputTokens: 200 })
     expect([cost, source]).toEqual([15_000n + 2_000_000n, 'provider'])
   })
 
-  test('is estimated where nobody counted them, within what was held', () => {
+  test('is estimated within the hold when the provider counts no tokens', () => {
     const { cost, source, hold, unpricedUnits } = spoken(byTokens, 100)
-    // A third of the characters in, one and a half of them out.
+    // The estimate is a third of the characters as input tokens and one and a half times as output tokens.
     expect([cost, source, unpricedUnits]).toEqual([17_000n + 1_500_000n, 'estimated', []])
     expect(hold).toBeGreaterThan(cost)
   })
@@ -46,18 +46,18 @@ describe('speech that is priced by tokens', () => {
     ['of none', { inputTokens: 30, outputTokens: 0 }],
     ['of nothing read', { inputTokens: 0, outputTokens: 200 }],
     ['of an hour', { inputTokens: 30, outputTokens: 90_000 }],
-  ])('is estimated where its provider tells counts %s', (_, billed) => {
+  ])('is estimated when the provider’s counts are %s', (_, billed) => {
     expect(spoken(byTokens, 100, billed)).toMatchObject({ source: 'estimated', cost: 1_517_000n })
   })
 })
 
-test('speech that is priced by time costs what its provider measured, else an estimate', () => {
+test('speech that is priced by time costs the time that its provider measured, else an estimate', () => {
   const byTime = parseOperatorPrices({ audio_per_minute: '0.06' })
   expect(spoken(byTime, 120, { audioMilliseconds: 7_500 })).toMatchObject({
     cost: 7_500_000n,
     source: 'provider',
   })
-  // Twelve characters a second.
+  // The estimate is twelve characters a second.
   expect(spoken(byTime, 120)).toMatchObject({ cost: 10_000_000n, source: 'estimated', unpricedUnits: [] })
 })
 
@@ -66,7 +66,7 @@ test('speech without any price is counted, and is not free', () => {
   expect(spoken({}, 120).usage).toMatchObject({ characters: 120, utf8Bytes: 240 })
 })
 
-test('a hold covers speech that nobody else counts, by every unit', () => {
+test('a hold covers speech that the provider does not count, by every unit', () => {
   const prices = fc.constantFrom(
     parseOperatorPrices({ characters_per_million: '15', per_request: '0.001' }),
     parseOperatorPrices({ utf8_bytes_per_million: '15' }),

@@ -24,7 +24,7 @@ function costOf(usage: Usage, price: Price, features: readonly AudioFeature[] = 
 }
 
 describe('a surcharge', () => {
-  test('in percent is taken of what the audio costs, only where the call asked for the feature', () => {
+  test('in percent is a share of the audio’s cost, and only for calls that asked for the feature', () => {
     const price = parseOperatorPrices({ ...hourly, surcharges: { keyterms: { percent: 20 } } })
     expect(costOf(heard(10), price)).toBe(1_000_000n)
     expect(costOf(heard(10), price, ['keyterms'])).toBe(1_200_000n)
@@ -33,13 +33,13 @@ describe('a surcharge', () => {
 
   test('by the minute or the hour is added for the time that is billed', () => {
     const prices = { ...hourly, minimum_seconds: 20, surcharges: { diarize: { per_minute: '0.0012' } } }
-    // 20 µUSD a second besides, for the twenty seconds that are billed at least.
+    // In addition 20 µUSD a second, for the minimum of twenty billed seconds.
     expect(costOf(heard(10), parseOperatorPrices(prices), ['diarize'])).toBe(2_000_000n + 400_000n)
     const byHour = { ...prices, surcharges: { diarize: { per_hour: '0.072' } } }
     expect(costOf(heard(10), parseOperatorPrices(byHour), ['diarize'])).toBe(2_400_000n)
   })
 
-  test('stands beside others: shares are of the audio, never of each other', () => {
+  test('adds to others: each percentage is of the audio’s cost, never of another surcharge', () => {
     const price = parseOperatorPrices({
       ...hourly,
       per_request: '0.0005',
@@ -66,7 +66,7 @@ describe('a surcharge', () => {
     expect([costNanocredits, promptNanocredits]).toEqual([1_050_000n, 900_000n])
   })
 
-  test('that exists without a told amount makes the cost an estimate, and is refused where the operator refuses those', () => {
+  test('of unknown amount makes the cost an estimate, or refuses the call if the operator has chosen that', () => {
     const price = parseOperatorPrices({ ...hourly, surcharges: { diarize: 'unknown' } })
     expect(costOfUsage(heard(10), priceWith(price, [])).lacksSurcharge).toBe(false)
     const asked = costOfUsage(heard(10), priceWith(price, ['diarize']))
@@ -80,13 +80,13 @@ describe('a surcharge', () => {
     expect(missingPrices(demand, endpointOf('transcription', stated, { audio }), true)).toEqual([])
   })
 
-  test('stated in one way takes the place of one that is known in the other', () => {
+  test('stated by time replaces a known one in percent', () => {
     const known = parseOperatorPrices({ ...hourly, surcharges: { diarize: { percent: 40 } } })
     const price = { ...known, ...parseOperatorPrices({ surcharges: { diarize: { per_hour: '0.036' } } }) }
     expect(costOf(heard(10), price, ['diarize'])).toBe(1_100_000n)
   })
 
-  test('counts what the endpoint is sent: what it cannot do is not asked of it', () => {
+  test('counts features that are sent to the endpoint, not features that the endpoint lacks', () => {
     const demand = demandOf({ audioFeatures: ['diarize', 'keyterms'], askedAt: { entities: ['acme'] } })
     const at = (can: object) =>
       featuresOf(demand, endpointOf('transcription', {}, { audio: { ...leastAudio, ...can } }))
@@ -109,7 +109,7 @@ describe('channels', () => {
       1_000_000n,
       2_000_000n,
       6_000_000n,
-      // Nobody knows them: once at least.
+      // The number of channels is unknown, so one is billed.
       1_000_000n,
     ])
     expect(costOf(heard(10, 2), parseOperatorPrices(hourly))).toBe(1_000_000n)
@@ -125,7 +125,7 @@ describe('channels', () => {
     expect(costOf(heard(2, 2), price)).toBe(4_000_000n)
   })
 
-  test('are held for two where nobody knows them', () => {
+  test('are held as two when their number is unknown', () => {
     const endpoint = endpointOf('transcription', parseOperatorPrices({ ...hourly, per_channel: true }))
     expect(holdAmountOf(demandOf({ audioMilliseconds: 9_000 }), endpoint, 1)).toBe(2_000_000n)
     expect(holdAmountOf(demandOf({ audioMilliseconds: 9_000, audioChannels: 1 }), endpoint, 1)).toBe(
@@ -134,11 +134,11 @@ describe('channels', () => {
   })
 })
 
-test('an hour costs what its price says to the nanocredit, by whichever time it is stated', () => {
+test('an hour costs its price to the nanocredit, whether it is stated by second, minute or hour', () => {
   const hour = heard(3_600)
   expect(costOf(hour, parseOperatorPrices({ audio_per_hour: '0.21' }))).toBe(210_000_000n)
   expect(costOf(hour, parseOperatorPrices({ audio_per_minute: '0.0035' }))).toBe(210_000_000n)
-  // Below a nanocredit for a second.
+  // This price is below a nanocredit for a second.
   expect(costOf(hour, parseOperatorPrices({ audio_per_second: '0.0000583333333333333' }))).toBe(210_000_000n)
   expect(() => parseOperatorPrices({ audio_per_hour: 1, audio_per_minute: 1 })).toThrow(
     /audio_per_hour|audio_per_minute/,
@@ -168,7 +168,7 @@ const calls = fc.record({
 })
 
 describe('whatever the price', () => {
-  test('a hold covers the charge of what is known before the call, surcharges included', () => {
+  test('a hold covers the charge for audio of known length, surcharges included', () => {
     fc.assert(
       fc.property(calls, ({ price, milliseconds, channels, features }) => {
         const endpoint = endpointOf('transcription', price, { audio })

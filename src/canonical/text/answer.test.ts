@@ -47,7 +47,7 @@ test('pieces of a part are put together in their order', () => {
   expect(joined.choices).toEqual([{ parts: [{ ...emptyPart({ type: 'text' }), text: 'ab' }], finish: null }])
 })
 
-test('a stream that failed is no answer', () => {
+test('a failed stream does not become an answer', () => {
   const error = new GatewayError('provider_failed', 'It broke off.')
   expect(() => joinEvents([{ type: 'failure', error }])).toThrow(error)
 })

@@ -22,7 +22,7 @@ const next = run([]);`
   ])
 })
 
-test('what would have to be run is no data', () => {
+test('code that would have to be run is refused', () => {
   for (const file of [
     'var x = 1',
     'const E = [process.exit(1)]',
@@ -40,7 +40,7 @@ test('what would have to be run is no data', () => {
   }
 })
 
-test('a member named __proto__ is a member and nothing else', () => {
+test('a member named __proto__ is read as an ordinary member', () => {
   const [read] = readDataLiteral('[{ __proto__: { polluted: !0 } }]') as object[]
   expect(Object.keys(read ?? {})).toEqual(['__proto__'])
   expect('polluted' in {}).toBe(false)

@@ -24,7 +24,7 @@ const compare = (before: TableModel[], after: TableModel[]) => {
 const large = model('large', { or: [{ equals: 'large' }, { equals: 'large-2026' }] }, 2)
 const small = model('small', { equals: 'small' }, 1)
 
-test('a model is compared once, whatever names it has', () => {
+test('a model with several names is compared once', () => {
   expect(compare([large, small], [model('large', large.match, 3), small])).toEqual({
     changed: [['acme/large', 2, 3]],
     added: [],
@@ -33,7 +33,7 @@ test('a model is compared once, whatever names it has', () => {
   })
 })
 
-test('a name that another model takes has that one’s price, and that is told', () => {
+test('a name that another model’s rule takes gets that model’s price, and the change is shown', () => {
   const greedy = model('a', { starts_with: 'la' }, 0.001)
   const { changed, added, doubts } = compare([large, small], [greedy, large, small])
   expect(changed).toEqual([
@@ -47,7 +47,7 @@ test('a name that another model takes has that one’s price, and that is told',
   ])
 })
 
-test('a name that has a price from now on, or none any more, is told', () => {
+test('a name that gains or loses its price is shown', () => {
   const renamed = model('large', { or: [{ equals: 'large' }, { equals: 'large-2027' }] }, 2)
   expect(compare([large], [renamed])).toEqual({
     changed: [],
@@ -57,6 +57,6 @@ test('a name that has a price from now on, or none any more, is told', () => {
   })
 })
 
-test('of two models of one id the first counts, as it does for a call', () => {
+test('of two models with one id the first counts, as it does for a call', () => {
   expect(compare([large], [large, model('large', large.match, 0.001)]).changed).toEqual([])
 })

@@ -49,7 +49,7 @@ test('prices are whole nanocredits for a million units, exactly', () => {
   ])
 })
 
-test('tiers, days and hours: each length of prompt and day has its own, and of the hours the dearest counts', () => {
+test('a price may depend on the prompt’s length and the day; of prices by the hour the dearest counts', () => {
   const [found] =
     read(
       model([
@@ -82,7 +82,7 @@ test('the package that is shipped, read without running it, has the prices that 
   expect(readPriceData(readDataLiteral(minified), ids)).toEqual({ ...pricePackage })
 })
 
-test('what is no list of prices is refused by name', () => {
+test('a file that is not a list of prices is refused with the name of its fault', () => {
   const refused: readonly [unknown, string][] = [
     [null, 'no provider'],
     [{}, 'no provider'],
@@ -108,7 +108,7 @@ test('what is no list of prices is refused by name', () => {
   }
 })
 
-test('rules within rules without end are refused by name', () => {
+test('rules that are nested too deeply are refused by name', () => {
   let match: unknown = { equals: 'small' }
   for (let depth = 0; depth < 5_000; depth++) match = { and: [match] }
   expect(() => read(model({ input_mtok: 1 }, { match }))).toThrow(

@@ -4,13 +4,13 @@ import { priceUnits } from '../../canonical/usage.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { priceInOrder } from './price-order.ts'
 
-/** The price of a model of a server that charges nothing, with what the operator wrote for it. */
+/** The price of a model of a server that charges nothing, with the operator's prices for it. */
 function ownServer(modality: Modality, model: OperatorPrices) {
   const sources = { table: null, provider: null, everywhere: undefined, model }
   return priceInOrder(sources, { modality, upstream: 'own', isFree: true }).price
 }
 
-test('a server of one’s own is free in every unit until the operator writes a price', () => {
+test('a self-hosted server is free in every unit until the operator writes a price', () => {
   for (const modality of modalityNames)
     for (const written of [{}, { minimum_seconds: 10 }, { per_request: '1' }]) {
       const price = ownServer(modality, written)
@@ -51,7 +51,7 @@ test('a written price makes its unit the billed one, and no other unit of the ki
   expect(billed('embedding', { input_per_million: '2' })).not.toHaveProperty('cachedInputToken')
 })
 
-test('cached input and heard audio of a server of one’s own cost what its input does, unless a price of them is written', () => {
+test('cached input and audio input of a self-hosted server cost as much as its input, unless they have a written price', () => {
   const price = ownServer('language', { input_per_million: '2' })
   expect(price).toMatchObject({
     inputToken: 2_000_000_000n,
@@ -64,7 +64,7 @@ test('cached input and heard audio of a server of one’s own cost what its inpu
   ).toBe(0n)
 })
 
-test('an order by price looks at the unit that is billed, not at one that is free', () => {
+test('an order by price uses the billed unit, not a free one', () => {
   const compared = (modality: Modality, written: OperatorPrices) =>
     modalityRow(modality).comparedPrice(ownServer(modality, written))
   expect(compared('rerank', { input_per_million: '1000' })).toBe(1e12)

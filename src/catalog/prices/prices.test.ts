@@ -26,7 +26,7 @@ test('a dated name has the price of its model, and a price by the hour of the da
 })
 
 // The maker's price list: prompts of more than 272,000 tokens cost twice the input and one and a half times the output.
-test('long prompts have a price of their own where the package has one', () => {
+test('long prompts have a separate price where the package has one', () => {
   const facts = tableFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.4', 0)
   expect(facts?.price).toMatchObject({ inputToken: 2_500_000_000n, outputToken: 15_000_000_000n })
   expect(facts?.longPrices).toEqual([
@@ -39,7 +39,7 @@ test('long prompts have a price of their own where the package has one', () => {
 })
 
 // The maker's price list: a write for an hour costs twice the input, also above 200,000 tokens.
-test('cache writes for an hour have a price of their own where the package has one', () => {
+test('cache writes for an hour have a separate price where the package has one', () => {
   const facts = tableFacts({ table: pricePackage, providerId: 'anthropic' }, 'claude-sonnet-4-5', 0)
   expect(facts?.price).toMatchObject({ inputToken: 3_000_000_000n, cacheWriteHourToken: 6_000_000_000n })
   expect(facts?.longPrices[0]?.price.cacheWriteHourToken).toBe(12_000_000_000n)
@@ -61,14 +61,14 @@ test('written prices become nanocredits per million units', () => {
   expect(() => parseOperatorPrices({ input_per_million: 'free' })).toThrow(RangeError)
 })
 
-test('how time is counted is written in seconds, and zero undoes what is known otherwise', () => {
+test('rules of counting time are written in seconds, and zero removes a known rule', () => {
   expect(
     parseOperatorPrices({ audio_per_minute: '0.006', minimum_seconds: 10, round_to_seconds: 0.5 }),
   ).toEqual({ audioHour: 360_000_000_000_000n, minimumMilliseconds: 10_000, roundToMilliseconds: 500 })
   expect(parseOperatorPrices({ minimum_seconds: 0 })).toEqual({ minimumMilliseconds: 0 })
 })
 
-test('the prices of a provider add up what their entries say of a model, and offers no model whose counting alone they know', () => {
+test('all entries of a provider that match a model apply together, and a model with a rule of counting but no price is not offered', () => {
   const from = { source: 'https://example.test', seen: '2026-10' }
   const prices = createProviderPrices([
     { ...from, upstream: ['speech'], prices: { characters_per_million: '15' } },

@@ -27,7 +27,7 @@ test("OpenAI's lines name the endpoint, and a body with input is for embeddings"
   expect((await scanBatchFile(fileOf(bare), {})).endpoint).toBe('/v1/embeddings')
 })
 
-test('what the command line says wins over what the lines say', async () => {
+test('options of the command line win over the lines of the file', async () => {
   const file = await scanBatchFile(fileOf(plain('1')), { model: 'c/d', endpoint: '/v1/chat/completions' })
   expect(file.model).toBe('c/d')
 })
@@ -54,7 +54,7 @@ test('the first wrong line is named with its number', async () => {
   await expect(scanBatchFile(join(folder, 'missing.jsonl'), {})).rejects.toThrow('There is no file')
 })
 
-test('a file that is not UTF-8 is refused with its line, and not sent with other letters', async () => {
+test('a file that is not UTF-8 is refused with its line, and not sent with replacement characters', async () => {
   const path = join(folder, 'latin1.jsonl')
   writeFileSync(path, Buffer.from(`${plain('1')}\n${plain('café')}\n`, 'latin1'))
   await expect(scanBatchFile(path, {})).rejects.toThrow('latin1.jsonl:2: not UTF-8')
@@ -62,7 +62,7 @@ test('a file that is not UTF-8 is refused with its line, and not sent with other
   expect(await scanBatchFile(marked, {})).toMatchObject({ items: 2 })
 })
 
-test('a folder and a pipe are told apart from a file that is not there', async () => {
+test('a folder, a pipe and a missing file each have a message of their own', async () => {
   await expect(scanBatchFile(folder, {})).rejects.toThrow('is a folder')
   for (const pipe of ['-', '/dev/null'])
     await expect(scanBatchFile(pipe, {})).rejects.toThrow('Save them first')
@@ -73,7 +73,7 @@ test('the line of an item is found beyond empty ones', async () => {
   expect([await lineOfItem(path, 0), await lineOfItem(path, 1)]).toEqual([2, 4])
 })
 
-test('the upload is one JSON body with every line as it was, also across many pieces', async () => {
+test('the upload is one JSON body with every line unchanged, even across many pieces', async () => {
   const items = 5_000
   const lines = Array.from({ length: items }, (_, index) => plain(`é-${index}-${'x'.repeat(40)}`))
   const file = await scanBatchFile(fileOf(`\n${lines.join('\r\n')}\n`), {})
@@ -85,7 +85,7 @@ test('the upload is one JSON body with every line as it was, also across many pi
   expect(body.requests).toEqual(lines.map((line) => JSON.parse(line) as unknown))
 })
 
-test('numbers beyond a double and repeated members travel as they are', async () => {
+test('numbers beyond a double and repeated members are sent unchanged', async () => {
   const line = '{"custom_id":"1","body":{"model":"m","seed":12345678901234567890,"a":1,"a":2}}'
   const file = await scanBatchFile(fileOf(line), {})
   expect(await new Response(uploadOf(file, () => undefined)).text()).toContain(line)

@@ -75,7 +75,7 @@ function fakeGateway(
   return { HEADRACE_URL: `http://127.0.0.1:${server.port}`, HEADRACE_API_KEY: 'key' }
 }
 
-test('a batch is estimated, asked about, followed, and its results saved', async () => {
+test('a batch is estimated, confirmed, followed, and its results are saved', async () => {
   const questions: string[] = []
   const context = recordingContext({
     env: fakeGateway(),
@@ -123,7 +123,7 @@ test('an upload that may have arrived is repeated with the same idempotency key'
   expect(keys[0]).toMatch(/^cli-[0-9a-f]{16}-\w{16}$/)
 })
 
-test('an upload whose lost twin is still being read is repeated until it is answered', async () => {
+test('an upload whose lost first try is still being read is repeated until it is answered', async () => {
   const creations: Request[] = []
   const context = recordingContext({ env: fakeGateway({ isTwinBusy: true, creations }) })
   expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(0)
@@ -155,7 +155,7 @@ test('an item that the gateway refuses is named by its line', async () => {
   expect(context.errors()).toBe(`headrace: ${twice}:4: ${wrongItem} (400)\n`)
 })
 
-test('a batch that had ended before has no time of this command', async () => {
+test('for a batch that had ended before, the command shows no duration', async () => {
   const env = fakeGateway()
   await runCommand(['batch', 'watch', 'batch_1'], recordingContext({ env }))
   const context = recordingContext({ env })
@@ -172,7 +172,7 @@ test('a batch that ended otherwise than completed fails the command', async () =
 test('leaving does not stop the batch and says how to come back', async () => {
   const context = recordingContext({ env: fakeGateway({ status: 'in_progress' }) })
   const running = runCommand(['batch', 'watch', 'batch_1'], context)
-  // The first look is over once the command listens for signals; a signal before would end this process.
+  // The command listens for signals only after its first poll; an earlier signal would end this process.
   while (process.listenerCount('SIGINT') === 0) await Bun.sleep(1)
   process.emit('SIGINT')
   expect(await running).toBe(130)
@@ -218,7 +218,7 @@ test('a batch that was refused leaves no key behind, and neither does one that i
   expect(keys.map(({ disabled }) => disabled)).toEqual([true, true])
 })
 
-test('without a key and without the data, both remedies are told', async () => {
+test('without a key and without the data, the message names both remedies', async () => {
   const databaseUrl = `sqlite:${join(folder, 'nowhere.db')}`
   const context = recordingContext()
   const readConfig = () => ({ ...context.readConfig(), databaseUrl })
@@ -227,7 +227,7 @@ test('without a key and without the data, both remedies are told', async () => {
   expect(context.errors()).toContain('set HEADRACE_API_KEY')
 })
 
-test('leaving during the upload is told, and where to look', async () => {
+test('after an interruption of the upload the message says where to look', async () => {
   const creations: Request[] = []
   const context = recordingContext({ env: fakeGateway({ creations, isSilent: true }) })
   const running = runCommand(['batch', 'run', path, '--yes'], context)
@@ -241,7 +241,7 @@ test('leaving during the upload is told, and where to look', async () => {
   expect(process.listenerCount('SIGINT')).toBe(0)
 })
 
-test('a batch that is no longer in the list is known without reading its results', async () => {
+test('a batch that is no longer in the list is found without reading its results', async () => {
   let sent = 0
   const wholeAnswer = 100
   const ended = '{"id":"batch_9","status":"completed","request_counts":{"total":1,"completed":1,"failed":0}'

@@ -58,7 +58,7 @@ test('in a log each quarter is one line, and the end is always there', () => {
   expect(written.at(-1)).toContain('1000/1000')
 })
 
-test('a log also shows where something was left', () => {
+test('a log also shows at which share an interrupted transfer stopped', () => {
   const { written, progress } = recorded(false)
   progress.update(1, 10)
   progress.update(4, 10)
@@ -68,7 +68,7 @@ test('a log also shows where something was left', () => {
   expect(written.at(-1)).toContain('cancelled')
 })
 
-test('what is quick draws no bar at all', () => {
+test('a quick transfer draws no bar', () => {
   const { written, clock, progress } = recorded(true, 1_000)
   clock.nowMs = 900
   progress.update(10, 10)

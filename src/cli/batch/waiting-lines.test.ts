@@ -9,7 +9,7 @@ const cause = {
   next_try_at: 1_795_334_724,
 }
 
-test('says of each cause how many items wait, for what, since when and until when', () => {
+test('shows for each cause the number of waiting items, the reason, and the begin and end of the wait', () => {
   const other = {
     ...cause,
     type: 'no_healthy_endpoint',
@@ -26,7 +26,7 @@ test('says of each cause how many items wait, for what, since when and until whe
   expect(summariseWaiting(waiting)).toBe(', 4 waiting, next try 08:05:20')
 })
 
-test('a batch that waits as a whole has its message alone, and one that moves has none', () => {
+test('a batch that waits as a whole has only its message, and a batch that moves has none', () => {
   const waiting = readWaiting({
     headrace_metadata: { waiting: { type: 'payment_required', message: 'Pay.' } },
   })

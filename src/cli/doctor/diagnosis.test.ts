@@ -8,7 +8,7 @@ import { runCommand } from '../run.ts'
 const folder = mkdtempSync(join(tmpdir(), 'headrace-diagnosis-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What the doctor says of a data folder. */
+/** The doctor's lines about a data folder. */
 async function findingsOf(dataFolder: string): Promise<string> {
   const base = recordingContext().readConfig()
   const databaseUrl = `sqlite:${dataFolder}/headrace.db`
@@ -33,7 +33,7 @@ test('a gateway that is not ready is quoted, and not its JSON', async () => {
   await server.stop(true)
 })
 
-test('a data folder that is a file, and one that is not there, have each their own next step', async () => {
+test('a data folder that is a file and a missing one each have their own next step', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   const taken = await findingsOf(file)
@@ -44,7 +44,7 @@ test('a data folder that is a file, and one that is not there, have each their o
   expect(missing).toContain('next: npx headrace serve makes it')
 })
 
-test('a small limit of open files is named with what raises it', async () => {
+test('a small limit of open files is named with the way to raise it', async () => {
   for (const [limit, isSaid] of [
     [256, true],
     [65_536, false],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { checkNames } from './model-checks.ts'
 
-test('the doctor names what stands for nothing that is served, and is content with the rest', async () => {
+test('the doctor names names and aliases that no endpoint serves, and accepts the others', async () => {
   const served = new Set(['/v1/models/smart', '/v1/models/a%2Fb'])
   using server = Bun.serve({
     port: 0,

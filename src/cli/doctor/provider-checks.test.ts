@@ -45,7 +45,7 @@ async function messageOf(
   return check?.message ?? ''
 }
 
-test('a provider that lists its models is fine, and one that is not to be asked is not asked', async () => {
+test('a provider that lists its models is fine, and a provider without a listing is not asked', async () => {
   const [asked, left] = await checkProviders(
     [provider({}), provider({ id: 'quiet', discover: false, base_url: 'http://127.0.0.1:1/v1' })],
     { env: {}, file },
@@ -67,14 +67,14 @@ test('a refused key of the file names the member and the file, whatever the envi
   expect(message).toBe(`the key was refused (status 401); check api_key of "acme" in ${file}`)
 })
 
-test('a key that cannot be sent is not called a network that does not answer', async () => {
+test('a key that cannot be sent in a header is not reported as a failure of the network', async () => {
   const key = 'sk-…'
   expect(await messageOf({ preset: 'openai', id: undefined, api_key: key }, { OPENAI_API_KEY: key })).toBe(
     'the key has characters that no key has, such as a line break; check OPENAI_API_KEY',
   )
 })
 
-test('a key that is missing altogether is a refused one', async () => {
+test('a missing key is reported like a refused one', async () => {
   expect(await messageOf({ api_key: undefined })).toContain('check api_key of "acme"')
 })
 
@@ -94,7 +94,7 @@ test('a local server names the variable with its address', async () => {
   expect(await messageOf(settings, { OLLAMA_BASE_URL: base_url })).toContain('OLLAMA_BASE_URL')
 })
 
-test("a preset's own address is not blamed on a file that nobody wrote", () => {
+test("a fault at a preset's own address is not blamed on a configuration file that does not exist", () => {
   const { message } = describeProvider(
     { deploymentId: 'openai', modelCount: null, failure: 'The provider could not be reached.' },
     { preset: 'openai', weight: 1, models: [], api_key: 'a-key' },
@@ -116,7 +116,7 @@ test('a provider that answers a wrong key with 400 is not taken for a wrong addr
   expect(message).toContain(`api_key of "acme" in ${file}`)
 })
 
-test('a server that does not answer in time is told so', () => {
+test('a server that does not answer in time is reported as such', () => {
   const failure = 'The call was ended before the provider had answered.'
   const check = describeProvider({ deploymentId: 'acme', modelCount: null, failure }, provider({}), {
     env: {},

@@ -13,7 +13,7 @@ import { RefusalNotes } from '../../storage/refusal-notes.ts'
 import { listChargedRefusals, listRefusedCalls, loadHealthFacts } from './health-repository.ts'
 
 eachDatabase((_name, open) => {
-  test('the doctor learns of what refused calls cost, and of those that a dead process left charged', async () => {
+  test('the doctor lists the cost of refused calls, and calls that a dead process left charged', async () => {
     const database = await open()
     await insertOrganization(database, 'org_a', 'tracked')
     const nowMs = Date.now()

@@ -34,7 +34,7 @@ async function run(args: readonly string[], answer = '', more: Parameters<typeof
   return { code, output: context.output(), errors: context.errors() }
 }
 
-test('before the first start the configuration is written, and the master key is told to be missing', async () => {
+test('before the first start the configuration is written, and the report says that the master key is missing', async () => {
   const { code, output } = await run(['litellm', 'c.yaml'])
   expect(code).toBe(0)
   expect(output).toContain('Wrote ')
@@ -58,7 +58,7 @@ test('before the first start the configuration is written, and the master key is
   expect(output).not.toContain('sk-of-groq')
 })
 
-test('a file that is there is added to only when somebody says so, and a copy of it is kept', async () => {
+test('the import changes an existing file only after a yes, and keeps a copy of it', async () => {
   const before = JSON.stringify({ port: 9000, providers: [{ preset: 'openai', api_key: '${env:K}' }] })
   writeFileSync(path(), before)
   for (const answer of ['', 'n']) {
@@ -77,7 +77,7 @@ test('a file that is there is added to only when somebody says so, and a copy of
   expect((await run(['litellm', 'c.yaml', '--yes'])).code).toBe(0)
 })
 
-test('an entry or a secret that is there otherwise stays unless --replace is said', async () => {
+test('an existing, different entry or secret stays unless --replace is given', async () => {
   await run(['litellm', 'c.yaml'])
   writeFileSync(join(folder, 'secrets/groq'), 'another')
   const refused = await run(['litellm', 'c.yaml', '--yes'])
@@ -87,7 +87,7 @@ test('an entry or a secret that is there otherwise stays unless --replace is sai
   expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('sk-of-groq\n')
 })
 
-test('a command line that makes no sense is 2, and a file or database that cannot be read is 1, without a password', async () => {
+test('the exit code is 2 for a wrong command line, and 1 for an unreadable file or database, whose password is not shown', async () => {
   for (const args of [
     [],
     ['litelm', 'c.yaml'],
@@ -117,7 +117,7 @@ test('a key that the provider takes from a variable of its own is asked for', as
   )
 })
 
-test('the file keeps who may read it, and so does its copy', async () => {
+test('the file keeps its permissions, and its copy has the same', async () => {
   writeFileSync(path(), JSON.stringify({ providers: [{ preset: 'openai', api_key: 'sk-inline' }] }))
   chmodSync(path(), 0o600)
   expect((await run(['litellm', 'c.yaml', '--yes'])).code).toBe(0)
@@ -140,7 +140,7 @@ test('a name that the file has as an alias is a conflict, and the other way roun
   expect(aliases).toEqual({ quick: 'fast' })
 })
 
-test('the file that HEADRACE_CONFIG names is written where there is none yet', () => {
+test('the file that HEADRACE_CONFIG names is created if it does not exist', () => {
   const { exitCode, stdout, stderr } = Bun.spawnSync({
     cmd: [process.execPath, join(import.meta.dir, '../../main.ts'), 'import', 'litellm', 'c.yaml'],
     cwd: folder,
@@ -174,7 +174,7 @@ test('a variable that a deployment names switches no other provider on', async (
     ['deepseek', undefined],
     ['llm-example', 'http://llm.example/v1'],
     ['groq', 'http://llm.example/v1'],
-    // Nobody has said that this one is anybody else's.
+    // The imported file does not name this variable.
     ['xai', undefined],
   ])
   expect(providers.find(({ id }) => id === 'llm-example')?.api_key).toBe('of-the-internal-server')
@@ -195,7 +195,7 @@ test('the report names every provider that will run, and the variable of one tha
   }
 })
 
-test('a file that the gateway would refuse is not written, and said to be so', async () => {
+test('a file that the gateway would refuse is not written, and the report says so', async () => {
   writeFileSync(path(), JSON.stringify({ port: 'none', providers: [] }))
   const before = readFileSync(path(), 'utf8')
   const readsBack = {

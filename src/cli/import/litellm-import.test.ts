@@ -5,10 +5,13 @@ import { createScope } from './litellm-scope.ts'
 import { Remarks } from './remarks.ts'
 import { parseYaml } from './yaml-tree.ts'
 
-/** What is told of a model whose price the file does not say, which most files here do not. */
+/** The report for a model without a price in the file, which most files here lack. */
 const aboutPrice = /^(?:has no price here|says no price|its models have no prices here)/
 
-/** What a file becomes, and what is told of it, line and path alone or with the message; of prices apart. */
+/**
+ * The configuration that a file becomes, and the report: lines and paths, or with messages; the report on
+ * prices is apart.
+ */
 function read(yaml: string, env: Record<string, string> = {}, map: Record<string, unknown> = {}) {
   const all = new Remarks()
   const found = readLitellmFile(parseYaml(yaml, 'c.yaml'), { env, hasDatabase: false, map }, all)
@@ -85,7 +88,7 @@ test('addresses and keys become providers, each once, and the official address i
   ])
 })
 
-test('what cannot be served is told with its line, and nothing else of it', () => {
+test('a model that cannot be served is reported with its line only', () => {
   const { providers, names, places, messages } = read(
     list(
       entry('a', 'model: bedrock/x, aws_region_name: eu'),
@@ -129,7 +132,7 @@ environment_variables: { G: from-the-file }
   ])
 })
 
-test('a pattern offers all models of a provider, and says so where their names differ', () => {
+test('a pattern offers all models of a provider, and the report says where their names differ', () => {
   const { providers, names, places } = read(
     list(
       entry('openai/*', 'model: openai/*, api_key: os.environ/K'),
@@ -171,7 +174,7 @@ litellm_settings:
   expect(places).toEqual(['8 router_settings.context_window_fallbacks[0].c[0]'])
 })
 
-test('a call has six attempts, so that longer chains are cut and told', () => {
+test('longer chains than the six attempts of a call are cut and reported', () => {
   const letters = [...'abcdefgh']
   const models = letters.map((name) => entry(name, `model: groq/${name}`))
   const { names, messages } = read(
@@ -183,7 +186,7 @@ test('a call has six attempts, so that longer chains are cut and told', () => {
   ])
 })
 
-test('weights are those of the first parameter that the first deployment has, and none is left without calls unsaid', () => {
+test('weights come from the first parameter that the first deployment has, and a deployment without calls is reported', () => {
   const { names, messages } = read(
     list(
       entry('a', 'model: groq/x, api_key: os.environ/A, weight: 2, rpm: 5'),
@@ -197,7 +200,7 @@ test('weights are those of the first parameter that the first deployment has, an
   expect(messages.filter((message) => message.startsWith('has no share'))).toHaveLength(1)
 })
 
-test('aliases that lead back to themselves, or are a name too, are told and left out', () => {
+test('aliases that lead back to themselves, or are also a name, are reported and left out', () => {
   const { aliases, messages } = read(`${list(entry('a', 'model: groq/x'))}router_settings:
   model_group_alias: { x: y, y: x, a: a, fine: a, hidden: { model: a, hidden: true }, lost: z }
 `)
@@ -210,7 +213,7 @@ test('aliases that lead back to themselves, or are a name too, are told and left
   ])
 })
 
-test('mappings that are merged count, and a file that is no YAML is refused with its line', () => {
+test('YAML merge keys work, and a file that is not YAML is refused with its line', () => {
   const { providers } = read(`shared: &shared { api_key: os.environ/K, api_base: "http://b.example/v1" }
 model_list:
   - model_name: a
@@ -222,7 +225,7 @@ model_list:
   expect(() => parseYaml('- a', 'c.yaml')).toThrow('there is no mapping')
 })
 
-test('a master key is carried when it can be found and not be guessed', () => {
+test('a master key is imported when it can be read and is long enough', () => {
   const general = (key: string) => `general_settings:\n  master_key: ${key}\n`
   expect(read(general('sk-1234567890abcdef')).masterKey?.secret).toBe('sk-1234567890abcdef')
   expect(read(general('os.environ/M'), { M: 'sk-1234567890abcdef' }).masterKey?.secret).toBe(
@@ -236,7 +239,7 @@ test('a master key is carried when it can be found and not be guessed', () => {
   }
 })
 
-test('an address that says a path of an operation, a version or a secret is taken apart', () => {
+test('an address with the path of an operation, a version or a secret is taken apart', () => {
   const { providers, secrets, messages } = read(
     list(
       entry(
@@ -300,7 +303,7 @@ test('an address that says a path of an operation, a version or a secret is take
   ])
   expect([...secrets]).toEqual([
     ['secrets/gw-example-com-key-x', 'of-query'],
-    // us@er:of-user, as a login travels in a header.
+    // The login us@er:of-user, in the form of a header.
     ['secrets/vllm-authorization', 'Basic dXNAZXI6b2YtdXNlcg=='],
   ])
   expect(messages).toEqual([
@@ -308,7 +311,7 @@ test('an address that says a path of an operation, a version or a secret is take
   ])
 })
 
-test('a model_name that no caller can write here is told and left out', () => {
+test('a model_name that cannot be a model id here is reported and left out', () => {
   const { names, places, messages } = read(
     list(
       entry('', 'model: openai/x, api_key: os.environ/K'),
@@ -321,7 +324,7 @@ test('a model_name that no caller can write here is told and left out', () => {
   expect(messages[0]).toContain('model_name')
 })
 
-test('a key may have all models, those of a pattern by their ids, and nothing that is told to be unknown', () => {
+test('a key may have all models, or the ids of a pattern; an unknown model is reported and not allowed', () => {
   const { addition, deployments } = read(
     list(
       entry('openai/*', 'model: openai/*, api_key: os.environ/K'),
@@ -337,7 +340,7 @@ test('a key may have all models, those of a pattern by their ids, and nothing th
   })
 })
 
-test('a key that LiteLLM takes from a variable of the file is carried where no entry names it', () => {
+test('a key that LiteLLM takes from a variable of the file is imported when no entry names it', () => {
   const { providers, secrets } = read(
     `${list(entry('a', 'model: gpt-4o'), entry('b', 'model: groq/y'))}environment_variables: { OPENAI_API_KEY: sk-of-file }\n`,
   )
@@ -353,7 +356,7 @@ test('a file that contains itself is refused with its line', () => {
   expect(() => read(yaml)).toThrow(new CommandFailure('c.yaml:2: "*m" stands within what it means.'))
 })
 
-test('prices of audio are carried by the second and the character, exactly', () => {
+test('prices of audio are imported by the second and the character, exactly', () => {
   const { providers } = read(
     list(
       entry(
@@ -379,7 +382,7 @@ test('prices of audio are carried by the second and the character, exactly', () 
   ])
 })
 
-test('a custom model of which the file says no price has the one that LiteLLM would bill', () => {
+test('a custom model without a price in the file gets the price that LiteLLM would bill', () => {
   const yaml = list(
     entry('a', 'model: openai/gpt-4o-mini, api_base: "http://llm.example/v1"'),
     entry('b', 'model: openai/house, api_base: "http://llm.example/v1"', '{ base_model: gpt-4o-mini }'),
@@ -397,7 +400,8 @@ test('a custom model of which the file says no price has the one that LiteLLM wo
       providers.flatMap(({ models }) => models.map(({ id, prices }) => [id, prices?.['output_per_million']])),
     )
   const known = read(yaml)
-  // OpenAI's list price of output; at its own address it is known anyway, and a server of one's own is free.
+  // OpenAI's list price of output. At OpenAI's own address the price is known anyway, and a self-hosted server
+  // is free.
   expect(pricesOf(known)).toEqual({
     'llm-example/gpt-4o-mini': '0.6',
     'llm-example/house': '0.6',
@@ -422,7 +426,7 @@ test('a custom model of which the file says no price has the one that LiteLLM wo
   })
 })
 
-test('what the configuration would refuse is told by its line and left out', () => {
+test('values that the configuration would refuse are reported with their line and left out', () => {
   const { names, aliases, providers, places } = read(
     `${list(
       entry('a', String.raw`model: "openai/x\x07", api_key: os.environ/K`),

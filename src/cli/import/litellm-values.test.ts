@@ -21,7 +21,7 @@ test('amounts are moved by powers of ten exactly, however they are written', () 
   for (const [text, power, expected] of cases) expect([text, scaled(text, power)]).toEqual([text, expected])
 })
 
-test('a secret is named by its variable, and one that stands in the file by a file of its own', () => {
+test('a secret is named by its variable, and a secret in the file by a separate file', () => {
   const sources = { variables: new Map(), env: {} }
   expect(carrySecret('os.environ/OPENAI_API_KEY', 'openai', sources)).toEqual({
     reference: '${env:OPENAI_API_KEY}',

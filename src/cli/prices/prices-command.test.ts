@@ -13,7 +13,7 @@ import { toDeploymentSource } from '../../providers/deployments.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
 import { runCommand } from '../run.ts'
 
-/** Every model that was shipped, at its price, but for `gpt-4o-mini`. Written anew for each test. */
+/** The price files of all tests in this file. */
 const folder = mkdtempSync(join(tmpdir(), 'headrace-price-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -27,7 +27,7 @@ const wireUnits: Readonly<Record<string, string>> = {
   outputAudioToken: 'output_audio_mtok',
 }
 
-/** What is shipped, as the package writes it, each model with its first price and without tiers. */
+/** The shipped prices in the package's form, each model with its first price and without tiers. */
 function shippedData(
   change: (provider: string, model: string, prices: Record<string, number>) => object | null,
 ) {
@@ -69,7 +69,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     return { code, output: context.output(), errors: context.errors() }
   }
 
-  test('a comparison is shown, and nothing is taken before somebody says yes', async () => {
+  test('a comparison is shown, and no price is taken before a yes', async () => {
     const path = write('data.json', dearer)
     const { code, output } = await run(['update', path])
     expect([code, await repository.loadVersion()]).toEqual([1, 0])
@@ -79,7 +79,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect((await run([])).output).toMatch(/1 counts .*data\.json/)
   })
 
-  test('a running gateway takes it, the operator’s own prices win, and a call that has begun keeps its prices', async () => {
+  test('a running gateway takes a new list, the operator’s own prices win, and a call that has begun keeps its prices', async () => {
     const source = toDeploymentSource({ preset: 'openai', api_key: 'x', weight: 1, models: [] })
     const taken: number[] = []
     const { version, table } = await loadPrices(repository, pricePackage, () => undefined)
@@ -172,7 +172,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await run(['reset', '--yes'])
   }, 30_000)
 
-  test('what is no list of prices is refused by name and changes nothing', async () => {
+  test('a file that is not a list of prices is refused with the name of its fault and changes nothing', async () => {
     const before = await repository.loadVersion()
     const refused: readonly [string, string][] = [
       [write('broken.json', '{"a":'), 'broken.json cannot be read'],
@@ -224,7 +224,7 @@ eachDatabase((_name, _open, { openFresh }) => {
 
   test('an archive that unpacks to more than a list can be is refused before it is unpacked', async () => {
     const bomb = gzipSync(new Uint8Array(70_000_000))
-    // Who unpacks it to its end finds it damaged.
+    // An archive that is unpacked to its end is found to be damaged.
     bomb.writeUInt32LE(0, bomb.length - 8)
     writeFileSync(join(folder, 'bomb.tgz'), bomb)
     const { code, errors } = await run(['update', 'bomb.tgz', '--yes'])

@@ -111,7 +111,7 @@ eachDatabase((name, _, { openFresh }) => {
     expect(await run(['keys', 'disable', key.keyId])).toMatchObject({ code: 0 })
   })
 
-  test(`on ${name}, amounts, rates and ids that make no sense change nothing`, async () => {
+  test(`on ${name}, invalid amounts, rates and ids change nothing`, async () => {
     const { run } = await firstStart(null)
     for (const args of [
       ['create', '--limit', '-1'],
@@ -244,7 +244,7 @@ eachDatabase((name, _, { openFresh }) => {
     )
   })
 
-  test(`on ${name}, a provider that nobody knows is stored and warned of`, async () => {
+  test(`on ${name}, an unknown provider is stored, with a warning`, async () => {
     const { run } = await firstStart(null)
     const { code, errors } = await run(['org', 'set', 'allowed-providers', 'opneai,OpenAI,groq/eu'])
     expect(code).toBe(0)
@@ -252,7 +252,7 @@ eachDatabase((name, _, { openFresh }) => {
     expect(errors.split('\n').filter((line) => line.includes('no provider'))).toHaveLength(1)
   })
 
-  test(`on ${name}, a rule about a model by another word than its id is stored and warned of`, async () => {
+  test(`on ${name}, a rule that names a model by another word than its id is stored, with a warning`, async () => {
     const { run } = await firstStart(null)
     for (const args of [
       ['org', 'set', 'ignored-models', 'gpt-4o,openai/gpt-4o'],
@@ -266,7 +266,7 @@ eachDatabase((name, _, { openFresh }) => {
     }
   })
 
-  test(`on ${name}, an account that becomes prepaid owes what it used while it was tracked`, async () => {
+  test(`on ${name}, an account that becomes prepaid owes its usage of the time when it was tracked`, async () => {
     const { run, storage, organizationId } = await firstStart(null)
     await run(['credits', 'add', '3'])
     const charge = (id: string) =>
@@ -299,7 +299,7 @@ eachDatabase((name, _, { openFresh }) => {
     expect((await run(['org', 'set', 'mode', 'tracked'])).output).toMatch(/mode +tracked/)
   })
 
-  test(`on ${name}, doctor finds nothing wrong with a new database and says what it looked at`, async () => {
+  test(`on ${name}, doctor finds no fault in a new database and lists its checks`, async () => {
     const { run } = await firstStart(5_000_000_000n)
     const readConfig = () => ({
       host: '127.0.0.1',
@@ -353,7 +353,7 @@ eachDatabase((name, _, { openFresh }) => {
   })
 })
 
-test('an alias in a rule is warned of by what it means; names and ids of the configuration are not', () => {
+test('the warning about an alias in a rule says what it stands for; names and ids of the configuration cause no warning', () => {
   const context = recordingContext({})
   const config = {
     ...context.readConfig(),

@@ -64,7 +64,7 @@ async function exitOnFullDisk(...args: string[]): Promise<number | null> {
 }
 
 test.if(hasFullDisk)(
-  'a disk that is full below the output ends no process and holds none up',
+  'a process whose output is on a full disk neither fails nor hangs',
   async () => {
     const writer = `
     import { flushOutput, outliveReaders } from ${JSON.stringify(join(import.meta.dir, 'process.ts'))}

@@ -76,7 +76,7 @@ test('an address that is not one of this machine is one line', () => {
   }
 })
 
-test('a mistake of ours is not explained away', () => {
+test('a bug of the gateway keeps its own message and stack', () => {
   expect(explainFailure(new TypeError('undefined is not a function'), config)).toBeNull()
   expect(explainFailure(new GatewayError('storage_unavailable', 'No answer.'), config)).toContain(
     'npx headrace doctor',
@@ -85,7 +85,7 @@ test('a mistake of ours is not explained away', () => {
   expect(explainFailure(new GatewayError('conflict', sameKeys), config)).toBe(sameKeys)
 })
 
-test('a port that is taken is told before anything is made', async () => {
+test('a taken port is reported before any file is made', async () => {
   const context = recordingContext()
   let made = 0
   const code = await serveUntilSignal({

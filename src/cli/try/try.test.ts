@@ -63,7 +63,7 @@ test('a gateway on other data is recognised, and the keys made for it are disabl
   await server.stop(true)
 })
 
-test('a gateway that serves no model fails nothing it cannot try, and restores the setting it changed', async () => {
+test('with a gateway that serves no model no step fails, and the changed setting is restored', async () => {
   const changes: unknown[] = []
   let isOn = true
   const server = Bun.serve({

@@ -86,7 +86,7 @@ function setUp(signal = new AbortController().signal, sessionId: string | null =
   return { dependencies, state: new CallState({ ...call, sessionId }, scope, dependencies) }
 }
 
-/** What a call of this route comes to where `tryOne` is all that is done at a candidate. */
+/** The outcome of a call over this route when a candidate is tried with `tryOne`. */
 function firstOf<T>(
   route: readonly Candidate[],
   state: CallState,
@@ -153,7 +153,7 @@ test('a provider is not asked again before the time it named', async () => {
   expect(tries).toBe(2)
 })
 
-test('a wait longer than a caller would sit through goes back to the caller', async () => {
+test('a wait longer than a caller would accept is reported to the caller', async () => {
   const { dependencies, state } = setUp()
   const limited = new GatewayError('upstream_rate_limited', 'Busy.', { retryAfterSeconds: 30 })
   let tries = 0
@@ -187,7 +187,7 @@ test('an item that waited long for its place has all of its time, a live caller 
   expect(left).toEqual([deadlineMs, deadlineMs - 60 * 60_000])
 })
 
-test('an endpoint for which too many wait already is passed over, and the caller is told when all are', async () => {
+test('an endpoint with too many waiting calls is passed over; if all endpoints are, the caller is told', async () => {
   const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
   const crowded = new GatewayError('no_healthy_endpoint', 'Too many wait.', { retryAfterSeconds: 1 })
@@ -214,7 +214,7 @@ test('an endpoint for which too many wait already is passed over, and the caller
   expect(refused).toMatchObject({ type: 'no_healthy_endpoint', retryAfterSeconds: 1 })
 })
 
-test('what the caller did wrong is not tried elsewhere', async () => {
+test('a fault of the caller is not tried at another endpoint', async () => {
   const { dependencies, state } = setUp()
   let tries = 0
   const thrown = await firstOf([candidate('one'), candidate('two')], state, dependencies, () => {
@@ -224,7 +224,7 @@ test('what the caller did wrong is not tried elsewhere', async () => {
   expect([tries, (thrown as GatewayError).type]).toEqual([1, 'invalid_request'])
 })
 
-test('what a model refuses is tried on the next model, and on no other endpoint of the same', async () => {
+test('a call that a model refuses is tried on the next model, not on another endpoint of the same model', async () => {
   const { dependencies, state } = setUp()
   const route = [candidate('a'), candidate('b'), candidate('c', 'a/other'), candidate('d', 'a/third')]
   const tried: string[] = []
@@ -237,7 +237,7 @@ test('what a model refuses is tried on the next model, and on no other endpoint 
   expect(tried).toEqual(['a', 'c', 'd'])
 })
 
-test('what one endpoint cannot be sent is tried on the next', async () => {
+test('a call that cannot be sent to one endpoint is tried on the next', async () => {
   const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
   const answered = await firstOf([one, two], state, dependencies, (tried) =>
@@ -248,7 +248,7 @@ test('what one endpoint cannot be sent is tried on the next', async () => {
   expect(answered.value).toBe('two/m')
 })
 
-test('a caller who leaves ends the attempts, and no provider is blamed', async () => {
+test('a caller who leaves ends the attempts, and no failure counts against a provider', async () => {
   const leaving = new AbortController()
   const { dependencies, state } = setUp(leaving.signal)
   const one = candidate('one')
@@ -261,7 +261,7 @@ test('a caller who leaves ends the attempts, and no provider is blamed', async (
   expect([tries, dependencies.health.stateOf(one.endpoint)]).toEqual([1, 'healthy'])
 })
 
-test('all attempts together are bounded, and the error names those before it', async () => {
+test('all attempts together are bounded, and the last error names the earlier ones', async () => {
   const { dependencies, state } = setUp()
   const route = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name))
   let tries = 0
@@ -291,7 +291,7 @@ test('a conversation leaves the endpoint that failed it, and no other one', asyn
   expect(sticky.endpointOf(conversation)).toBeNull()
 })
 
-test('what this process has no room for blames no provider', async () => {
+test('a call for which this process has no room counts against no provider', async () => {
   const { dependencies, state } = setUp()
   const one = candidate('one')
   const signals: unknown[] = []

@@ -27,7 +27,7 @@ const refusal: UpstreamFailure = {
   retryAfterMs: null,
 }
 
-/** A provider that takes a job, and has it done when it is asked often enough. */
+/** A provider that takes a job and finishes it after a number of polls. */
 const polledEvery = (waitMs: number): Adapter<TextCall, Job, string> => ({
   first: () => ({
     type: 'send',
@@ -112,7 +112,7 @@ function setUp(answers: (path: string) => unknown, scripted: Scripted = {}) {
   return { run, sent, dropped, leaving, trail, attempt }
 }
 
-test('a job is asked for until it is done, not before the wait that the adapter names', async () => {
+test('a job is polled until it is done, each time after the wait that the adapter names', async () => {
   jest.useFakeTimers()
   let looks = 0
   const { run, sent, dropped, attempt } = setUp((path) => {
@@ -132,7 +132,7 @@ test('a job is asked for until it is done, not before the wait that the adapter 
   expect(attempt.endedMs).toBe(1)
 })
 
-test('what a job leaves is noted before the job is asked for, and given up when the call has its answer', async () => {
+test('the resource that a job leaves is recorded before the job is created, and released when the call has its answer', async () => {
   const { run, sent, trail } = setUp((path) => (path === '/jobs' ? { id: 'j1' } : { text: 'done' }), {
     adapter: polledEvery(0),
   })
@@ -151,7 +151,7 @@ test('a caller who leaves ends the wait, nothing more is sent, and the job is gi
   expect(trail.at(-1)).toBe('end')
 })
 
-test('a job that takes longer than the call may is not asked for any more', async () => {
+test('a job is no longer polled when the call’s time is over', async () => {
   jest.useFakeTimers()
   let leftMs = 700
   const { run, sent, trail } = setUp(() => ({ id: 'j1' }), { remainingMs: () => leftMs })
@@ -169,13 +169,13 @@ test('a job that takes longer than the call may is not asked for any more', asyn
   expect(trail.at(-1)).toBe('end')
 })
 
-test('a job that is never done ends, also when nothing bounds its time', async () => {
+test('polling of a job that is never done ends, even when the call has no deadline', async () => {
   const { run, sent } = setUp(() => ({ id: 'j1' }), { adapter: polledEvery(0) })
   expect(await run().catch((error: unknown) => error)).toMatchObject({ type: 'provider_failed' })
   expect(sent).toHaveLength(exchangesMax)
 })
 
-test('what a refusal means is what the adapter reads in it', async () => {
+test('the adapter decides the meaning of a refusal', async () => {
   const { run, sent, trail } = setUp(() => ({ error: 'busy' }), { status: () => 503 })
   const thrown = await run().catch((error: unknown) => error)
   expect(thrown).toBeInstanceOf(AttemptFailed)
@@ -184,7 +184,7 @@ test('what a refusal means is what the adapter reads in it', async () => {
   expect(trail.slice(1)).toEqual(['begin fake.job m1 0', 'refused 503', 'end'])
 })
 
-test('a look at a job that fails is made again, and the job goes on', async () => {
+test('a failed poll is repeated, and the job goes on', async () => {
   jest.useFakeTimers()
   let looks = 0
   const { run, sent } = setUp((path) => (path === '/jobs' ? { id: 'j1' } : { text: 'done' }), {
@@ -201,7 +201,7 @@ test('a look at a job that fails is made again, and the job goes on', async () =
   expect(sent).toEqual(['POST /jobs', 'GET /jobs/j1', 'GET /jobs/j1', 'GET /jobs/j1'])
 })
 
-test('a job whose looks all fail is given up', async () => {
+test('a job whose polls all fail is given up', async () => {
   jest.useFakeTimers()
   const { run, sent } = setUp(() => ({ id: 'j1' }), {
     adapter: polledEvery(0),

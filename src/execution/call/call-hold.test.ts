@@ -39,12 +39,12 @@ async function begin(budgets = credits, batch: (started: Started) => BatchScope 
   return { world, billing, callHold, left }
 }
 
-test('a call that is dearer than its hold is covered whole, or by all there is', async () => {
+test('the excess of a call that is dearer than its hold is covered wholly, or as far as the balance goes', async () => {
   const { world, billing, callHold, left } = await begin()
   expect(await callHold.cover(90n)).toBe(100n)
   expect(await callHold.cover(4_000n)).toBe(4_000n)
   expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 4_000n })
-  // What it holds already is not asked for again: six thousand are free.
+  // Only the amount beyond the hold is asked for: six thousand are free.
   expect(await callHold.cover(20_000n)).toBe(10_000n)
   expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 10_000n })
   await callHold.capture(captureRowOf('gen-1', 10_000n), 'nothing')
@@ -53,7 +53,7 @@ test('a call that is dearer than its hold is covered whole, or by all there is',
   expect(await world.findings()).toEqual([])
 })
 
-test('where there is no more the hold stays, and where nothing limits an account everything is covered', async () => {
+test('without further balance the hold stays, and without a limit of the account everything is covered', async () => {
   const { billing, callHold } = await begin()
   const other = await billing.hold({ budgets: credits, amount: 9_850n })
   expect(await callHold.cover(4_000n)).toBe(150n)
@@ -64,7 +64,7 @@ test('where there is no more the hold stays, and where nothing limits an account
   expect(await free.callHold.cover(4_000n)).toBe(4_000n)
 })
 
-test('more that comes when the call is settled already is given back', async () => {
+test('an additional amount that arrives after the call was settled is given back', async () => {
   const { world, billing, callHold, left } = await begin()
   const covering = callHold.cover(9_900n)
   const capturing = callHold.capture(captureRowOf('gen-1', 70n), 'part')
@@ -75,7 +75,7 @@ test('more that comes when the call is settled already is given back', async () 
   expect(await world.findings()).toEqual([])
 })
 
-test('what was added for one item and taken by another is added again', async () => {
+test('an amount that was added for one item and taken by another is added again', async () => {
   let added = 0
   const { billing, callHold } = await begin(credits, ({ billing: taken, grant }) => ({
     batchId: 'batch_1',
@@ -86,7 +86,7 @@ test('what was added for one item and taken by another is added again', async ()
     async enlarge(missing) {
       added += 1
       await grant(`added-${added}`, missing)
-      // The other item comes first, once.
+      // The other item takes the amount first, once.
       if (added === 1) await taken.hold({ budgets: credits, amount: 600n })
       return true
     },

@@ -133,7 +133,7 @@ test('a login of the caller’s goes to the provider’s own address and the cal
   expect(target?.credential).toEqual({
     reference: { id: 'caller', isByok: true },
     auth: { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: 'sk-ant-oat-caller' },
-    // Without what the operator adds, which may be a secret.
+    // The operator's own headers, which may be secret, are left out.
     additions: { headers: { 'anthropic-version': '2023-06-01' }, query: {} },
   })
   expect(request?.headers['anthropic-beta']).toBe('oauth-2025-04-20')
@@ -149,14 +149,14 @@ test('a login of the caller’s goes to the provider’s own address and the cal
 test.each([
   ['the operator does not allow it', {}],
   ['the address is another one', { ...allowed, base_url: 'http://127.0.0.1:1/v1' }],
-])('it goes nowhere when %s: the operator’s key is used, and the call is paid', async (_, settings) => {
+])('a login is not sent when %s: the operator’s key is used, and the call is paid', async (_, settings) => {
   const { sent, rows, held } = await call(settings, { status: 200, body: message })
   expect(sent[0]?.target.credential.auth).toMatchObject({ secret: 'sk-operator' })
   expect(rows).toMatchObject([{ credentialId: 'operator:anthropic', costNanocredits: 84_000n }])
   expect(held[0]).toBeGreaterThan(0n)
 })
 
-test('a login that is refused is the caller’s matter: no other credential is tried, none is blamed', async () => {
+test('a refused login is a fault of the caller: no other credential is tried, and none counts as failed', async () => {
   const { outcome, sent, rows, state } = await call(allowed, { status: 401, body: refusal })
   expect(outcome).toMatchObject({ type: 'authentication', status: 401 })
   expect((outcome as GatewayError).message).toContain('refused the login')
@@ -165,7 +165,7 @@ test('a login that is refused is the caller’s matter: no other credential is t
   expect(state).toBe('healthy')
 })
 
-test('a login that has used up what it may says nothing of the operator’s deployment, and costs nothing elsewhere', async () => {
+test('a login that has reached its own limit does not count against the operator’s deployment, and costs nothing elsewhere', async () => {
   const limited = { type: 'error', error: { type: 'rate_limit_error', message: 'usage limit reached' } }
   const { outcome, sent, rows, held, state } = await call(allowed, { status: 429, body: limited })
   expect(outcome).toMatchObject({ type: 'upstream_rate_limited', status: 429 })

@@ -62,7 +62,7 @@ function chargeAt(stored: Prepared, changes: Partial<MeterReading> = {}) {
   })
 }
 
-test('a prepared call that was stored and loaded is charged what it would have been', () => {
+test('a prepared call that was stored and loaded is charged the same as before', () => {
   const loaded = structuredClone(prepared)
   expect(chargeAt(loaded)).toEqual(chargeAt(prepared))
   // 2,000 × 2 and 50 × 6, because the prompt is a long one.

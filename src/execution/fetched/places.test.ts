@@ -3,7 +3,7 @@ import { Places } from './places.ts'
 
 const staying = new AbortController().signal
 
-test('those who find no place free get one in the order in which they came', async () => {
+test('calls that find no free place get one in the order of their arrival', async () => {
   const places = new Places(1)
   const order: string[] = []
   const free = await places.take(staying)
@@ -34,7 +34,7 @@ test('a place that is freed twice is one place', async () => {
   expect(await second).toBe('left')
 })
 
-test('one who leaves while it waits takes no place, and the next one gets it', async () => {
+test('a call that leaves while it waits takes no place, and the next call gets it', async () => {
   const places = new Places(1)
   const free = await places.take(staying)
   const leaving = new AbortController()

@@ -51,7 +51,7 @@ test('a small item is parsed as it is', async () => {
   expect(call.model).toBe('a/b')
 })
 
-test('an item whose models are others than that of its batch is refused by name', () => {
+test('an item with another model than its batch is refused by name', () => {
   const messages = [{ role: 'user', content: 'Hi.' }]
   for (const models of [['a/c'], ['a/b', 'a/c']])
     expect(() =>

@@ -73,7 +73,7 @@ const rest = fc.record(
 )
 
 test.each(['/v1/chat/completions', '/v1/messages'])(
-  'an item of %s demands what decoding it says, whatever came before it',
+  'the demand of an item of %s equals that of decoding it, whatever items came before',
   (endpoint) => {
     const demands = new ItemDemands(endpoint)
     fc.assert(
@@ -93,7 +93,7 @@ test.each(['/v1/chat/completions', '/v1/messages'])(
   },
 )
 
-test('an embeddings item demands what decoding it says', () => {
+test('the demand of an embeddings item equals that of decoding it', () => {
   const endpoint = '/v1/embeddings'
   const demands = new ItemDemands(endpoint)
   for (const input of [
@@ -116,7 +116,7 @@ test('an embeddings item demands what decoding it says', () => {
   }
 })
 
-test('more frames than are remembered, and frames too large to be, are measured all the same', () => {
+test('frames beyond the remembered number, and frames too large to be remembered, are measured too', () => {
   const endpoint = '/v1/chat/completions'
   const demands = new ItemDemands(endpoint)
   const others = [
@@ -135,7 +135,7 @@ test('more frames than are remembered, and frames too large to be, are measured 
   }
 })
 
-test('a name that stands twice is what decoding says: refused', () => {
+test('an item with a member that occurs twice is refused, as by decoding', () => {
   const demands = new ItemDemands('/v1/chat/completions')
   for (const twice of [
     '{"role":"user","role":"x"}',
@@ -153,6 +153,6 @@ test('a name that stands twice is what decoding says: refused', () => {
   expect(demands.of(body, { start: 0, end: body.length }, { messages: second })).toBeNull()
 })
 
-test('an endpoint that batches do not run demands nothing that could be priced', () => {
+test('an item of an endpoint that batches do not run has no demand that could be priced', () => {
   expect(new ItemDemands('/v1/completions').of(...unknown(Buffer.from('{}')))).toBeNull()
 })

@@ -46,7 +46,7 @@ const call: SpeechCall = {
 
 const usualReader = () => rawSpeech({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 })
 
-/** A provider that says what `read` gives, and a watch whose deadlines the test brings about. */
+/** A provider whose bytes come from `read`, and a watch whose deadlines the test triggers. */
 function setUp(
   read: (leave: () => void) => Promise<Uint8Array | null>,
   open: (context: unknown, headers: Headers) => SpeechReader = usualReader,
@@ -57,7 +57,7 @@ function setUp(
   let cancels = 0
   let stepMs = 0
   const dependencies = {
-    // By this clock a step takes a millisecond, and two of them use a turn up.
+    // By this clock a step takes a millisecond, so two steps use a turn up.
     speechTurns: new SharedTurns(2, { monotonicMs: () => (stepMs += 1) }),
     clock: systemClock,
     learning: createLearning(),
@@ -141,7 +141,7 @@ function setUp(
   return { dependencies, scope, deadlines, captured, cancels: () => cancels }
 }
 
-test('a caller who has left when the first audio comes pays for it, and nothing goes on', async () => {
+test('a caller who has left when the first audio comes pays for it, and the provider’s stream is closed', async () => {
   const { dependencies, scope, captured, cancels } = setUp(async (leave) => {
     leave()
     return new Uint8Array(48_000)
@@ -161,7 +161,7 @@ test('a caller who hangs up in the middle of speech pays for its input', async (
   expect([captured, cancels()]).toEqual([[7n], 1])
 })
 
-describe('speech that its provider breaks off', () => {
+describe('speech that the provider breaks off', () => {
   const breakAfter = (sound: Uint8Array, open = usualReader) => {
     let reads = 0
     return setUp(async () => {
@@ -206,7 +206,7 @@ describe('speech that its provider breaks off', () => {
   })
 })
 
-test('speech whose time is over breaks off, so that nobody takes a part for the whole or waits for more', async () => {
+test('speech whose time is over breaks off, so that no caller takes a part for the whole or waits for more', async () => {
   let reads = 0
   const ending = Promise.withResolvers<Uint8Array | null>()
   const { dependencies, scope, deadlines, captured } = setUp(async () =>
@@ -226,7 +226,7 @@ test('speech whose time is over breaks off, so that nobody takes a part for the 
   expect(captured).toEqual([7n])
 })
 
-test('speech is charged by what its provider says it billed, also where it says so in the headers', async () => {
+test('speech is charged by the amount that its provider reports as billed, in the body or in the headers', async () => {
   const chunks = [new Uint8Array(4_096), null]
   const { dependencies, scope, captured } = setUp(
     async () => chunks.shift() ?? null,
@@ -238,7 +238,7 @@ test('speech is charged by what its provider says it billed, also where it says 
   expect(captured).toEqual([3n])
 })
 
-test('a failure that a body reports before its first sound is as good as a refusal', async () => {
+test('a failure that a body reports before its first sound is treated like a refusal', async () => {
   const chunks = [Buffer.from('{"status":1004}'), null]
   const { dependencies, scope, captured } = setUp(
     async () => chunks.shift() ?? null,
@@ -266,7 +266,7 @@ test('a failure that a body reports before its first sound is as good as a refus
   expect(captured).toEqual([-1n])
 })
 
-test('a long read is converted in pieces, and others have their turn after two of them', async () => {
+test('a long read is converted in pieces, and other work runs after two of them', async () => {
   const chunks = [new Uint8Array(2_000_000), null]
   const { dependencies, scope } = setUp(async () => chunks.shift() ?? null)
   const outcome = await createExecutor(dependencies).speech(call, scope)

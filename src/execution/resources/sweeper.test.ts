@@ -36,11 +36,11 @@ const job: ResourceKind = {
 const file: ResourceKind = { ...job, listing: null, remove: null }
 const kinds = { 'fake.job': job, 'fake.file': file }
 
-/** A provider as far as removals see it. */
+/** The part of a provider that removals use. */
 class FakeProvider {
   jobs: { id: string; mark: string; at: number }[] = []
   asked: string[] = []
-  /** Answered instead, as long as there are some. */
+  /** Answers that come first, as long as there are some. */
   statuses: number[] = []
   headers = new Headers()
   onSend: () => Promise<void> = () => Promise.resolve()
@@ -87,7 +87,7 @@ function processOn(
     send: (request) => provider.send(request),
     warn,
   })
-  // A test says when there is a look.
+  // The test itself starts every sweep.
   resources.onLeft = () => undefined
   const trail = (credentialId = 'operator:a', deploymentId = 'a'): ResourceTrail =>
     resources.trail({ deploymentId, credentialId, usedBy: 'gen-stt-1', kinds })
@@ -126,8 +126,8 @@ eachDatabase((_, __, { openFresh }) => {
     return { database, url, provider, later, ...processOn(database, provider) }
   }
 
-  describe('what calls leave at providers', () => {
-    test('is written down before it is made, and gone with the thing itself', async () => {
+  describe('a resource that a call leaves at a provider', () => {
+    test('is recorded before it is made, and its row goes when the provider has removed it', async () => {
       const { database, provider, trail, resources, sweeper } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.job', marker: 'm' })
@@ -145,7 +145,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(await rowsOf(database)).toEqual([])
     })
 
-    test('is nothing after a refusal, and may be something after a failure', async () => {
+    test('does not exist after a refusal, and may exist after a failure', async () => {
       const { database, trail, resources } = await setUp()
       const refused = trail()
       await refused.begin({ kind: 'fake.job', marker: 'm' })
@@ -161,7 +161,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(await rowsOf(database)).toMatchObject([{ state: 'left', upstream_id: null }])
     })
 
-    test('may be something after a reply that cannot be read, and is nothing after one without an id', async () => {
+    test('may exist after an unreadable reply, and does not exist after a reply without an id', async () => {
       const { database, trail, resources } = await setUp()
       const nameless = trail()
       await nameless.begin({ kind: 'fake.job', marker: 'm' })
@@ -203,7 +203,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(warnings).toEqual([])
     })
 
-    test('is forgotten in the end where it stays', async () => {
+    test('that stays at the provider is forgotten after 30 days', async () => {
       const { database, trail, resources, sweeper, later } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.file', marker: null })
@@ -220,7 +220,7 @@ eachDatabase((_, __, { openFresh }) => {
   })
 
   describe('a removal that fails', () => {
-    test('is tried again after waits that grow, and given up after so many', async () => {
+    test('is tried again after growing waits, and given up after 30 tries', async () => {
       const { database, provider, trail, resources, sweeper, warnings, later } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.job', marker: 'm' })
@@ -267,7 +267,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(row?.due_in).toBeGreaterThan(60_000)
     })
 
-    test('says so when the deployment, its login or its provider is not there any more', async () => {
+    test('names the reason when the deployment, its login or its provider no longer exists', async () => {
       const { database, provider, trail, resources } = await setUp()
       const others: RemovalPlace = { ...place, kinds: {} }
       for (const [credentialId, deploymentId] of [
@@ -291,7 +291,7 @@ eachDatabase((_, __, { openFresh }) => {
     })
   })
 
-  describe('something whose id never came', () => {
+  describe('a resource whose id never came', () => {
     test('is found by its marker, removed, and looked for twice more', async () => {
       const { database, provider, trail, resources, sweeper, later } = await setUp()
       const call = trail()
@@ -305,7 +305,7 @@ eachDatabase((_, __, { openFresh }) => {
       ]
       await sweeper.look()
       expect(provider.jobs.map(({ id }) => id)).toEqual(['other', 'old'])
-      // It was under way when its sender died.
+      // The creating request was on its way when its process died.
       provider.jobs.unshift({ id: 'late', mark: 'm', at: Date.now() })
       for (const ms of lostLookWaitsMs) {
         expect(await rowsOf(database)).toHaveLength(1)
@@ -316,7 +316,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(await rowsOf(database)).toEqual([])
     })
 
-    test('is left alone when it is somebody else’s, or may be', async () => {
+    test('is left alone when it belongs, or may belong, to another program', async () => {
       const { database, provider, trail, resources, sweeper } = await setUp()
       const running = trail()
       await running.begin({ kind: 'fake.job', marker: 'm' })
@@ -338,7 +338,7 @@ eachDatabase((_, __, { openFresh }) => {
       })
     })
 
-    test('waits for a call that makes the same and has no answer yet', async () => {
+    test('waits for a call that makes such a resource and has no answer yet', async () => {
       const { database, provider, trail, resources, sweeper } = await setUp()
       await trail().begin({ kind: 'fake.job', marker: 'm' })
       const lost = trail()
@@ -353,7 +353,7 @@ eachDatabase((_, __, { openFresh }) => {
       })
     })
 
-    test('is looked for again when the listing is none', async () => {
+    test('is searched for again when the answer is not a listing', async () => {
       const { database, provider, trail, resources, sweeper } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.job', marker: 'm' })
@@ -366,7 +366,7 @@ eachDatabase((_, __, { openFresh }) => {
       ])
     })
 
-    test('stays when nothing finds it, and its row says so', async () => {
+    test('that no search finds stays, and its row says so', async () => {
       const { database, trail, resources, sweeper } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.job', marker: null })
@@ -380,7 +380,7 @@ eachDatabase((_, __, { openFresh }) => {
   })
 
   describe('several processes', () => {
-    test('remove each thing once, and none that another is about to remove', async () => {
+    test('remove each resource once, and none that another process is about to remove', async () => {
       const { database, url, provider, trail, resources, sweeper } = await setUp()
       const second = await openDatabase({ url, ownerGraceMs: 0 })
       try {
@@ -402,7 +402,7 @@ eachDatabase((_, __, { openFresh }) => {
       }
     })
 
-    test('take over what one that died has used, and leave alone what one uses that lives', async () => {
+    test('take over the resources of a dead process, and leave those of a living one alone', async () => {
       const { database, url, provider, sweeper } = await setUp()
       const dying = await openDatabase({ url, ownerGraceMs: 0 })
       const call = processOn(dying, provider).trail()
@@ -420,7 +420,7 @@ eachDatabase((_, __, { openFresh }) => {
       expect(await rowsOf(database)).toEqual([])
     })
 
-    test('go on at once with what one that died was removing', async () => {
+    test('continue at once the removals of a dead process', async () => {
       const { database, url, provider, trail, resources, sweeper } = await setUp()
       const call = trail()
       await call.begin({ kind: 'fake.job', marker: 'm' })
@@ -441,7 +441,7 @@ eachDatabase((_, __, { openFresh }) => {
     })
   })
 
-  test('what storage did not take when a call ended is written when it takes it', async () => {
+  test('a release that storage refused when a call ended is written when storage works again', async () => {
     const { database, provider, repository, warnings } = await setUp()
     let isAway = true
     const shaky: typeof repository = {

@@ -14,7 +14,7 @@ function restFor(rest: CallerRest, ms: number): void {
   rest.end()
 }
 
-test('a long rest counts while the provider’s giving up may still be on its way, and no longer', () => {
+test('a caller’s long pause counts as long as the provider may have given up because of it, and no longer', () => {
   const rest = new CallerRest(longMs)
   restFor(rest, longMs + 10)
   expect(rest.wasJustLong).toBe(true)
@@ -24,7 +24,7 @@ test('a long rest counts while the provider’s giving up may still be on its wa
   expect(rest.wasJustLong).toBe(false)
 })
 
-test('small bites after a long rest do not let it be forgotten', () => {
+test('small reads after a long pause do not make the pause forgotten', () => {
   const rest = new CallerRest(longMs)
   restFor(rest, longMs + 10)
   for (let bite = 0; bite < 5; bite += 1) {
@@ -34,7 +34,7 @@ test('small bites after a long rest do not let it be forgotten', () => {
   expect(rest.wasJustLong).toBe(true)
 })
 
-test('a caller who takes all in time never rests, however long the whole takes', () => {
+test('a caller who reads everything in time has no pause, however long the whole takes', () => {
   const rest = new CallerRest(longMs)
   rest.end()
   for (let piece = 0; piece < 12; piece += 1) {

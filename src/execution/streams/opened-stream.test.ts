@@ -41,7 +41,7 @@ async function take(pieces: readonly Piece[]) {
 const begun = streamOf([words], { done: false })
 const terminator = streamOf([])
 
-test('an answer that is here already is whole, with or without the end of its body', async () => {
+test('an answer that has already arrived is whole, with or without the end of its body', async () => {
   for (const pieces of [[begun, streamOf([words, finish])], [streamOf([words, finish])]]) {
     for (const last of ['end', 'silence'] as const) {
       const { opened, thrown } = await take([...pieces, last])
@@ -51,14 +51,14 @@ test('an answer that is here already is whole, with or without the end of its bo
   }
 })
 
-test('one that goes on is not waited for, and no read of it is lost', async () => {
+test('an answer that goes on is not waited for, and no read of it is lost', async () => {
   const { opened, thrown } = await take([begun, begun, 'silence'])
   expect(thrown).toBeUndefined()
   expect(isWhole(opened)).toBe(false)
   expect(String(opened.first).split('Hello').length - 1).toBe(2)
 })
 
-test('one that broke already lets another endpoint try, because nothing of it was shown', async () => {
+test('after an answer that has already broken off another endpoint is tried, because no byte was shown', async () => {
   expect((await take([begun, 'break'])).thrown).toBe(broken)
   expect((await take([begun, 'end'])).thrown).toBeInstanceOf(GatewayError)
   expect((await take([Buffer.concat([begun, terminator]), 'silence'])).thrown).toBeInstanceOf(GatewayError)

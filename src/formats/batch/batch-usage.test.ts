@@ -9,7 +9,7 @@ function sumOf(usages: readonly BatchUsage[]): BatchUsage {
 
 const plain = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 
-test('counts, details and costs are added, and a null count says nothing', () => {
+test('counts, details and costs are added, and a null count adds nothing', () => {
   const first = {
     ...plain,
     cost: 0.1,
@@ -33,7 +33,7 @@ test('counts, details and costs are added, and a null count says nothing', () =>
   })
 })
 
-test('one item with a customer’s key makes the batch one, tier and speed are shown only when all agree', () => {
+test('one item with a customer’s key sets `is_byok` of the batch; tier and speed are shown only when all items agree', () => {
   expect(sumOf([plain, { ...plain, is_byok: true }]).is_byok).toBe(true)
   expect(
     sumOf([
@@ -47,7 +47,7 @@ test('one item with a customer’s key makes the batch one, tier and speed are s
   ).not.toHaveProperty('service_tier')
 })
 
-test('nothing costs nothing', () => {
+test('a batch without items costs zero', () => {
   expect(shownUsage(emptyUsageSum())).toEqual({
     prompt_tokens: 0,
     completion_tokens: 0,
@@ -57,7 +57,7 @@ test('nothing costs nothing', () => {
   })
 })
 
-test('the cost is null while none is known, else the sum of those that are', () => {
+test('the cost is null while no item’s cost is known, else the sum of the known costs', () => {
   const unknown = {
     ...plain,
     cost: null,

@@ -112,7 +112,7 @@ test('every single byte may be a chunk of its own', () => {
   expect(seen.items).toEqual([{ custom_id: '"]}', body: { x: [1, { y: '}' }] } }, -1500, true, 's'])
 })
 
-test('a document that is no JSON object is refused', () => {
+test('a document that is not a JSON object is refused', () => {
   expect(refusal('')).toContain('it is empty')
   expect(refusal('  \n')).toContain('it is empty')
   for (const text of ['[]', '"x"', '1', 'x', 'null'])
@@ -126,7 +126,7 @@ test('a document that is cut off is refused wherever it is cut', () => {
   }
 })
 
-test('what is misplaced is named with its place', () => {
+test('a misplaced value is named with its place', () => {
   expect(refusal('{"a" 1}')).toContain('":" after a member name (line 1, column 6)')
   expect(refusal('{"a":1 "b":2}')).toContain('"," or "}" (line 1, column 8)')
   expect(refusal('{"a":1,}')).toContain('a member name in quotes (line 1, column 8)')
@@ -175,7 +175,7 @@ test('an item larger than the bound is reported once and its end still found', (
   expect(seen.items).toEqual([{ custom_id: 'b', body: {} }])
 })
 
-test('an item of millions of small values is one that is too large, and one of long texts is not', () => {
+test('an item of millions of small values counts as too large, an item of long texts does not', () => {
   const itemOf = (list: string) => `{"custom_id":"a","body":{"x":[${list}]}}`
   const texts = `"${'x'.repeat(batchItemValuesBytesMax)}","${'y"'.repeat(200).replaceAll('"', '\\"')}"`
   const values = '{},'.repeat(batchItemValuesBytesMax / 3)
@@ -189,7 +189,7 @@ test('an item of millions of small values is one that is too large, and one of l
   expect(seen.items).toHaveLength(2)
 })
 
-test('what is broken is told by line and column, wherever the chunks were cut and however much came before', () => {
+test('a syntax error is reported by line and column, wherever the chunks were cut and however much came before', () => {
   const items = Array.from(
     { length: 20_000 },
     (_unused, index) => `  {"custom_id": "ü${index}", "body": {}},\n`,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CustomIds } from './custom-ids.ts'
 
-test('says of every id whether it was there, exactly', () => {
+test('tells exactly for every id whether it was added before', () => {
   const id = fc.oneof(
     fc.constantFrom('a', 'b', 'aa', 'ab', 'item-1'),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ItemChecks } from './item-checks.ts'
 
-test('an oversized item is known by its beginning, or refused whatever stands there', () => {
+test('an oversized item gets its id from its beginning, or is refused when the beginning has none', () => {
   const checks = new ItemChecks()
   expect(checks.checkOversized(0, Buffer.from('{ "custom_id" : "a\\u0041", "body":'))).toBe('aA')
   for (const head of [

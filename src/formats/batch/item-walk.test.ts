@@ -47,7 +47,7 @@ const item = fc.record(
 )
 const indent = fc.constantFrom(undefined, 1, '\t', '\r\n')
 
-test('what is proven is what JSON.parse reads, wherever it lies in memory', () => {
+test('an item that the walk proves is exactly as JSON.parse reads it, wherever it lies in memory', () => {
   fc.assert(
     fc.property(item, indent, fc.nat(9), (drawn, space, offset) => {
       // JSON cannot express some drawn values, such as -0, so the expected value is what JSON keeps.
@@ -79,7 +79,7 @@ test('what is proven is what JSON.parse reads, wherever it lies in memory', () =
   )
 })
 
-test('no damaged text is proven that JSON.parse refuses', () => {
+test('the walk proves no damaged text that JSON.parse refuses', () => {
   const damage = fc.array(
     fc.record({
       at: fc.nat(),
@@ -164,7 +164,7 @@ test('an item ends where it ends, whatever follows, and must end before the give
   for (let end = 1; end < 28; end++) expect(itemWalk.prove(text, 1, end)).toBeNull()
 })
 
-test('line breaks between tokens are noted, those within a text are none', () => {
+test('line breaks between tokens are noted, those within a text are not', () => {
   expect(walk(Buffer.from('{"body":\n{}}'))?.hasLineBreaks).toBe(true)
   expect(walk(Buffer.from('{"body":{"x":"\\n"}}'))?.hasLineBreaks).toBe(false)
 })

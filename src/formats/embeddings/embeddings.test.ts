@@ -92,7 +92,7 @@ describe('an embeddings request', () => {
     })
   })
 
-  test('with tokens or contents is refused where they would be embedded as something else', () => {
+  test('with tokens or contents is refused where the provider would embed them as something else', () => {
     expect(refusalOf(() => encode({ input: [1, 2] })).param).toBe('input')
     expect(refusalOf(() => encode({ input: [{ content: [{ type: 'text' }] }] })).message).toContain(
       'several modalities',
@@ -151,7 +151,7 @@ describe('an embeddings answer', () => {
     expect(Buffer.from(encodeFloats([1]), 'base64').toString('hex')).toBe('0000803f')
   })
 
-  test('counts by the total where nothing else is told, and is estimated where nothing is', () => {
+  test('uses the total where the provider gives no other count, and is estimated where it gives none', () => {
     for (const counts of [{}, { prompt_tokens: 0 }, { prompt_tokens: 5, completion_tokens: 0 }]) {
       const told = { ...counts, total_tokens: 7 }
       expect(answer({ data: vectors([1]), usage: told }).reading.usage?.inputTokens).toBe(7)
@@ -161,7 +161,7 @@ describe('an embeddings answer', () => {
     expect(body.usage).toMatchObject({ prompt_tokens: 3, total_tokens: 3 })
   })
 
-  test('that is none is a failed provider', () => {
+  test('that is not an embeddings body is a failure of the provider', () => {
     const junk = [
       null,
       [],

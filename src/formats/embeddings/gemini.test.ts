@@ -28,7 +28,7 @@ describe('texts to embed', () => {
     expect(JSON.parse(textOf(body)).requests).toHaveLength(2)
   })
 
-  test('carry what they are for, by the provider’s word', () => {
+  test('carry their task type in the provider’s word', () => {
     const taskOf = (inputType: string) => encode({ input: 'x', input_type: inputType })
     expect(taskOf('search_query').wire.requests[0].taskType).toBe('RETRIEVAL_QUERY')
     expect(taskOf('clustering').wire.requests[0].taskType).toBe('CLUSTERING')
@@ -36,7 +36,7 @@ describe('texts to embed', () => {
     expect([unknown.wire.requests[0].taskType, unknown.dropped]).toEqual([undefined, ['input_type']])
   })
 
-  test('are refused where they are none, or too many', () => {
+  test('are refused when there are none or too many', () => {
     expect(() => encode({ input: [1, 2, 3] })).toThrow('"input"')
     expect(() => encode({ input: [[1], [2]] })).toThrow('"input"')
     expect(() => encode({ input: Array.from({ length: 101 }, () => 'x') })).toThrow('101 entries')
@@ -57,7 +57,7 @@ describe('vectors', () => {
     ])
   })
 
-  test('are made as long as whole ones where fewer dimensions were asked for', () => {
+  test('with fewer dimensions are normalised to unit length', () => {
     const { wire } = shown({ embeddings: [{ values: [3, 4] }] }, { input: 'x', dimensions: 2 })
     expect(wire.data[0].embedding).toEqual([0.6, 0.8])
     const zero = shown({ embeddings: [{ values: [0, 0] }] }, { input: 'x', dimensions: 2 })
@@ -78,7 +78,7 @@ describe('vectors', () => {
     [{ embeddings: [{ values: [1] }, { values: [] }] }],
     [{ embeddings: [{ values: [1] }, { values: ['x'] }] }],
     [{ embeddings: [{ values: [1] }, null] }],
-  ])('%j are no answer for two texts', (answer) => {
+  ])('%j is not an answer for two texts', (answer) => {
     expect(() => shown(answer)).toThrow(GatewayError)
   })
 })

@@ -66,7 +66,7 @@ describe('a request with large clips', () => {
     expect(steps).toBeGreaterThan(230)
   })
 
-  test('says what it would say with small ones', () => {
+  test('gives the same call and the same errors as a request with small clips', () => {
     const fields = {
       input: 'Größe 東京 🦆 "quoted" \\ back \n'.repeat(300),
       voice: 'v'.repeat(300),
@@ -190,11 +190,11 @@ describe('large clips go to a provider', () => {
     expect(body['ref_audio'] === base64).toBe(true)
   })
 
-  test('by the contract itself, each in its place', async () => {
+  test('in the contract’s own form, each in its place', async () => {
     const adapter = openAiSpeech({ references: contractReferences })
     const request = requestOf(adapter, three)
     const parts = [clip(base64), text('one'), clip('QUJD'), text('two'), clip(base64), text('three')]
-    // Twice, because a request may be sent again.
+    // The body is read twice, because a request may be sent again.
     for (const pieces of [await writtenBy(request), await writtenBy(request)])
       expect(Bun.deepEquals(parsed(pieces)['input_references'], parts)).toBe(true)
   })

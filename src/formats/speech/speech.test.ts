@@ -103,7 +103,7 @@ describe('a speech request', () => {
     [{ response_format: 'pcm' }, 'audio/wav', false],
     [{ response_format: 'mp3' }, 'audio/wav', false],
   ])(
-    'is a WAV file where the header asks for one and the body for nothing: %j, %s',
+    'asks for a WAV file when the header does and the body names no format: %j, %s',
     (fields, accept, isWav) => {
       expect(decode(fields, { accept }).isWav).toBe(isWav)
     },
@@ -115,7 +115,7 @@ describe('a speech request', () => {
     [{}, 'application/octet-stream', 'pcm'],
     [{}, 'audio/*', 'pcm'],
     [{ response_format: 'pcm' }, 'audio/mpeg', 'pcm'],
-  ])('is MPEG where the header asks for it and the body for nothing: %j, %s', (fields, accept, format) => {
+  ])('asks for MPEG when the header does and the body names no format: %j, %s', (fields, accept, format) => {
     const { responseFormat, isWav } = decode(fields, { accept })
     expect({ responseFormat, isWav }).toEqual({ responseFormat: format as 'mp3' | 'pcm', isWav: false })
   })
@@ -188,7 +188,7 @@ describe('references', () => {
     expect(soundOf(decode({ input_references: [clip(data)] }).references[0]?.data)).toBe('CD')
   })
 
-  test('that are none ask for nothing', () => {
+  test('that are empty require nothing of an endpoint', () => {
     expect(decode({ input_references: [] })).toMatchObject({ references: [], parameters: [] })
   })
 
@@ -278,17 +278,17 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
   }
 }
 
-describe('what speech needs of an endpoint', () => {
+describe('the requirements of speech', () => {
   const firstUnmet = (fields: Record<string, unknown>, audio: Partial<AudioCapabilities> = {}) =>
     speechRequirements(decode(fields))
       .find((requirement) => !requirement.isMet(endpointWith(audio)))
       ?.refuse('a/b', [])
 
-  test('is nothing for a plain call, and speed 1 needs no control', () => {
+  test('are empty for a plain call, and speed 1 needs no speed control', () => {
     expect(firstUnmet({ speed: 1 }, { speed: null })).toBeUndefined()
   })
 
-  test('is no format: either is made of the other', () => {
+  test('have no format, because the gateway makes each of the two from the other', () => {
     expect(firstUnmet({ response_format: 'mp3' }, { speechFormats: ['pcm'] })).toBeUndefined()
     expect(firstUnmet({ response_format: 'pcm' }, { speechFormats: ['mp3'] })).toBeUndefined()
   })
@@ -308,7 +308,7 @@ describe('what speech needs of an endpoint', () => {
       'input_references',
     ],
   ] as [Record<string, unknown>, Partial<AudioCapabilities>, number, string][])(
-    'is refused by the field (%#)',
+    'refuse a call by the field’s name (%#)',
     (fields, audio, status, param) => {
       const error = firstUnmet(fields, audio)
       expect(error).toMatchObject({ status, param })
@@ -316,7 +316,7 @@ describe('what speech needs of an endpoint', () => {
     },
   )
 
-  test('says how much text and which speeds there are', () => {
+  test('name the largest text and the possible speeds', () => {
     const refused = (fields: Record<string, unknown>, ...audio: Partial<AudioCapabilities>[]) =>
       speechRequirements(decode(fields))
         .find((requirement) => !requirement.isMet(endpointWith(audio[0])))
@@ -328,24 +328,24 @@ describe('what speech needs of an endpoint', () => {
     expect(refused({ speed: 9 }, { speed: null })).toContain('set it to 1')
   })
 
-  test('takes an empty transcript for none', () => {
+  test('treat an empty transcript as absent', () => {
     const audio = { voiceCloning: true, referenceTranscripts: true, defaultVoice: null }
     expect(firstUnmet({ input_references: [clip(), text('')] }, audio)?.message).toContain(
       'without a transcript',
     )
   })
 
-  test('says where the voices of a model are listed', () => {
+  test('say where the voices of a model are listed', () => {
     expect(firstUnmet({ voice: 'unknown' }, {})?.message).toContain('`supported_voices`')
   })
 
-  test('counts clips, not parts', () => {
+  test('count clips, not parts', () => {
     expect(
       firstUnmet({ input_references: [clip(), text('a')] }, { voiceCloning: true, defaultVoice: null }),
     ).toBeUndefined()
   })
 
-  test('says in the contract’s words that a voice is missing', () => {
+  test('report a missing voice in the contract’s words', () => {
     expect(firstUnmet({}, { defaultVoice: null })?.message).toBe(
       'An explicit voice is required for this TTS provider.',
     )
@@ -413,7 +413,7 @@ describe('the call to an OpenAI-style provider', () => {
     expect(outputOf(openAiSpeech(), decode({}), endpointWith(mp3Only))).toEqual({ container: 'mpeg' })
   })
 
-  test('asks a provider for what it has, and says what will come', () => {
+  test('asks a provider for a format that it has, and states the format that will come', () => {
     const adapter = openAiSpeech({ pcm: pcmFromWav })
     expect(bodyOf({}, adapter).response_format).toBe('wav')
     expect(outputOf(adapter, decode({}), endpointWith())).toEqual({ container: 'wav' })

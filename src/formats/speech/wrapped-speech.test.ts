@@ -88,7 +88,7 @@ describe('sound in one JSON document', () => {
     expect(wholeOf(reader, 'D"}}', 1)).toBe('ABC')
   }, 1_500)
 
-  test('which is described behind it waits for the description', () => {
+  test('waits for a description that comes after it', () => {
     const reader = wrappedSpeech({
       ...base,
       output: { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 },
@@ -100,7 +100,7 @@ describe('sound in one JSON document', () => {
     expect(reader.output).toMatchObject({ rate: 16_000 })
   })
 
-  test('which nobody describes is taken for what is documented once there is much of it', () => {
+  test('without a description is taken for the documented format once much of it has come', () => {
     const reader = wrappedSpeech({ ...base, isDescribed: true })
     reader.push(Buffer.from('{"data":{"audio":"'))
     const piece = Buffer.from('QUJD'.repeat(30_000))
@@ -112,7 +112,7 @@ describe('sound in one JSON document', () => {
 describe('sound in many documents', () => {
   const eventsOf = (...data: string[]) => data.map((line) => `event: x\r\ndata: ${line}\r\n\r\n`).join('')
 
-  test('is joined from events, with comments and an end between and behind them', () => {
+  test('is joined from events, with comments between them and an end mark after them', () => {
     const body = `: hello\n\n${eventsOf(`{"data":{"audio":"${b64('one')}"}}`)}data:{"data":\ndata:{"audio":"${b64('two')}"},"last":true}\n\nid: 3\n\n`
     for (const size of cuts) {
       const documents: unknown[] = []

@@ -41,7 +41,7 @@ test('the method is POST unless the path names another with it', () => {
   expect(sentTo('/chat/completions', false).method).toBe('POST')
 })
 
-test('an interface may lie elsewhere, by how the address of its deployment ends', () => {
+test('an interface may have another address, chosen by the ending of its deployment’s address', () => {
   const through: TextInterface = {
     format: 'chat',
     path: '/chat/completions',
@@ -71,7 +71,7 @@ test('an interface may have a way of its own to send the key, and headers of its
   expect(sent).toMatchObject({ auth, headers: { 'x-version': '1', accept: 'text/event-stream' } })
 })
 
-test('a refusal is read by the format of the provider, and says what may follow', () => {
+test('a refusal is read in the provider’s format, and decides whether another endpoint is tried', () => {
   const refused = { status: 429, headers: new Headers({ 'retry-after': '7' }), requestedModel: 'a/m' }
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
   const read = (format: 'chat' | 'messages', status: number, body: unknown) =>

@@ -120,7 +120,7 @@ describe('a large body in another format', () => {
       return decoders[caller](bytes, context)
     }
 
-    test(`${caller} to ${upstream} is what it would be if it were small`, () => {
+    test(`${caller} to ${upstream} is translated like a small one`, () => {
       const small = JSON.parse(textOf(encode(decode(null), upstream))) as unknown
       expect(JSON.parse(textOf(encode(decode(leanOf(bytes)), upstream)))).toEqual(small)
     })
@@ -162,7 +162,7 @@ describe('a large body of many short texts', () => {
     })
   }
 
-  test('names an address that is to be fetched all the same', () => {
+  test('still names an address that must be fetched', () => {
     const url = 'http://example.com/a.png'
     const named = {
       chat: { type: 'image_url', image_url: { url } },

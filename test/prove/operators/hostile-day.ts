@@ -17,15 +17,15 @@ export const proof = namedTests({
     },
     {
       file: 'src/cli/doctor/diagnosis.test.ts',
-      names: ['a small limit of open files is named with what raises it'],
+      names: ['a small limit of open files is named with the way to raise it'],
     },
     {
       file: 'src/batches/batches.test.ts',
-      names: ['with credits enough does not say that it waits for them when its process stops'],
+      names: ['with enough credits does not report that it waits for credits when its process stops'],
     },
     {
       file: 'src/billing/budgets/dead-owners.test.ts',
-      names: ['while a dead process holds enough a call is told to come again'],
+      names: ['while a dead process holds enough, a call is told to try again'],
     },
   ],
 })

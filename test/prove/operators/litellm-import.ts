@@ -10,14 +10,14 @@ export const proof = namedTests({
       names: [
         'a variable that a deployment names switches no other provider on',
         'the report names every provider that will run, and the variable of one that the file does not have',
-        'a file that the gateway would refuse is not written, and said to be so',
+        'a file that the gateway would refuse is not written, and the report says so',
       ],
     },
     {
       file: 'src/cli/import/litellm-import.test.ts',
       names: [
-        'a custom model of which the file says no price has the one that LiteLLM would bill',
-        'what the configuration would refuse is told by its line and left out',
+        'a custom model without a price in the file gets the price that LiteLLM would bill',
+        'values that the configuration would refuse are reported with their line and left out',
       ],
     },
     {

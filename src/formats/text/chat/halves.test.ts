@@ -234,7 +234,7 @@ function outcomeOf(encode: () => EncodedRequest) {
 
 describe('a request of chat completions', () => {
   for (const [host, quirks] of Object.entries(hosts)) {
-    test(`says to ${host} what it says through both halves, and loses the same`, () => {
+    test(`sends to ${host} the same request as both halves, with the same losses`, () => {
       fc.assert(
         fc.property(request, (body) => {
           const read = () => decodeChatRequest(Buffer.from(JSON.stringify(body)), { sessionIdHeader: null })
@@ -436,7 +436,7 @@ function shownStream(bytes: Uint8Array, quirks: ChatQuirks, cuts: readonly numbe
 }
 
 describe('an answer of chat completions', () => {
-  test('shows whole what it shows through both halves', () => {
+  test('shows as a whole body the same as both halves', () => {
     fc.assert(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 3 }), (choices) => {
         const [passed, written] = shownWhole(bytesOf(wholeOf(choices)), hosts.OpenAI)
@@ -446,7 +446,7 @@ describe('an answer of chat completions', () => {
     )
   })
 
-  test('shows as a stream what it shows through both halves, cut anywhere', () => {
+  test('shows as a stream the same as both halves, cut anywhere', () => {
     fc.assert(
       fc.property(
         fc.array(answer, { minLength: 1, maxLength: 3 }),
@@ -465,7 +465,7 @@ describe('an answer of chat completions', () => {
     )
   })
 
-  test('that comes whole although a stream was asked for is told whole, through both', () => {
+  test('that comes whole although a stream was asked for is sent whole in both ways', () => {
     const whole = {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -519,7 +519,7 @@ describe('an answer of chat completions', () => {
     }
   })
 
-  test('has its citations at their places in all its words, through both', () => {
+  test('has its citations at their places in the whole text in both ways', () => {
     const cite = (start: number) => ({
       annotations: [
         {
@@ -538,7 +538,7 @@ describe('an answer of chat completions', () => {
     expect(passed).toMatchObject({ told: [{ annotations: [...cite(6).annotations, annotation] }] })
   })
 
-  test('that comes whole and broken is a failure, through both', () => {
+  test('that comes whole and broken is a failure in both ways', () => {
     const bytes = Buffer.from('{"choices":[{"index":0,"message":{"content":"x"')
     for (const codec of [passage, halves]) {
       const { rewriter } = runStream(codec.createStream(testContext, hosts.OpenAI, anyCall), bytes)

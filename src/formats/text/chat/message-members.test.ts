@@ -27,7 +27,7 @@ test('bytes and values agree about what is known', () => {
   )
 })
 
-test('members are looked for inside parts and calls, and not inside what they carry', () => {
+test('members are looked for inside parts and calls, and not inside their contents', () => {
   const known = [
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x', my_tag: 1 } }] },
     {

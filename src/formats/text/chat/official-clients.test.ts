@@ -90,7 +90,7 @@ describe('the openai package', () => {
     expect(result.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 3 })
   })
 
-  test('finds a choice in every chunk, as careless callers expect', async () => {
+  test('finds a choice in every chunk, which some callers take for granted', async () => {
     const stream = await clientFor(streamed).chat.completions.create({ model: 'm', messages, stream: true })
     for await (const { choices } of stream) expect(choices[0]?.delta).toBeDefined()
   })
@@ -132,7 +132,7 @@ describe('the @openrouter/sdk package', () => {
   })
 
   // Some servers write every field of an object, used or not.
-  test('accepts what writes null wherever there is nothing', async () => {
+  test('accepts answers of servers that write null for every absent member', async () => {
     const nothing = { role: null, refusal: null, reasoning: null, reasoning_details: null, audio: null }
     const rest = { tool_calls: null, function_call: null, annotations: null, images: null, name: null }
     const nulls = { error: null, service_tier: null, system_fingerprint: null, openrouter_metadata: null }

@@ -108,7 +108,7 @@ describe('a call in the older member', () => {
     })
   }
 
-  test('is told once where the host tells it in the newer member as well', () => {
+  test('is sent once when the host sends it in the newer member as well', () => {
     const called = { id: 'c1', type: 'function', function: asked.function_call }
     const both = { ...asked, tool_calls: [called] }
     const { body } = whole('messages', both, 'tool_calls')
@@ -137,7 +137,7 @@ const spokenInPieces = [
   { audio: { expires_at: 9 } },
 ]
 
-describe('words that were spoken', () => {
+describe('the words of an answer in sound', () => {
   test('are text for callers of formats without sound', () => {
     expect(whole('messages', spoken, 'stop').body['content']).toMatchObject([
       { type: 'text', text: 'It rains.' },
@@ -162,13 +162,13 @@ describe('words that were spoken', () => {
     expect(done).toMatchObject({ response: { output: [{ content: [{ text: 'It rains.' }] }] } })
   })
 
-  test('are told once where they are the text of the answer as well', () => {
+  test('are sent once when they are the text of the answer as well', () => {
     const { body } = whole('messages', { ...spoken, content: 'It rains.' }, 'stop')
     expect(body['content']).toMatchObject([{ type: 'text', text: 'It rains.' }])
     expect(body['content']).toHaveLength(1)
   })
 
-  test('stay what they are for callers of chat completions, and count as output', () => {
+  test('are unchanged for callers of chat completions, and count as output', () => {
     const { body, reading } = whole('chat', spoken, 'stop')
     expect(body).toMatchObject({ choices: [{ message: { content: null, audio: spoken.audio } }] })
     expect(reading).toMatchObject({ outputBytes: 9, outputPieces: 1 })

@@ -57,7 +57,7 @@ describe('a whole chat answer', () => {
     expect(JSON.stringify(body)).not.toContain('10.0.0.1')
   })
 
-  test('without a word and without a reason has no piece that anybody would pay for', () => {
+  test('with neither output nor a finish reason is not billed as an answer', () => {
     expect(decode(answer({ content: '' }, {}, { finish_reason: null })).reading.outputPieces).toBe(0)
     const images = [{ type: 'image_url', image_url: { url: 'data:,' } }]
     for (const said of [{ content: 'a' }, { content: null, images }, { content: null, audio: { id: 'a' } }])
@@ -72,7 +72,7 @@ describe('a whole chat answer', () => {
     expect(body.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
   })
 
-  test('says nothing of what another gateway said about its own routes', () => {
+  test('leaves out another gateway’s metadata about its routes', () => {
     const theirs = { attempt: 1, endpoints: { available: [{ provider: 'theirs' }] } }
     const { body } = decode(
       answer({ content: 'a' }, { openrouter_metadata: theirs, headrace_metadata: theirs, user_id: 'org_x' }),
@@ -118,7 +118,7 @@ describe('a whole chat answer', () => {
     expect(chatAnswerSchema.safeParse(body).error).toBeUndefined()
   })
 
-  test('shows metadata only when it is due, also under the other name', () => {
+  test('shows metadata only when the caller asks for it, also under the other name', () => {
     const bytes = new TextEncoder().encode(JSON.stringify(answer({ content: 'hi' })))
     const decoded = decodeChatAnswer(bytes, testContext, chatQuirks())
     const show = (alias: boolean) =>
@@ -157,7 +157,7 @@ describe('a whole chat answer', () => {
     expect(body.choices[0].logprobs).toEqual({ content: [], refusal: null })
   })
 
-  test('has everything the contract wants of a token in its log probabilities', () => {
+  test('has every member that the contract requires of a token in its log probabilities', () => {
     const known = { token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }
     const logprobs = {
       content: [known, { token: 'b', logprob: -2, top_logprobs: [{ token: 'c', logprob: -3 }] }],
@@ -186,7 +186,7 @@ describe('a whole chat answer', () => {
     expect(silent.reading.finishReason).toBeNull()
   })
 
-  test('keeps the model’s own reason where the provider is a gateway that tells it', () => {
+  test('keeps the model’s own finish reason when the provider is a gateway that passes it on', () => {
     const { body, reading } = decode(answer({ content: 'a' }, {}, { native_finish_reason: 'end_turn' }))
     expect(body.choices[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'end_turn' })
     expect(reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
@@ -309,7 +309,7 @@ describe('a whole chat answer', () => {
     expect(decode(answer({ content: 'a' }, { usage: proven })).reading.usage?.outputTokens).toBe(55)
   })
 
-  test('loses a count that contradicts the others, also where it is shown, and no other count', () => {
+  test('loses a count that contradicts the others, in the shown usage too, and no other count', () => {
     const counts = { prompt_tokens: 10, completion_tokens: 213, total_tokens: 223 }
     const contradicted = { ...counts, prompt_tokens_details: { cached_tokens: 161, text_tokens: 10 } }
     const { reading, body } = decode(answer({ content: 'a' }, { usage: contradicted }))
@@ -361,7 +361,7 @@ describe('a whole chat answer', () => {
     ).toBe('hi')
   })
 
-  test('that is none is a failed provider, and shows nothing of what came', () => {
+  test('that is not a chat completion is a failure of the provider, whose bytes are not shown', () => {
     for (const junk of [
       '',
       '<html>secret-host</html>',
@@ -378,7 +378,7 @@ describe('a whole chat answer', () => {
     }
   })
 
-  test('that is nested so deep that writing it again would stall everybody is a failed provider', () => {
+  test('that is nested so deep that writing it again would block other calls is a failure of the provider', () => {
     const long = 'x'.repeat(5_000)
     for (const content of ['hi', long]) {
       for (const deep of [

@@ -39,6 +39,6 @@ test('a terminator ends an answer that was counted or finished, and no other', (
   expect(after('begin', 'terminator')).toEqual({ is: 'given_up', stage: 'terminated', isBroken: true })
   expect(after('begin', 'terminator', 'finish')).toMatchObject({ is: 'terminated', isBroken: false })
   expect(after('begin', 'terminator', 'usage')).toMatchObject({ is: 'terminated' })
-  // Nothing began, so nothing ended.
+  // No answer began, so none ended.
   expect(after('usage', 'terminator')).toMatchObject({ is: 'terminated', isBroken: true })
 })

@@ -503,7 +503,7 @@ describe('tool calls in a stream', () => {
     function: { name, ...(text === undefined ? {} : { arguments: text }) },
   })
 
-  test('without an id are given one of their own, said once', () => {
+  test('without an id get one from the gateway, sent once', () => {
     for (const id of ['', null, undefined]) {
       const begin = (index: number, name: string) =>
         chunk({ tool_calls: [{ index, id, ...called(name, '{') }] })
@@ -528,7 +528,7 @@ describe('tool calls in a stream', () => {
     ])
   })
 
-  test('with the id of another call are given one of their own', () => {
+  test('with the id of another call get another id', () => {
     const piece = (index: number | undefined, name: string | undefined, text: string) => ({
       ...(index === undefined ? {} : { index }),
       id: 'get',
@@ -587,7 +587,7 @@ describe('tool calls in a stream', () => {
 })
 
 describe('log probabilities in a stream', () => {
-  test('have everything the contract wants of a token', () => {
+  test('have every member that the contract requires of a token', () => {
     const logprobs = { content: [{ token: 'a', logprob: -1, top_logprobs: [{ token: 'b', logprob: -2 }] }] }
     const choices = [{ index: 0, delta: { content: 'a' }, logprobs }]
     const result = run([{ ...base, choices }, chunk({}, 'stop')])
@@ -628,7 +628,7 @@ describe('a stream that breaks', () => {
     expect(failureOf(overloaded).type).toBe('provider_overloaded')
   })
 
-  test('within a choice is one all the same', () => {
+  test('with an error inside a choice is a failure too', () => {
     const choices = [
       { index: 0, delta: { content: '' }, finish_reason: 'error', error: { code: 429, message: 'x' } },
     ]
@@ -639,7 +639,7 @@ describe('a stream that breaks', () => {
     expect(rewriter.failure?.type).toBe('upstream_rate_limited')
   })
 
-  test('before it began, by an error that is no event stream at all, says which', () => {
+  test('before it began, with an error that is not an event stream, names that error', () => {
     const body = JSON.stringify({ error: { message: 'Overloaded', type: 'overloaded_error' } }, null, 2)
     for (const bytes of [body, `${body}\n\n`]) {
       const rewriter = createChatStream(testContext, chatQuirks())
@@ -655,7 +655,7 @@ describe('a stream that breaks', () => {
     }
   })
 
-  test('with a frame nested so deep that writing it again would stall everybody is a failed provider', () => {
+  test('with a frame nested so deep that writing it again would block other calls is a failure of the provider', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000)
     const frame = `{"choices":[{"index":0,"delta":{"content":"b","reasoning_details":${deep}}}]}`
     const startMs = performance.now()
@@ -712,7 +712,7 @@ describe('a stream that breaks', () => {
   })
 })
 
-describe('what providers do otherwise', () => {
+describe('differences between providers', () => {
   test('reasoning is shown under one name', () => {
     const payloads = ['a', 'b', 'c'].map((text) => chunk({ content: null, reasoning_content: text }))
     const result = run([
@@ -781,7 +781,7 @@ describe('what providers do otherwise', () => {
   })
 
   // Fireworks and NVIDIA's MiniMax stream like this; LangChain and Python's openai join the strings of all pieces.
-  test('id, type and name of a tool call are said once although the provider repeats them', () => {
+  test('id, type and name of a tool call are sent once although the provider repeats them', () => {
     const piece = (id: string, name: string, text: string, index = 0) =>
       chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] })
     const result = run([

@@ -35,7 +35,7 @@ const begin = (index: number, name: string, text: string) => ({
 })
 const go = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
 
-test('a call stays one although its provider says something between its pieces', () => {
+test('a call stays one call although its provider sends text between its pieces', () => {
   for (const [first, second] of [
     ['{"a":', '1}'],
     ['', '{"a":1}'],
@@ -53,7 +53,7 @@ test('a call stays one although its provider says something between its pieces',
   }
 })
 
-test('everything that waits for a call is told in its order, and once', () => {
+test('parts that wait for a call are sent in their order, and once', () => {
   const image = { image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
   expect(
     partsOf([
@@ -70,17 +70,17 @@ test('everything that waits for a call is told in its order, and once', () => {
   ).toEqual(['f c0 {"a":1}', 'reasoning So', 'image ', 'g c1 {"b":2}', 'text two', 'refusal no', 'h c2 {}'])
 })
 
-test('what waits for a call that never becomes whole is told at the end', () => {
+test('parts that wait for a call that never becomes whole are sent at the end', () => {
   expect(partsOf([begin(0, 'f', '{"a":'), { content: 'two' }])).toEqual(['f c0 {"a":', 'text two'])
 })
 
-test('a call that was told whole takes a blank piece as nothing, and fails with more arguments', () => {
+test('after a whole call a blank piece is ignored, and further arguments are a failure', () => {
   const whole = [begin(0, 'f', '{"a":1}'), { content: 'two' }]
   expect(partsOf([...whole, go(0, ''), go(0, '\n')])).toEqual(['f c0 {"a":1}', 'text two'])
   expect(() => partsOf([...whole, go(0, '{"b":2}')])).toThrow(GatewayError)
 })
 
-test('calls whose pieces come in any mixture, with words between them, are told one by one', () => {
+test('calls whose pieces come in any mixture, with text between them, are sent one after another', () => {
   const args = fc.constantFrom('', '{}', ' {"a":"}{"} \n', '{"a":{"b":[1,{"c":"\\"}"}]}}', '{"broken":')
   const pieces = fc.array(fc.tuple(args, fc.integer({ min: 1, max: 5 })), { minLength: 1, maxLength: 4 })
   fc.assert(
@@ -140,7 +140,7 @@ function workOf(deltas: readonly Record<string, unknown>[]): number {
   return work
 }
 
-test('arguments in single characters, while words wait for them, are looked at once', () => {
+test('arguments that arrive in single characters, while text waits for them, are read once', () => {
   const hostile = (length: number) => [
     begin(0, 'f', '{"a":"'),
     { content: 'waits' },
@@ -149,7 +149,7 @@ test('arguments in single characters, while words wait for them, are looked at o
   ]
   const length = 2_000
   expect(partsOf(hostile(length))).toEqual([`f c0 {"a":"${'}'.repeat(length)}"}`, 'text waits'])
-  // Each character of the arguments once, and little else.
+  // Each character of the arguments is read once, and few others are.
   const work = workOf(hostile(length))
   expect(work).toBeGreaterThan(length)
   expect(work).toBeLessThan(length * 2)
@@ -177,7 +177,7 @@ function citedBy(deltas: readonly Record<string, unknown>[]): string[] {
   )
 }
 
-test('a citation is of the text it names, wherever it comes', () => {
+test('a citation belongs to the text that it names, wherever it comes', () => {
   const [one, call_, two] = [{ content: 'Rain. ' }, begin(0, 'f', '{}'), { content: 'Sun.' }]
   expect(citedBy([one, cite('A', 0, 4)])).toEqual(['A: Rain'])
   expect(citedBy([one, call_, cite('A', 0, 4)])).toEqual(['A: Rain'])
@@ -188,6 +188,6 @@ test('a citation is of the text it names, wherever it comes', () => {
   expect(citedBy([one, begin(0, 'f', ''), two, cite('B', 6, 9), go(0, '{}')])).toEqual(['B: Sun'])
 })
 
-test('a citation of no text is left out', () => {
+test('a citation without a text is left out', () => {
   expect(citedBy([begin(0, 'f', '{}'), cite('A', 0, 4)])).toEqual([])
 })

@@ -137,12 +137,12 @@ describe('decoding a chat request', () => {
     expect(error.message).toContain(`"${param}"`)
   })
 
-  test('takes sixteen pairs of metadata, and says how many were one too many', () => {
+  test('accepts sixteen pairs of metadata, and names the number when there is one too many', () => {
     expect(() => decode({ metadata: pairs(16) })).not.toThrow()
     expect(refusalOf(() => decode({ metadata: pairs(17) })).message).toContain('at most 16 pairs')
   })
 
-  test('accepts null for every optional member, and members nobody knows', () => {
+  test('accepts null for every optional member, and unknown members', () => {
     const call = decode({
       temperature: null,
       tools: null,
@@ -238,7 +238,7 @@ describe('decoding a chat request', () => {
 })
 
 describe('encoding for an upstream', () => {
-  test('changes the model, takes out what is the gateway’s, and leaves the rest byte for byte', () => {
+  test('changes the model, removes the gateway’s own members, and leaves all other bytes unchanged', () => {
     const text =
       '{ "model":"openai/x", "messages":[{"role":"user","content":"\\u00e9  é"}], "provider":{"sort":"price"}, "temperature" : 1.0, "session_id":"s","trace":{},"models":[],"usage":{"include":true},"headrace":{} }'
     const call = decodeChatRequest(new TextEncoder().encode(text), { sessionIdHeader: null })
@@ -309,7 +309,7 @@ describe('encoding for an upstream', () => {
     expect(both).not.toHaveProperty('max_completion_tokens')
   })
 
-  test('drops and lists what the provider does not know, and forwards it where told to', () => {
+  test('drops and lists members that the provider does not know, and forwards them where configured', () => {
     const body = { top_k: 1, odd: 2, store: true, logit_bias: {} }
     expect(encode(body, { drops: ['logit_bias'] })).toMatchObject({
       dropped: ['top_k', 'odd', 'store', 'logit_bias'],
@@ -320,7 +320,7 @@ describe('encoding for an upstream', () => {
     })
   })
 
-  test('refuses by name what the provider does not heed and the answer depends on', () => {
+  test('refuses by name members that the answer depends on and that the provider ignores', () => {
     const tools = [{ type: 'function', function: { name: 'f' } }]
     const refuses = ['tool_choice', 'logprobs', 'top_logprobs', 'functions', 'function_call']
     const asked: [name: string, body: object][] = [
@@ -344,7 +344,7 @@ describe('encoding for an upstream', () => {
     for (const [name, body] of asked) expect(encode(body, { accepts }).wire).toHaveProperty(name)
   })
 
-  test('does not refuse what is the default, nor send or list it where it is not heeded', () => {
+  test('neither refuses a default value nor sends or lists it where the provider ignores the member', () => {
     const refuses = ['tool_choice', 'logprobs', 'top_logprobs', 'functions', 'function_call']
     const defaults = [
       { tool_choice: 'auto', logprobs: false, top_logprobs: 0, function_call: 'auto' },
@@ -373,7 +373,7 @@ describe('encoding for an upstream', () => {
     expect(encode({ reasoning }, { reasoning: 'drop' }).dropped).toEqual(['reasoning'])
   })
 
-  test('of two efforts sends that of the object, and lists the other', () => {
+  test('of two efforts sends the one in `reasoning`, and lists the other', () => {
     const both = { reasoning: { effort: 'low' }, reasoning_effort: 'high' }
     expect(encode(both)).toMatchObject({ wire: { reasoning_effort: 'low' }, dropped: ['reasoning_effort'] })
     const asObject = encode(both, { reasoning: 'object' })
@@ -407,7 +407,7 @@ describe('encoding for an upstream', () => {
   })
 
   // Mistral's client sends tools like this, and several clients send such a schema.
-  test('completes what vendors’ own clients leave out, and nothing where nothing is left out', () => {
+  test('adds members that vendors’ own clients leave out, and changes no complete request', () => {
     const described = { name: 'f', parameters: { type: 'object', properties: { type: { type: 'string' } } } }
     const body = {
       tools: [{ function: described }, { type: 'function', function: { name: 'g' }, extra: 1 }],
@@ -432,7 +432,7 @@ describe('encoding for an upstream', () => {
     expect(textOf(encodeChatRequest(call, testEndpoint('up/stream'), chatQuirks()).body)).toContain(whole)
   })
 
-  test('completes tools and schemas that are too large to be checked, up to what is parsed at all', () => {
+  test('completes tools and schemas that are too large to be checked, up to the bound of parsing', () => {
     const untyped = (bytes: number) => [{ function: { name: 'f', description: 'd'.repeat(bytes) } }]
     const schema = { type: 'object', description: 'd'.repeat(70_000) }
     const format = { type: 'json_schema', json_schema: { schema } }
@@ -446,7 +446,7 @@ describe('encoding for an upstream', () => {
     expect(encode({ tools: untyped(600_000) }).wire['tools']).toEqual(untyped(600_000))
   })
 
-  test('still wants to know what a tool is', () => {
+  test('still requires the type of a tool', () => {
     expect(refusalOf(() => decode({ tools: [{ type: 5 }] })).param).toBe('tools[0].type')
     expect(refusalOf(() => decode({ tool_choice: {} })).param).toContain('tool_choice')
   })
@@ -509,7 +509,7 @@ describe('a conversation for a provider', () => {
   const [shownCall] = shownCalls as [Record<string, unknown>]
   const { index: _index, ...sentCall } = shownCall
 
-  test('is without what the contract adds to messages, where the provider would refuse it', () => {
+  test('is without the contract’s additions to messages where the provider would refuse them', () => {
     expect(echo({})).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'hi' }] },
       { role: 'assistant', content: null, tool_calls: [sentCall] },
@@ -546,7 +546,7 @@ describe('a conversation for a provider', () => {
     expect(encode(drawn, { unknownMembers: 'forward' }).wire).toMatchObject(drawn)
   })
 
-  test('has what was refused as text, where a refusal cannot be sent', () => {
+  test('has a refusal as text where a refusal part cannot be sent', () => {
     const refused = [{ role: 'assistant', content: null, refusal: 'No.' }, ...messages]
     expect(encode({ messages: refused }).wire['messages']).toEqual([
       { role: 'assistant', content: 'No.' },
@@ -554,7 +554,7 @@ describe('a conversation for a provider', () => {
     ])
   })
 
-  test('goes as it came when there is nothing to mend', () => {
+  test('is passed on unchanged when no edit is needed', () => {
     const plain = [
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: null, tool_calls: [sentCall] },

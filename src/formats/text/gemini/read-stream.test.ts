@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(joinEvents(eventsOf(bytes, everywhere))).toEqual(whole)
   })
 
-  test('says of a whole answer what the answer says', () => {
+  test('gives the same contents as the whole answer', () => {
     const wire = end([
       { text: 'Hm.', thought: true },
       { text: 'Yes.', thoughtSignature: 'of-text' },
@@ -91,7 +91,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('tells the signature of a text behind it where the text was told already', () => {
+  test('sends the signature of a text after it when the text has already been sent', () => {
     const answer = read(
       frame([{ text: 'Th' }]),
       frame([{ text: 'ree' }]),
@@ -103,7 +103,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('tells a thought with the signature that it carries', () => {
+  test('sends a thought with its signature', () => {
     const answer = read(
       frame([{ text: 'Hm.', thought: true, thoughtSignature: 's' }]),
       end([{ text: 'Yes.' }]),
@@ -112,7 +112,7 @@ describe('a stream', () => {
     expect(thought).toMatchObject({ summary: ['Hm.'], sealed: 's' })
   })
 
-  test('gives calls that share an id one each', () => {
+  test('gives calls that share an id different ids', () => {
     const call = { functionCall: { id: 'same', name: 'add', args: {} } }
     expect(told(read(end([call, call])))).toEqual([
       ['add', 'same', '{}'],
@@ -163,7 +163,7 @@ describe('a stream', () => {
     expect(told(answer)).toEqual([['cook', made(0), '{"a":"b"}']])
   })
 
-  test('tells what it drew, and passes what only its format knows', () => {
+  test('gives drawn images, and passes parts that only its format has', () => {
     const code = { executableCode: { language: 'PYTHON', code: '1+1' } }
     const answer = read(end([{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }, code]))
     expect(answer.choices[0]?.parts.map(({ head }) => head)).toEqual([
@@ -192,7 +192,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('tells how likely its tokens were', () => {
+  test('gives log probabilities of its tokens', () => {
     const logprobsResult = {
       chosenCandidates: [{ token: 'Hi', tokenId: 1, logProbability: -0.1 }],
       topCandidates: [{ candidates: [{ token: 'Hey', logProbability: -2 }] }],
@@ -247,7 +247,7 @@ describe('an end', () => {
     expect(eventsOf(new Uint8Array()).at(-1)).toMatchObject({ type: 'failure' })
   })
 
-  test('has nothing behind it but emptiness', () => {
+  test('is followed by nothing but empty frames', () => {
     expect(told(read(end([{ text: 'a' }]), end([{ text: '' }])))).toEqual([['text', 'a']])
     expect(eventsOf(streamOf([end([{ text: 'a' }]), frame([{ text: 'b' }])])).at(-1)).toMatchObject({
       type: 'failure',
@@ -287,7 +287,7 @@ describe('usage', () => {
     })
   })
 
-  test('that leaves out what is nothing is told by its sum', () => {
+  test('that omits zero counts is completed from its sum', () => {
     expect(usageOf({ promptTokenCount: 7, totalTokenCount: 7 })?.usage).toMatchObject({ outputTokens: 0 })
     expect(usageOf({ promptTokenCount: 7, thoughtsTokenCount: 3, totalTokenCount: 12 })?.usage).toMatchObject(
       {
@@ -297,7 +297,7 @@ describe('usage', () => {
     )
   })
 
-  test('that says nothing usable is none', () => {
+  test('without a usable count is absent', () => {
     for (const wire of [{}, { trafficType: 'ON_DEMAND' }, { promptTokenCount: -1 }, { promptTokenCount: 7 }])
       expect(usageOf(wire)).toBeNull()
     expect(usageOf({ ...usageMetadata, candidatesTokenCount: 1e300 })).toBeNull()
@@ -325,7 +325,7 @@ describe('an error', () => {
     expect(() => readGeminiAnswer(bytesOf(overloaded), testContext)).toThrow('overloaded')
   })
 
-  test('is what is no answer', () => {
+  test('is reported for a body that is not an answer', () => {
     for (const junk of [{}, [], null, { candidates: [] }, { candidates: 'x' }, { promptFeedback: {} }])
       expect(() => readGeminiAnswer(bytesOf(junk), testContext)).toThrow(GatewayError)
   })

@@ -77,7 +77,7 @@ describe('turns', () => {
     expect(approximated).toEqual(['messages[].role'])
   })
 
-  test('are instructions in the user’s words where the model takes no others, or nobody says anything', () => {
+  test('carry instructions as the user’s text when the model takes no system turn, or when there is no other turn', () => {
     const messages = [{ role: 'system', content: 'one' }, user]
     const { wire } = sentOf({ messages }, { model: { ...older, hasSystem: false } })
     expect(wire).toEqual({ contents: [{ role: 'user', parts: [{ text: 'one' }, { text: 'hi' }] }] })
@@ -255,7 +255,7 @@ describe('signatures', () => {
     expect(dropped).toEqual([])
   })
 
-  test('that came behind the text stand behind it', () => {
+  test('that came after the text are sent after it', () => {
     const { wire } = sentOf(
       {
         max_tokens: 5,
@@ -279,7 +279,7 @@ describe('signatures', () => {
     expect(wire.contents[1].parts).toEqual([{ text: 'Three.' }, { text: '', thoughtSignature: 'behind' }])
   })
 
-  test('that are lost are told as lost, once for a step, and foreign thoughts are left out', () => {
+  test('that are lost are replaced by Google’s marker, once for a step, and thoughts of other providers are left out', () => {
     const body = {
       messages: [
         user,
@@ -354,7 +354,7 @@ describe('tools', () => {
     expect(() => configOf({ tools: [{ type: 'custom', custom: { name: 'c' } }] })).toThrow('"tools"')
   })
 
-  test('one at a time cannot be asked, which is told', () => {
+  test('one at a time cannot be asked for, and the loss is listed', () => {
     const { dropped } = sentOf({ messages: [user], tools: [tool('f')], parallel_tool_calls: false })
     expect(dropped).toEqual(['parallel_tool_calls'])
   })
@@ -388,7 +388,7 @@ describe('the form of the answer', () => {
     expect(wire.systemInstruction.parts[0].text).toContain('"maxLength":3')
   })
 
-  test('is told beside tools to an older model, which refuses both together', () => {
+  test('is described in the prompt to an older model, which refuses a schema together with tools', () => {
     const { wire, promised } = sentOf(asked(schema, { tools: [tool('f')] }))
     expect(wire).not.toHaveProperty('generationConfig')
     expect(promised).toEqual({ kind: 'schema', schema })
@@ -429,7 +429,7 @@ describe('thinking', () => {
     expect<unknown>(sent.approximated).toEqual(approximated)
   })
 
-  test('is left out and told for a model that does not think', () => {
+  test('is left out and listed for a model that does not think', () => {
     const sent = sentOf({ messages: [user], reasoning: { effort: 'low' } }, { model: none })
     expect(sent.wire).not.toHaveProperty('generationConfig')
     expect(sent.dropped).toEqual(['reasoning'])

@@ -3,7 +3,7 @@ import { mediaTypeOf } from './media-type.ts'
 
 const of = (text: string) => mediaTypeOf(Buffer.from(text, 'latin1'))
 
-test('media is told by its first bytes', () => {
+test('a medium is recognised by its first bytes', () => {
   expect(of('\u0089PNG\r\n\u001a\nIHDR')).toBe('image/png')
   expect(of('\u00ff\u00d8\u00ff\u00e1')).toBe('image/jpeg')
   expect([of('GIF87a'), of('GIF89a')]).toEqual(['image/gif', 'image/gif'])
@@ -11,7 +11,7 @@ test('media is told by its first bytes', () => {
   expect([of('%PDF-1.4'), of('\u00ef\u00bb\u00bf\n%PDF-2.0')]).toEqual(['application/pdf', 'application/pdf'])
 })
 
-test('what is none of them has no type, however it begins or whatever it has later', () => {
+test('other bytes have no type, whatever they begin with or have later', () => {
   const others = ['', 'RIFF\u0010\u0000\u0000\u0000WAVEfmt ', 'PNG', '<svg xmlns="">', 'BM', 'II*\u0000']
   for (const text of others) expect(of(text)).toBeNull()
   expect(of(`${'x'.repeat(2_000)}%PDF-1.4`)).toBeNull()

@@ -228,7 +228,7 @@ function outcomeOf(encode: () => EncodedRequest) {
   }
 }
 
-test('a request of messages says what it says through both halves, and loses the same', () => {
+test('a request of messages is the same as through both halves, with the same losses', () => {
   fc.assert(
     fc.property(request, (body) => {
       const read = () => decodeMessagesRequest(bytesOf(body), { sessionIdHeader: null })
@@ -432,7 +432,7 @@ const readOf = ({ finishReason, nativeFinishReason, usage: read, outputPieces }:
 })
 
 describe('an answer of messages', () => {
-  test('shows whole what it shows through both halves', () => {
+  test('shows as a whole body the same as both halves', () => {
     fc.assert(
       fc.property(answer, (given) => {
         const [passed, written] = [passage, halves].map((codec) => {
@@ -447,7 +447,7 @@ describe('an answer of messages', () => {
     )
   })
 
-  test('shows as a stream what it shows through both halves, cut anywhere', () => {
+  test('shows as a stream the same as both halves, cut anywhere', () => {
     fc.assert(
       fc.property(answer, fc.boolean(), fc.array(fc.nat(3_000), { maxLength: 6 }), (given, isWhole, cuts) => {
         const bytes = streamOf(piecesOf(given, isWhole))

@@ -22,7 +22,7 @@ function sentTo(options: MessagesQuirkOptions, members: Record<string, unknown>)
 const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
 const tools = [{ name: 'f', input_schema: { type: 'object', properties: {} } }]
 
-test('a host of the format that takes less of it is sent no more than it takes', () => {
+test('a host that supports only a part of the format is sent only that part', () => {
   const marked = [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }]
   const asked = { messages: [{ role: 'user', content: marked }], metadata: { user_id: 'ann' }, top_k: 5 }
   expect(sentTo({}, asked).wire).toMatchObject(asked)
@@ -36,7 +36,7 @@ test('a host of the format that takes less of it is sent no more than it takes',
   expect([...dropped].toSorted()).toEqual(['messages[].content[].cache_control', 'metadata.user_id'])
 })
 
-test('a choice of tools that a host of the format does not heed is left out and listed', () => {
+test('a choice of tools that a host of the format ignores is left out and listed', () => {
   const named = { tools, tool_choice: { type: 'tool', name: 'f' } }
   expect(sentTo({}, named).wire.tool_choice).toEqual(named.tool_choice)
   const free = { hasToolChoice: false }
@@ -53,7 +53,7 @@ test('pictures for a host of the format that takes none are refused by name', ()
   expect(() => sentTo({ hasImages: false }, seen)).toThrow('images')
 })
 
-test('a thought that nobody signed goes back to a host that signs none', () => {
+test('an unsigned thought goes back to a host that does not sign thoughts', () => {
   const history = [
     { role: 'user', content: 'hi' },
     {
@@ -74,7 +74,7 @@ test('a thought that nobody signed goes back to a host that signs none', () => {
   expect(blocksTo(true)).toEqual([{ type: 'text', text: 'a' }])
 })
 
-test('a schema that a host of the format does not hold to is told in words, and the answer checked', () => {
+test('a schema to which a host does not hold its model is described in the prompt, and the answer is checked', () => {
   const open: MessagesModel = {
     sampling: 'all' as const,
     thinking: 'budget',

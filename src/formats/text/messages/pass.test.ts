@@ -36,14 +36,14 @@ describe('a request', () => {
   const call = `{"role":"assistant","content":[ {"type":"tool_use","id":"t1","name":"a","input":${input}} ]}`
   const asked = '{"role" : "user","content":"Hi."}'
 
-  test('keeps its bytes but for the model and what is for the gateway', () => {
+  test('keeps its bytes except for the model and the gateway’s own members', () => {
     const body = `{ "model":"a/b",\n"provider":{"order":["x"]}, "max_tokens": 9, "messages": [${asked}, ${call}] , "user":"u", "x": 1e400}`
     expect(sent(body).body).toBe(
       `{"model":"claude","max_tokens": 9, "messages": [${asked}, ${call}],"x": 1e400}`,
     )
   })
 
-  test('is not served at a speed that is billed otherwise, which is told', () => {
+  test('is not served at a speed that has another price, and the loss is listed', () => {
     const ask = (speed: string) =>
       sent(`{"model":"a/b","max_tokens":9,"messages":[${asked}],"speed":${speed}}`)
     const plain = `{"model":"claude","max_tokens":9,"messages":[${asked}]`
@@ -102,7 +102,7 @@ describe('a turn of another model', () => {
       expect(dropped).toEqual(['messages[].content[].thinking'])
     })
 
-  test('that calls a tool is gone on with without thinking, which the provider would refuse', () => {
+  test('that calls a tool is continued without thinking, which the provider would refuse', () => {
     for (const thought of [[], [unsigned]]) {
       const { wire, dropped } = sentOf([user, said(...thought, call), result])
       expect(wire.messages[1].content).toEqual([call])
@@ -118,7 +118,7 @@ describe('a turn of another model', () => {
     })
   })
 
-  test('is gone on with without thinking for callers of other formats, too', () => {
+  test('is continued without thinking for callers of other formats too', () => {
     const messages = [
       user,
       {
@@ -142,7 +142,7 @@ describe('a whole answer', () => {
   const shown = (body: string) =>
     textOf(codec.decodeAnswer(bytesOf(body), testContext, quirks, undefined as never).encode(testCharge))
 
-  test('keeps its bytes but for who answers and what it costs, and has what the contract requires', () => {
+  test('keeps its bytes except for ids and cost, and has all members that the contract requires', () => {
     const told = shown(
       `{"id":"msg_1","type":"message", "role" : "assistant","model":"claude-x","content":${content},\n"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4},"x": 1.50}`,
     )
@@ -159,7 +159,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('that has a member twice tells clients one of them', () => {
+  test('with a member that occurs twice is shown with one of them', () => {
     const told = shown(
       '{"id":"msg_1","model":"m","content":[],"stop_reason":null,"id":"msg_2","stop_reason":"end_turn"}',
     )
@@ -167,7 +167,7 @@ describe('a whole answer', () => {
     expect(JSON.parse(told)).toMatchObject({ id: 'gen-1-abc', stop_reason: 'end_turn' })
   })
 
-  test('that is no UTF-8 is shown as UTF-8', () => {
+  test('that is not UTF-8 is shown as UTF-8', () => {
     const bytes = Buffer.from(
       '{"id":"1","content":[{"type":"text","text":"\xff"}],"stop_reason":"end_turn"}',
       'latin1',
@@ -229,7 +229,7 @@ describe('a stream', () => {
     }
   })
 
-  test('is counted alike whether its deltas are read or only compared', () => {
+  test('has the same counts whether its deltas are parsed or only compared', () => {
     const plain = (texts_: readonly string[]) =>
       bytesOf(
         start +
@@ -249,7 +249,7 @@ describe('a stream', () => {
     expect(reading(plain(['', '']))).toMatchObject({ outputBytes: 0, outputPieces: 0 })
   })
 
-  test('is parsed where something must be read or edited, not for every word', () => {
+  test('is parsed where a member must be read or edited, not for every delta', () => {
     const deltas = Array.from({ length: 2_000 }, (_, index) =>
       delta(0, `"type":"thinking_delta","thinking":"word ${index} "`),
     )
@@ -266,7 +266,7 @@ describe('a stream', () => {
     }
   })
 
-  test('breaks where a delta is no JSON, also behind those that are only compared', () => {
+  test('breaks where a delta is not JSON, even after deltas that are only compared', () => {
     for (const broken of ['"type":"text_delta","text":"a\\x"', '"type":"text_delta","text":"a\tb"']) {
       const bytes = bytesOf(
         start +

@@ -21,7 +21,7 @@ interface Event {
   [member: string]: unknown
 }
 
-/** All that a caller of this format sees of these events. */
+/** The frames that a caller of this format gets for these events. */
 function shownTo(caller: keyof typeof calls, events: readonly Event[]): string {
   const bytes = new TextEncoder().encode(
     events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
@@ -35,7 +35,7 @@ function shownTo(caller: keyof typeof calls, events: readonly Event[]): string {
 const usage = { input_tokens: 9, output_tokens: 3 }
 const start = { type: 'message_start', message: { id: 'msg_1', type: 'message', content: [], usage } }
 
-test('the input of a tool that the provider runs is no call of the caller’s tools', () => {
+test('the input of a tool that the provider runs is not a call of the caller’s tools', () => {
   const ran = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
   const called = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
   const events = [ran, called].flatMap((block, index) => [
@@ -58,8 +58,8 @@ test('the input of a tool that the provider runs is no call of the caller’s to
   ])
 })
 
-test('an answer that stands whole in the first event is told with its calls and its end', () => {
-  // Calls by a provider's own code execution come like this: no block and no other reason follows.
+test('an answer that is whole in the first event is sent with its calls and its end', () => {
+  // Calls by a provider's own code execution come like this: neither a block nor another reason follows.
   const call = { type: 'tool_use', id: 'toolu_1', name: 'roll', input: { player: 'one' } }
   const message = { ...start.message, content: [call], stop_reason: 'tool_use', stop_sequence: null }
   const events = [{ type: 'message_start', message }, { type: 'message_stop' }]
@@ -129,7 +129,7 @@ const begin = (index: number, block: object) => ({
 const go = (index: number, delta: object) => ({ type: 'content_block_delta', index, delta })
 const stop = (index: number) => ({ type: 'content_block_stop', index })
 
-test('a call waits for its arguments while another block is under way', () => {
+test('a call waits for its arguments while another block is open', () => {
   const others = {
     text: [
       { type: 'text', text: '' },
