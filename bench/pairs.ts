@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { beside } from './harness/beside.ts'
 import { checkOut, hasChanges, shortCommit } from './harness/checkout.ts'
 import { median } from './harness/figures.ts'
-import { startHeadrace, type Headrace } from './harness/headrace.ts'
-import { startUpstream } from './harness/nginx.ts'
+import type { Headrace } from './harness/headrace.ts'
 import { comparePairs, type PairFigures } from './harness/pairs.ts'
 import { machineFacts } from './harness/report.ts'
 import { embeddingsTarget, headraceTarget, messagesTarget, type Target } from './harness/target.ts'
@@ -59,26 +59,10 @@ type Found = readonly (readonly [name: string, figures: PairFigures])[]
 async function measure(names: readonly string[], root: string, folder: string): Promise<Found> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const stops: (() => Promise<void>)[] = []
-  try {
-    const upstream = await startUpstream(folder)
-    stops.push(() => upstream.process.stop())
-    // Nothing is asked of the paced upstream here; its models only stand in the configuration.
-    const upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
-    const gateway = async (name: string, from?: string): Promise<Headrace> => {
-      const started = await startHeadrace({
-        name,
-        folder,
-        upstreams,
-        isPrepaid: true,
-        ...(from ? { root: from } : {}),
-      })
-      stops.push(() => started.process.stop())
-      return started
-    }
-    const old = await gateway('before', root)
-    const again = await gateway('before-again', root)
-    const current = await gateway('now')
+  return beside(folder, async (start) => {
+    const old = await start.gateway('before', root)
+    const again = await start.gateway('before-again', root)
+    const current = await start.gateway('now')
     const found: [string, PairFigures][] = []
     for (const name of names) {
       const targetOf = rows[name]
@@ -89,9 +73,7 @@ async function measure(names: readonly string[], root: string, folder: string): 
       found.push([name, figures])
     }
     return found
-  } finally {
-    for (const stop of stops.toReversed()) await stop()
-  }
+  })
 }
 
 function isSlower({ ratio, noise }: PairFigures): boolean {

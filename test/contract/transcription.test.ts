@@ -468,7 +468,10 @@ test('4.3.e504 a call that runs out of its own time is 504', async () => {
     // provider does not answer the second try.
     if (tries > 1) await Bun.sleep(500)
     else setTimeout(() => (aheadMs = 24 * 3_600_000), 500)
-    return Response.json({ error: { message: 'overloaded' } }, { status: 503, headers: { 'retry-after': '1' } })
+    return Response.json(
+      { error: { message: 'overloaded' } },
+      { status: 503, headers: { 'retry-after': '1' } },
+    )
   })
   const answer = await late.post('/audio/transcriptions', plain)
   upstream.answer(() => Response.json(heard))

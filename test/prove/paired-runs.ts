@@ -2,9 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../../bench/harness/figures.ts'
-import { startBare, type Bare } from '../../bench/harness/bare.ts'
-import { startHeadrace, type Headrace, type Upstreams } from '../../bench/harness/headrace.ts'
-import { startUpstream } from '../../bench/harness/nginx.ts'
+import { beside, type Starter } from '../../bench/harness/beside.ts'
 import { comparePairs, type Compared } from '../../bench/harness/pairs.ts'
 import { combine, notRun, type ProofResult } from './proof.ts'
 
@@ -15,14 +13,6 @@ export interface Comparison extends Compared {
   ratioMax: number
 }
 
-/** Starts what is compared, before the bench's upstream. */
-export interface Starter {
-  /** A gateway of a checkout, by name. */
-  gateway(name: string, root: string): Promise<Headrace>
-  /** The proxy that copies both bodies and does nothing else. */
-  copy(): Promise<Bare>
-}
-
 /** Runs what `plan` compares, one after the other, each as the median of ten interleaved pairs in this run. */
 export async function runPairs(
   plan: (start: Starter) => Promise<readonly Comparison[]>,
@@ -30,26 +20,13 @@ export async function runPairs(
   const missing = ['nginx', 'wrk'].filter((name) => Bun.which(name) === null)
   if (missing.length > 0) return notRun(`not installed: ${missing.join(', ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'headrace-pairs-'))
-  const stops: (() => Promise<void>)[] = []
   try {
-    const upstream = await startUpstream(folder)
-    stops.push(() => upstream.process.stop())
-    // Nothing is asked of the paced upstream here; its models only stand in the configuration.
-    const upstreams: Upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
-    const started = <T extends Bare | Headrace>(program: T): T => {
-      stops.push(() => program.process.stop())
-      return program
-    }
-    const comparisons = await plan({
-      gateway: async (name, root) =>
-        started(await startHeadrace({ name, folder, upstreams, isPrepaid: true, root })),
-      copy: async () => started(await startBare(folder, upstreams)),
+    return await beside(folder, async (start) => {
+      const results: ProofResult[] = []
+      for (const comparison of await plan(start)) results.push(await compare(comparison, folder))
+      return combine(results)
     })
-    const results: ProofResult[] = []
-    for (const comparison of comparisons) results.push(await compare(comparison, folder))
-    return combine(results)
   } finally {
-    for (const stop of stops.toReversed()) await stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
