@@ -3,6 +3,7 @@ import type { Bootstrapped } from './access/bootstrap.ts'
 import { recognizeSound } from './audio/recognize.ts'
 import { createSpool } from './audio/spool.ts'
 import { type Batches, createBatches } from './batches/batches.ts'
+import { chooseLane } from './batches/lanes/choose-lane.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { pricePackage } from './catalog/prices/price-package.gen.ts'
@@ -24,7 +25,7 @@ import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { seekingModel } from './execution/preparing/missing-model.ts'
-import { resolveBatch } from './execution/items/resolve-batch.ts'
+import { routeBatch } from './execution/items/route-batch.ts'
 import { sendRemoval } from './execution/resources/removal.ts'
 import { createRemovalPlaces } from './execution/resources/removal-places.ts'
 import { createResourceSweeper } from './execution/resources/sweeper.ts'
@@ -363,7 +364,7 @@ function createBatchEngine(dependencies: {
       }
     },
     resolveBatch: (question) =>
-      seekingModel(question.model, () => resolveBatch(question, execution), execution),
+      seekingModel(question.model, () => chooseLane(question, routeBatch(question, execution)), execution),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
     crash: dependencies.crash ?? null,

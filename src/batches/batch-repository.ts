@@ -1,7 +1,7 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { BatchId, OrganizationId } from '../core/ids.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
-import type { Batch, BatchEndpoint, Lane, StoredStatus } from '../canonical/batch.ts'
+import type { Batch, BatchEndpoint, LaneChoice, LaneName, StoredStatus } from '../canonical/batch.ts'
 
 /** A batch about to be accepted; times are set by the database. */
 export interface NewBatch {
@@ -10,7 +10,8 @@ export interface NewBatch {
   endpoint: BatchEndpoint
   model: string
   providerOnly: readonly string[] | null
-  lane: Lane
+  laneChoice: LaneChoice
+  lane: LaneName
   providerSlug: string | null
   totalItems: number
   requestBytes: number
@@ -130,8 +131,8 @@ export function insertBatch(batch: NewBatch): Statement {
   return {
     sql: `insert into batches (batch_id, organization_id, key_id, endpoint, model, provider_json, completion_window,
         status, lane, created_at_ms, expires_at_ms, total_items, request_bytes, estimate_nanocredits,
-        worst_case_nanocredits, max_cost_nanocredits, metadata_json, idempotency_id, provider_slug)
-      values ($1, $2, $3, $4, $5, $6, '24h', 'validating', $7, now_ms(), now_ms() + cast($8 as bigint), $9, $10, $11, $12, $13, $14, $15, $16)
+        worst_case_nanocredits, max_cost_nanocredits, metadata_json, idempotency_id, provider_slug, lane_choice)
+      values ($1, $2, $3, $4, $5, $6, '24h', 'validating', $7, now_ms(), now_ms() + cast($8 as bigint), $9, $10, $11, $12, $13, $14, $15, $16, $17)
       returning *`,
     params: [
       batch.id,
@@ -150,6 +151,7 @@ export function insertBatch(batch: NewBatch): Statement {
       JSON.stringify({ budget_parents: batch.budgetParents }),
       batch.idempotencyId,
       batch.providerSlug,
+      batch.laneChoice,
     ],
   }
 }
@@ -157,11 +159,21 @@ export function insertBatch(batch: NewBatch): Statement {
 /** The guard of every change of status: it fails when another process has changed the status first. */
 export const statusGuard = 'batch_status'
 
+/** Starts a validated batch in the lane that it has now. */
+export function startBatch(id: BatchId, lane: LaneName): Statement {
+  return {
+    sql: `update batches set status = 'in_progress', started_at_ms = now_ms(), error_json = null, lane = $1
+      where batch_id = $2 and status = 'validating'`,
+    params: [lane, id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
 /** Moves a batch from one status to the next; refused when it is no longer in `from`. */
 export function moveBatch(id: BatchId, from: StoredStatus, to: StoredStatus): Statement {
-  const started = to === 'in_progress' ? ', started_at_ms = now_ms(), error_json = null' : ''
   return {
-    sql: `update batches set status = $1${started} where batch_id = $2 and status = $3`,
+    sql: `update batches set status = $1 where batch_id = $2 and status = $3`,
     params: [to, id, from],
     expect: 1,
     guard: statusGuard,
@@ -288,7 +300,8 @@ export function toBatch(row: Row): Batch {
     providerOnly: provider === null ? null : (provider.only as string[]),
     completionWindow: String(row['completion_window']),
     status: row['status'] as StoredStatus,
-    lane: row['lane'] as Lane,
+    laneChoice: row['lane_choice'] as LaneChoice,
+    lane: row['lane'] as LaneName,
     createdAtMs: Number(row['created_at_ms']),
     startedAtMs: row['started_at_ms'] as number | null,
     finalizedAtMs: row['finalized_at_ms'] as number | null,

@@ -2,7 +2,7 @@ import type { BudgetRef, CaptureRow, Hold } from '../billing/billing.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { Demand } from '../canonical/usage.ts'
 import type { BatchId, KeyId, OrganizationId } from '../core/ids.ts'
-import type { BatchEndpoint, Lane } from '../canonical/batch.ts'
+import type { BatchEndpoint, LaneChoice, LaneName } from '../canonical/batch.ts'
 import type { ItemError, ItemResponse } from '../formats/batch/result-line.ts'
 import type { BatchUsage } from '../formats/batch/batch-usage.ts'
 
@@ -69,21 +69,33 @@ export interface ItemEstimate {
   worstCase: bigint
 }
 
-/** A batch's model, resolved: what serves it and what its items may cost. */
-export interface ResolvedBatch {
-  endpointIds: readonly string[]
-  /** The cost of an item with this demand. Null is an item that cannot be decoded: it fails by itself and costs nothing. */
-  estimateItem(demand: Demand | null): ItemEstimate
-  providerSlug: string | null
-  lane: Lane
+/** The cost of an item with this demand. Null is an item that cannot be decoded: it fails by itself and costs nothing. */
+export type EstimateItem = (demand: Demand | null) => ItemEstimate
+
+/** A lane that a batch could take, and what its items cost there. */
+export interface LaneOffer {
+  lane: LaneName
+  estimateItem: EstimateItem
 }
 
-/** Resolves at acceptance; throws (or rejects with) 400 for the model, 404 and 403 for policy. */
+/** A batch's model, resolved: what serves it, in which lane, and what its items may cost. */
+export interface ResolvedBatch {
+  endpointIds: readonly string[]
+  /** Prices what is set aside for the batch: of every lane that its items may take, the dearest. */
+  estimateItem: EstimateItem
+  providerSlug: string | null
+  lane: LaneName
+  /** Every lane that the batch could have, its own first. */
+  offers: readonly LaneOffer[]
+}
+
+/** Resolves at acceptance and again before the first item; throws (or rejects with) 400 for the model and a lane that it does not have, 404 and 403 for policy. */
 export type ResolveBatch = (input: {
   principal: Principal
   endpoint: BatchEndpoint
   model: string
   providerOnly: readonly string[] | null
+  lane: LaneChoice
 }) => ResolvedBatch | Promise<ResolvedBatch>
 
 /** The batch's owner under the rules of now; null when the key or its organization is gone or disabled. */

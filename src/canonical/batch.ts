@@ -31,8 +31,15 @@ export type BatchStatus = (typeof batchStatuses)[number]
  */
 export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
-/** How the items are executed: one by one through the live path. A provider's own batch service is another lane. */
-export type Lane = 'emulated'
+/** The ways in which a batch's items can reach a provider; `src/batches/lanes` has what each of them means. */
+export const laneNames = ['emulated'] as const
+/** One of `laneNames`. */
+export type LaneName = (typeof laneNames)[number]
+
+/** What the caller of a batch may ask for: one lane, or the gateway's choice, which may also move items later. */
+export const laneChoices = ['auto', ...laneNames] as const
+/** One of `laneChoices`. */
+export type LaneChoice = (typeof laneChoices)[number]
 
 /** One batch as stored. Times are Unix milliseconds by the database's clock. */
 export interface Batch {
@@ -45,7 +52,10 @@ export interface Batch {
   providerOnly: readonly string[] | null
   completionWindow: string
   status: StoredStatus
-  lane: Lane
+  /** What the caller asked for. */
+  laneChoice: LaneChoice
+  /** The lane in which the items start. */
+  lane: LaneName
   createdAtMs: number
   startedAtMs: number | null
   finalizedAtMs: number | null

@@ -13,7 +13,7 @@ import type { BatchObject } from '../../src/formats/batch/batch-object.ts'
 import type { CrashHook } from '../../src/batches/batch-commit-points.ts'
 import type { CreateBatch } from '../../src/batches/ingest/create.ts'
 import { shortageOf } from '../../src/execution/items/batch-item.ts'
-import type { ItemOutcome, ItemRequest, ResolveBatch } from '../../src/batches/item-contract.ts'
+import type { EstimateItem, ItemOutcome, ItemRequest, ResolveBatch } from '../../src/batches/item-contract.ts'
 import type { Pause } from '../../src/batches/running/pause.ts'
 import { systemPause } from '../../src/batches/running/pause.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -282,6 +282,8 @@ function errorOf(type: string): NonNullable<ItemOutcome['error']> {
   return { type, message: 'simulated', param: null, error_type: type }
 }
 
+const estimateItem: EstimateItem = () => ({ estimate: itemCost, worstCase: itemCost * 2n })
+
 export const resolveBatch: ResolveBatch = async ({ model: asked, providerOnly }) => {
   if (asked !== model)
     throw new GatewayError('model_not_found', `Model '${asked}' does not have a :batch endpoint.`)
@@ -291,7 +293,8 @@ export const resolveBatch: ResolveBatch = async ({ model: asked, providerOnly })
     endpointIds: ['maker/model'],
     providerSlug: 'maker',
     lane: 'emulated',
-    estimateItem: () => ({ estimate: itemCost, worstCase: itemCost * 2n }),
+    estimateItem,
+    offers: [{ lane: 'emulated', estimateItem }],
   }
 }
 

@@ -116,6 +116,7 @@ function commitAcceptance(
     endpoint: upload.endpoint,
     model: upload.model,
     providerOnly: upload.providerOnly,
+    laneChoice: upload.laneChoice,
     lane: upload.resolved.lane,
     providerSlug: upload.resolved.providerSlug,
     totalItems: upload.totalItems,

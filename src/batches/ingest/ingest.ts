@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import { ItemDemands } from '../../execution/items/item-demand.ts'
-import type { BatchEndpoint } from '../../canonical/batch.ts'
+import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
@@ -42,6 +42,7 @@ export interface Ingested {
   model: string
   providerOnly: readonly string[] | null
   maxCostNanocredits: bigint | null
+  laneChoice: LaneChoice
   dropped: readonly string[]
   resolved: ResolvedBatch
   estimate: bigint
@@ -93,11 +94,9 @@ interface Measure {
   log: DemandLog
 }
 
-/** A batch's model, as it was resolved. */
+/** A batch's model, as it was resolved, and the members of the head that may still come after it. */
 interface Resolution {
-  endpoint: BatchEndpoint
-  model: string
-  providerOnly: string
+  later: string
   resolved: ResolvedBatch
 }
 
@@ -158,7 +157,7 @@ class Ingest {
 
   /** Throws the problem that was found; else resolves what is still open and makes everything durable. */
   async finish(): Promise<Ingested> {
-    const { endpoint, model, providerOnly, maxCostNanocredits, dropped } = this.#head
+    const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, dropped } = this.#head
     const resolution = this.#findings.isFinal ? null : await this.#resolveFinally()
     this.#findings.throwIfAny()
     assert(resolution && endpoint !== null && model !== null, 'a head without findings is complete')
@@ -172,6 +171,7 @@ class Ingest {
       model,
       providerOnly,
       maxCostNanocredits,
+      laneChoice,
       dropped,
       resolved,
       estimate,
@@ -215,11 +215,18 @@ class Ingest {
   }
 
   async #resolve(endpoint: BatchEndpoint, model: string): Promise<Resolution | null> {
-    const { providerOnly } = this.#head
+    const { providerOnly, laneChoice: lane } = this.#head
     const { principal } = this.#request
+    const later = laterMembers(this.#head)
     try {
-      const resolved = await this.#dependencies.resolveBatch({ principal, endpoint, model, providerOnly })
-      return { endpoint, model, providerOnly: JSON.stringify(providerOnly), resolved }
+      const resolved = await this.#dependencies.resolveBatch({
+        principal,
+        endpoint,
+        model,
+        providerOnly,
+        lane,
+      })
+      return { later, resolved }
     } catch (thrown) {
       this.#findings.add(toGatewayError(thrown))
       return null
@@ -228,10 +235,10 @@ class Ingest {
 
   /** The resolution for the complete head; the early one if nothing has changed since. */
   async #resolveFinally(): Promise<Resolution | null> {
-    const { endpoint, model, providerOnly } = this.#head
+    const { endpoint, model } = this.#head
     if (endpoint === null || model === null) return null
     const early = this.#resolution
-    if (early && early.providerOnly === JSON.stringify(providerOnly)) return early
+    if (early && early.later === laterMembers(this.#head)) return early
     return this.#resolve(endpoint, model)
   }
 
@@ -269,6 +276,10 @@ class Ingest {
       this.#findings.add(thrown)
     }
   }
+}
+
+function laterMembers({ providerOnly, laneChoice }: RequestHead): string {
+  return JSON.stringify([providerOnly, laneChoice])
 }
 
 function required(field: string): GatewayError {

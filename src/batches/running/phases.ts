@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { waitingNoteEveryMs, workerIdleMs } from '../../core/limits/batches.ts'
-import type { Batch, StoredStatus } from '../../canonical/batch.ts'
+import type { Batch, LaneName, StoredStatus } from '../../canonical/batch.ts'
 import { batchErrorJson } from '../../formats/batch/batch-object.ts'
-import { endFailing, failBatch, moveBatch } from '../batch-repository.ts'
+import { endFailing, failBatch, moveBatch, startBatch } from '../batch-repository.ts'
 import type { Committer } from '../committer.ts'
 import { finalizeAs, sumPartUsage } from './finalize.ts'
 import type { LoadPrincipal, ResolveBatch } from '../item-contract.ts'
@@ -53,13 +53,13 @@ export async function advance(batch: Batch, dependencies: PhaseDependencies): Pr
  * passing obstacle the batch waits; a lasting one fails the batch and returns its money.
  */
 async function validate(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
-  const refusal = await findRefusal(batch, dependencies)
+  const { lane, refusal } = await resolveAgain(batch, dependencies)
   if (refusal === null) {
     await dependencies.committer.commit('batch.start', [
-      moveBatch(batch.id, 'validating', 'in_progress'),
+      startBatch(batch.id, lane),
       forgetBatchWaiting(batch.id),
     ])
-    batch.status = 'in_progress'
+    Object.assign(batch, { status: 'in_progress', lane })
     dependencies.signals.wakeWorkers()
     return
   }
@@ -100,17 +100,24 @@ async function failWhenSettled(batch: Batch, dependencies: PhaseDependencies): P
   ])
 }
 
-async function findRefusal(batch: Batch, dependencies: PhaseDependencies): Promise<GatewayError | null> {
-  const { organizationId, keyId, endpoint, model, providerOnly } = batch
+/** The lane that the batch has by what is served now, or why it cannot run. */
+async function resolveAgain(
+  batch: Batch,
+  dependencies: PhaseDependencies,
+): Promise<{ lane: LaneName; refusal: GatewayError | null }> {
+  const { organizationId, keyId, endpoint, model, providerOnly, laneChoice } = batch
   const principal = await dependencies.loadPrincipal({ organizationId, keyId })
   if (principal === null) {
-    return new GatewayError('permission_denied', 'The API key that created this batch may no longer be used.')
+    const message = 'The API key that created this batch may no longer be used.'
+    return { lane: batch.lane, refusal: new GatewayError('permission_denied', message) }
   }
   try {
-    await dependencies.resolveBatch({ principal, endpoint, model, providerOnly })
-    return null
+    const question = { principal, endpoint, model, providerOnly, lane: laneChoice }
+    const { lane } = await dependencies.resolveBatch(question)
+    // The caller was told the lane: what was accepted for one lane is never put into another, except back to the live price, which is set aside.
+    return { lane: lane === batch.lane ? lane : 'emulated', refusal: null }
   } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown
+    if (thrown instanceof GatewayError) return { lane: batch.lane, refusal: thrown }
     throw thrown
   }
 }

@@ -2,9 +2,9 @@ import { GatewayError } from '../../core/errors.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
 import { parseCredits } from '../../core/money.ts'
 import { requireUniqueNames } from '../../json/scan.ts'
-import type { BatchEndpoint } from '../../canonical/batch.ts'
+import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
-import { batchEndpoints } from '../../canonical/batch.ts'
+import { batchEndpoints, laneChoices } from '../../canonical/batch.ts'
 import { isRecord } from '../../json/values.ts'
 
 /** Names of ignored members that an answer lists. */
@@ -19,13 +19,21 @@ export interface RequestHead {
   providerOnly: readonly string[] | null
   /** The most that the batch may cost, in nanocredits. */
   maxCostNanocredits: bigint | null
+  laneChoice: LaneChoice
   /** Members that were ignored. */
   dropped: string[]
 }
 
 /** A head before any member was read. */
 export function emptyHead(): RequestHead {
-  return { endpoint: null, model: null, providerOnly: null, maxCostNanocredits: null, dropped: [] }
+  return {
+    endpoint: null,
+    model: null,
+    providerOnly: null,
+    maxCostNanocredits: null,
+    laneChoice: 'auto',
+    dropped: [],
+  }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -80,7 +88,7 @@ const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
     head.providerOnly = readProvider(value)
   },
   headrace(head, value) {
-    head.maxCostNanocredits = readOwnOptions(value)
+    Object.assign(head, readOwnOptions(value))
   },
 }
 
@@ -100,14 +108,22 @@ function readProvider(value: unknown): readonly string[] | null {
   return only
 }
 
-function readOwnOptions(value: unknown): bigint | null {
-  if (value === null) return null
+function readOwnOptions(value: unknown): Pick<RequestHead, 'maxCostNanocredits' | 'laneChoice'> {
+  if (value === null) return { maxCostNanocredits: null, laneChoice: 'auto' }
   if (!isRecord(value)) throw invalid('headrace', 'must be an object or null')
   const stranger = Object.keys(value).find((name) => name !== 'lane' && name !== 'max_cost')
   if (stranger !== undefined) throw invalid(`headrace.${stranger}`, 'is unknown; lane and max_cost are not')
   const { lane = null, max_cost: maxCost = null } = value
-  if (lane !== null && lane !== 'emulated') throw invalid('headrace.lane', 'must be "emulated" or null')
-  return maxCost === null ? null : readMaxCost(maxCost)
+  return {
+    maxCostNanocredits: maxCost === null ? null : readMaxCost(maxCost),
+    laneChoice: lane === null ? 'auto' : readLane(lane),
+  }
+}
+
+function readLane(value: unknown): LaneChoice {
+  const choice = laneChoices.find((known) => known === value)
+  if (choice === undefined) throw invalid('headrace.lane', `must be one of ${laneChoices.join(', ')}`)
+  return choice
 }
 
 function readMaxCost(value: unknown): bigint {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { laneChoices, laneNames } from '../../canonical/batch.ts'
 import { customIdLengthMax } from '../../core/limits/batches.ts'
 
 const count = z.int().min(0)
@@ -19,7 +20,10 @@ export const batchRequestSchema = z
       .nullish(),
     headrace: z
       .object({
-        lane: z.enum(['emulated']).optional(),
+        lane: z
+          .enum(laneChoices)
+          .nullish()
+          .describe('How the items reach a provider; `auto`, or nothing, takes the cheapest way there is.'),
         max_cost: z.number().min(0).optional().describe('The most the batch may cost, in credits.'),
       })
       .optional(),
@@ -130,7 +134,7 @@ export const batchEstimateSchema = z
     object: z.literal('batch.estimate'),
     endpoint,
     model: z.string(),
-    lane: z.string(),
+    lane: z.enum(laneNames),
     provider: z.string().nullable(),
     total: count,
     estimate: z.number().describe('In credits; what accepting the batch would set aside.'),

@@ -18,17 +18,21 @@ export interface BatchQuestion {
   providerOnly: readonly string[] | null
 }
 
-/** What serves a batch, and what its items may cost. */
-export interface BatchResolution {
-  endpointIds: readonly string[]
-  /** Nanocredits. An item that cannot be decoded, null, costs nothing, because it will fail by itself. */
-  estimateItem(demand: Demand | null): { estimate: bigint; worstCase: bigint }
-  providerSlug: string | null
-  lane: 'emulated'
+/** What may serve a batch. */
+export interface BatchRoute {
+  /** Never empty; the first is the one that a call would be sent to now. */
+  endpoints: readonly Endpoint[]
+  /**
+   * What an item may cost at these endpoints, by the prices that they are given with, in nanocredits. An item that
+   * cannot be decoded, null, costs nothing, because it will fail by itself.
+   */
+  estimatorOf(
+    endpoints: readonly Endpoint[],
+  ): (demand: Demand | null) => { estimate: bigint; worstCase: bigint }
 }
 
-/** Resolves model, endpoint and policy when a batch is accepted. Throws 400 for the model, 422 for its variant, 404 and 403 for policy. */
-export function resolveBatch(question: BatchQuestion, dependencies: ExecutionDependencies): BatchResolution {
+/** Routes a batch by model, endpoint and policy when it is accepted. Throws 400 for the model, 422 for its variant, 404 and 403 for policy. */
+export function routeBatch(question: BatchQuestion, dependencies: ExecutionDependencies): BatchRoute {
   const { principal, model } = question
   const operation = operationOfBatchEndpoint(question.endpoint)
   if (!operation) {
@@ -49,25 +53,18 @@ export function resolveBatch(question: BatchQuestion, dependencies: ExecutionDep
     providerOnly: question.providerOnly,
     serving: dependencies.serving(),
   }
-  const routed = routeBatch(asked, model, dependencies)
+  const routed = routeModelOf(asked, model, dependencies)
   const endpoints = routed.ordered.filter((endpoint) => endpoint.batch !== 'none')
-  const [first] = endpoints
-  if (!first) {
+  if (endpoints.length === 0) {
     throw new GatewayError('invalid_request', `Model '${model}' does not have a :batch endpoint.`, {
       param: 'model',
     })
   }
-  const providers = new Set(endpoints.map((endpoint) => endpoint.deployment.provider))
-  return {
-    endpointIds: endpoints.map((endpoint) => endpoint.id),
-    providerSlug: providers.size === 1 ? first.deployment.provider : null,
-    lane: 'emulated',
-    estimateItem: estimatorOf(question, endpoints, dependencies),
-  }
+  return { endpoints, estimatorOf: (priced) => estimatorOf(question, priced, dependencies) }
 }
 
 /** A variant that routing refuses is a constraint of batches here (422), not a missing resource (404). */
-function routeBatch(
+function routeModelOf(
   ...[asked, model, dependencies]: Parameters<typeof routeModel>
 ): ReturnType<typeof routeModel> {
   try {
