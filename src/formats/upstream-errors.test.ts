@@ -23,14 +23,14 @@ const openai = (
   error: { message, type, param, code },
 })
 
-test('when a limit of requests begins anew says nothing of an account without money', () => {
+test('an account without money gets no wait from the headers of a request limit', () => {
   const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '6s' }
   const waitOf = (code: string) => failureOf(429, openai('Refused', code, code), headers).retryAfterMs
   expect(waitOf('rate_limit_exceeded')).toBe(6_000)
   expect(waitOf('insufficient_quota')).toBeNull()
 })
 
-describe('what a provider’s refusal means', () => {
+describe('the meaning of a provider’s refusal', () => {
   const cases: readonly [name: string, status: number, body: unknown, meaning: string][] = [
     [
       'a bad key, OpenAI',
@@ -221,7 +221,7 @@ describe('what a provider’s refusal means', () => {
     expect([error.type, ...(flags.length > 0 ? [flags.join(' ')] : [])].join(': ')).toBe(meaning)
   })
 
-  test('cannot be faked by a caller whose words the provider repeats', () => {
+  test('cannot be faked by a caller whose text the provider repeats', () => {
     for (const words of ['invalid api key', 'insufficient_quota', 'insufficient balance', 'Unauthorized']) {
       const failure = failureOf(400, openai(`Invalid value: '${words}'. Supported values are: 'text'.`))
       expect(failure.credentialFault).toBe(false)
@@ -230,7 +230,7 @@ describe('what a provider’s refusal means', () => {
   })
 })
 
-test('the names of the model that was asked survive, and nothing else that looks like a key', () => {
+test('the names of the called model stay in a message, and no other text that looks like a key', () => {
   const name = 'qwen2-5-coder-32b-instruct-q4_k_m'
   const message = `no ${name} for key sk-abcdefgh12345678 at https://internal.example/${name} \ue000 ${name}-with-more-0000`
   const body = new TextEncoder().encode(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
@@ -258,7 +258,7 @@ describe('the wait a provider asks for', () => {
   })
 })
 
-describe('what a caller is shown', () => {
+describe('the message that a caller is shown', () => {
   test('names the parameter only when the caller sent it', () => {
     expect(failureOf(400, openai('x', null, 'y', 'temperature')).error.param).toBe('temperature')
     expect(failureOf(400, openai('x', null, 'y', 'messages[0].content')).error.param).toBe(
@@ -289,7 +289,7 @@ describe('what a caller is shown', () => {
     expect(redact('<!doctype html><p>hello')).toBe('')
   })
 
-  test('is short, on one line, and never more than the provider’s words for the caller’s own mistakes', () => {
+  test('is short, on one line, and has the provider’s words only for the caller’s own mistakes', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 5_000 }), fc.integer({ min: 400, max: 599 }), (text, status) => {
         const { error } = failureOf(status, openai(text))
@@ -312,7 +312,7 @@ describe('an error inside a stream', () => {
     expect(readReportedError({}, plain).type).toBe('provider_failed')
   })
 
-  test('names the model that was asked, however much its name looks like a key', () => {
+  test('names the called model, even if its name looks like a key', () => {
     const name = 'qwen2-5-coder-32b-instruct-q4_k_m'
     const told = { type: 'invalid_request_error', message: `no room for ${name} of fw-abcdef123456` }
     const { message, cause } = readReportedError(told, { ...plain, modelNames: [name] })

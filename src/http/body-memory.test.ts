@@ -3,7 +3,7 @@ import { BodyMemory, usualBodyMemory, bodiesWaitingMax } from './body-memory.ts'
 
 const { signal } = new AbortController()
 
-/** Whether a wait has ended, after everybody had a turn. */
+/** Whether a wait has ended, after all other tasks ran. */
 async function isOver(wait: Promise<void> | null): Promise<boolean> {
   await Bun.sleep(0)
   return wait === null || Bun.peek.status(wait) === 'fulfilled'
@@ -15,7 +15,7 @@ test('bodies that fit are taken at once, and further ones wait in order until ot
   expect([first?.grow(60), second?.grow(40)]).toEqual([null, null])
   const waits = [third?.grow(50) ?? null, fourth?.grow(10) ?? null]
   expect(await Promise.all(waits.map(isOver))).toEqual([false, false])
-  // Not past the one that came first, though it would fit.
+  // This body would fit, but it may not pass one that came first.
   second?.release()
   expect(await Promise.all(waits.map(isOver))).toEqual([false, false])
   first?.release()
@@ -57,7 +57,7 @@ test('when too many wait the next is refused at once', async () => {
   expect(refusal).toMatchObject({ type: 'gateway_overloaded', status: 503, retryAfterSeconds: 2 })
 })
 
-test('who waits in vain is told to come again', async () => {
+test('a caller who waits in vain is told when to try again', async () => {
   const memory = new BodyMemory(100, 20)
   expect(memory.open(signal).grow(100)).toBeNull()
   const refusal: unknown = await memory
@@ -67,7 +67,7 @@ test('who waits in vain is told to come again', async () => {
   expect(refusal).toMatchObject({ type: 'gateway_overloaded', status: 503, retryAfterSeconds: 2 })
 })
 
-test('by default bodies have a quarter of what there is', () => {
+test('by default bodies have a quarter of the available memory', () => {
   expect(usualBodyMemory()).toBeGreaterThan(16_000_000)
   expect(usualBodyMemory()).toBeLessThan(1e13)
 })

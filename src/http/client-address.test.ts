@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { clientAddress } from './client-address.ts'
 
-test('a stranger cannot name his own address', () => {
+test('a client that is not a trusted proxy cannot state its address', () => {
   expect(clientAddress('203.0.113.9', '198.51.100.1', [])).toBe('203.0.113.9')
 })
 

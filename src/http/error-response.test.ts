@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import { errorResponse } from './error-response.ts'
 
-test('429 and 503 say when to come again, also when nobody named a time', () => {
+test('429 and 503 say when to try again, even if no wait is known', () => {
   const waitOf = (error: GatewayError) =>
     errorResponse(error, { group: 'inference' }, new Headers()).headers.get('retry-after')
   expect(waitOf(new GatewayError('upstream_rate_limited', 'Later.'))).toBe('5')

@@ -55,7 +55,7 @@ test('a caller who stops in the middle of a body is refused', async () => {
   ])
 })
 
-test('leaving a body early tells the one who sends it', async () => {
+test('a reader that stops early cancels the sender’s body', async () => {
   const sent = streamOf(['a', 'b', 'c'], { ends: false })
   const reader = bodyOf(requestOf(sent.stream)).getReader()
   await reader.read()

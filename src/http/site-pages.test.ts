@@ -39,7 +39,7 @@ test('a transcription is a form with a file, and speech goes to a file', () => {
   expect(commandFor('curl "$HEADRACE_URL/audio/speech"')).toEndWith('-o speech.mp3')
 })
 
-test('what the reader fills in is a variable: braces are something else to curl', () => {
+test('a value that the reader fills in is a shell variable, because braces have a meaning for curl', () => {
   expect(commandFor('curl "$HEADRACE_URL/batches/$ID"')).not.toContain('{')
   expect(commandFor('curl "$HEADRACE_URL/generation')).toStartWith('curl "$HEADRACE_URL/generation?id=$ID"')
   for (const command of commands) expect(command.split('\n')[0]).not.toContain('{')

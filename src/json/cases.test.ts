@@ -16,7 +16,7 @@ interface Case {
   text: string | Uint8Array
   /** Offset of the first fault in bytes; absent where the text is JSON. */
   fault?: number
-  /** An object has a name twice. */
+  /** An object has the same name twice. */
   isTwice?: true
   isTooDeep?: true
 }
@@ -141,7 +141,7 @@ describe('a document', () => {
     expect(editDocument(document, { remove: Object.keys(value) }).toString()).toBe('{}')
   })
 
-  test.each(usable)('keeps what an edit does not name: $name', ({ bytes }) => {
+  test.each(usable)('keeps members that an edit does not name: $name', ({ bytes }) => {
     const edited = editDocument(parseJsonDocument(bytes), { set: { added: '1' } }).toString()
     for (const { keyStart, valueEnd } of parseJsonDocument(bytes).members.values())
       expect(edited).toContain(bytes.toString('utf8', keyStart, valueEnd))
@@ -197,7 +197,7 @@ describe('a proof', () => {
   const proof = new ObjectProof({ members: ['a', 'b'], inner: 'a', innerMembers: ['e'] })
   const prove = (bytes: Buffer) => proof.prove(bytes, 0, bytes.length)
 
-  test.each(broken)('is never given: $name', ({ bytes }) => {
+  test.each(broken)('is never given for broken JSON: $name', ({ bytes }) => {
     const proven = prove(bytes)
     // An object may be complete and the fault may follow it.
     if (proven !== null) expect(() => parsed(bytes.subarray(0, proven.length))).not.toThrow()
@@ -216,7 +216,7 @@ describe('a proof', () => {
 })
 
 describe('texts that are set aside', () => {
-  test.each(rows)('come back byte for byte, also in what is no JSON: $name', ({ bytes }) => {
+  test.each(rows)('come back byte for byte, even in text that is not JSON: $name', ({ bytes }) => {
     const steps = leaveOutTexts(bytes)
     let step = steps.next()
     while (!step.done) step = steps.next()
@@ -233,7 +233,7 @@ test.each(usable)('a number stays as it was written: $name', ({ bytes }) => {
   for (const number of numbers(bytes.toString())) if (number.length > 16) expect(compact).toContain(number)
 })
 
-test.each(usable)('a list is its elements: $name', ({ bytes }) => {
+test.each(usable)('a list has the elements of its value: $name', ({ bytes }) => {
   const list = Buffer.from(`[ ${bytes.toString()} ,1, ${bytes.toString()}]`)
   const seen: unknown[] = []
   const same = editList(list, (element) => {
@@ -306,7 +306,7 @@ describe('a stream that is split, cut at every byte', () => {
     }
   })
 
-  test('refuses an escape that JSON does not have, and a name that is none', () => {
+  test('refuses an escape that JSON does not have, and an invalid name', () => {
     for (let cut = 0; cut < 20; cut += 1) {
       expect(() => split(Buffer.from('{"top":[{"data":"a\\x"}]}'), cut)).toThrow('escape \\x')
       expect(() => split(Buffer.from('{"a\\x":"a"}'), cut)).toThrow('an escape that JSON does not have')

@@ -97,7 +97,7 @@ describe('editDocument', () => {
     expect(textOf(edited)).toBe('{"a" : 1.0,"b": 2,"c":[ 1 ]}')
   })
 
-  test('edits mean what parsing, editing and writing again would mean', () => {
+  test('edits give the same value as parsing, editing and writing again', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'd', 'ü', '__proto__', 'model')
     fc.assert(
       fc.property(

@@ -24,7 +24,7 @@ test.each<[string, string]>([
   expect(describeFault(Buffer.from(text))).toBe(told)
 })
 
-test('a byte order mark is no fault, and bytes that are no UTF-8 are named as such', () => {
+test('a byte order mark is not a fault, and invalid UTF-8 is reported as such', () => {
   expect(findSyntaxFault(Buffer.from('\ufeff{"a":1}'))).toBeNull()
   expect(describeFault(Buffer.from([0x22, 0xff, 0x22]))).toBe('it is not text in UTF-8')
 })

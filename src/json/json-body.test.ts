@@ -11,12 +11,12 @@ function outcomeOf(json: string): unknown {
   }
 }
 
-test('long texts may be as long as they are, whatever is in them', () => {
+test('long texts are not bounded, whatever they contain', () => {
   const texts = ['x'.repeat(3_000_000), '"{},'.repeat(500_000), '\\'.repeat(1_000_001), 'ü🦆'.repeat(300_000)]
   expect(outcomeOf(JSON.stringify(texts))).toEqual(texts)
 })
 
-test('small values are bounded, and a body of millions is refused in no time', () => {
+test('the number of small values is bounded, and a body of millions is refused quickly', () => {
   const many = 4_000_000
   for (const value of ['{}', '0', '""', '"k":0', ' ']) {
     const json = `[${`${value},`.repeat(many)}0]`
@@ -28,11 +28,11 @@ test('small values are bounded, and a body of millions is refused in no time', (
   expect(outcomeOf(fitting)).toBeArray()
 })
 
-test('a text without end is no JSON', () => {
+test('a body with an unclosed text is refused', () => {
   expect(outcomeOf(`{"a":"${'x'.repeat(bodyValuesBytesMax)}`)).toBe('invalid_request')
 })
 
-test('a body is refused beyond its depth, which would take long to write again', () => {
+test('a body that is nested too deeply is refused, because writing it again would take long', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   expect(outcomeOf(nested(jsonDepthMax))).toBeArray()
   expect(outcomeOf(nested(jsonDepthMax + 1))).toBe('invalid_request')

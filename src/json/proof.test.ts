@@ -21,7 +21,7 @@ function isValid(json: string): boolean {
 const shifts = [0, 1, 2, 3, 4, 5, 6, 7]
 
 describe('a string of JSON', () => {
-  test('ends and weighs what the runtime says, whatever it is and wherever it lies', () => {
+  test('has the end and the length that the runtime finds, whatever it contains and wherever it lies', () => {
     const unit = fc.constantFrom(
       'a',
       ' ',

@@ -16,11 +16,11 @@ test('a text is within its depth to the level', () => {
   }
 })
 
-test('what opens one after the other is not nested', () => {
+test('brackets that open one after the other are not nested', () => {
   expect(isNestedWithin(`[${'[],{},'.repeat(1_000)}0]`, 2)).toBe(true)
 })
 
-test('brackets in strings are no levels, whatever is escaped in them', () => {
+test('brackets in strings do not count as levels, whatever is escaped in the strings', () => {
   const open = '['.repeat(300)
   for (const text of [open, `\\"${open}`, `${open}\\\\`, `\\\\\\"${open}`]) {
     expect(isNestedWithin(`["${text}"]`, 10)).toBe(true)
@@ -63,13 +63,13 @@ describe('a member that an object has twice', () => {
     expect(() => requireUniqueNames(bytesOf(text))).toThrow('twice')
   })
 
-  test('is not what another object has, or a text says', () => {
+  test('is not found for a name in another object or inside a text', () => {
     expect(isRefused('{"a":{"x":1},"b":[{"x":1},{"x":2}],"x":{"x":{"x":"x"}}}')).toBe(false)
     expect(isRefused('{"a":{"x":"\\"x\\":","y":"x"},"c":["x","x"]}')).toBe(false)
     expect(isRefused(`{"a":{${many.join()}},"b":{${many.join()}}}`)).toBe(false)
   })
 
-  test('is found exactly where parsing loses one', () => {
+  test('is found exactly when parsing would lose a member', () => {
     const name = fc.constantFrom('a', 'b', 'aa', 'ab', 'ba', 'é', '\\u0061', '__proto__')
     const value: fc.Memo<string> = fc.memo((depth) =>
       depth === 0
@@ -124,7 +124,7 @@ test('arguments are whole with the last bracket of their object and not before',
   )
 })
 
-test('what is no object is never whole, and neither is an object with something behind it', () => {
+test('arguments that are not an object, or have text after it, are never whole', () => {
   for (const text of ['', ' ', '1', '[{}]', '"{}"', 'x{}', '{"a":"}', '{"a":"\\"}']) {
     expect({ text, after: wholeAfter(text) }).toEqual({ text, after: null })
   }

@@ -52,26 +52,26 @@ describe('long texts', () => {
     ).toBe(JSON.stringify(turned))
   })
 
-  test('weigh what they would weigh', () => {
+  test('count with the same size as in the whole document', () => {
     const aside = setAside({ content: long })
     const { content } = JSON.parse(aside.skeleton)
     expect(wholeBytesOf(`${content}é`, aside)).toBe(Buffer.byteLength(`${long}é`))
     expect(wholeBytesOf('é', aside)).toBe(2)
   })
 
-  test('tell when they ended up within another JSON text', () => {
+  test('report when an edit puts them inside another JSON text', () => {
     const { skeleton } = setAside({ arguments: { content: long } })
     const parsed = JSON.parse(skeleton)
     expect(isSetAsideWithin(JSON.stringify(parsed.arguments))).toBe(true)
     expect(isSetAsideWithin(parsed.arguments.content)).toBe(false)
   })
 
-  test('are left where they are under a name that says nothing, as a name, or in a list', () => {
+  test('stay in place under an unlisted name, as a name, or in a list', () => {
     for (const value of [{ id: long }, { [long]: 1 }, { content: [long] }, [long], ['content', long]])
       expect(setTextsAside(bytesOf(JSON.stringify(value)))).toBeNull()
   })
 
-  test('are left where the whole is short, not UTF-8, broken, or of very many strings', () => {
+  test('stay in place when the document is short, not UTF-8, broken, or has very many strings', () => {
     expect(setTextsAside(bytesOf('{"content":"x"}'))).toBeNull()
     const broken = Buffer.from(JSON.stringify({ content: long }))
     broken[100] = 0xff
@@ -178,7 +178,7 @@ describe('a body is parsed without its longer texts', () => {
   const short = 'a few words '.repeat(10)
   const story = 'a few words '.repeat(leanProbeTextBytesMin / 8)
 
-  test('from some length on where they are long', async () => {
+  test('when its texts are long, from a certain length on', async () => {
     expect(await leanOf(of(story, leanBodyBytesMin - 20_000))).toBeNull()
     for (const text of [story, 'A'.repeat(leanBodyBytesMin)]) {
       const bytes = of(text, leanBodyBytesMin)
@@ -187,7 +187,7 @@ describe('a body is parsed without its longer texts', () => {
     }
   })
 
-  test('and always where parsing it would hold everybody up', async () => {
+  test('and always when parsing it would block other calls', async () => {
     expect(await leanOf(of(short, wholeBodyBytesMax - 20_000))).toBeNull()
     expect(await leanOf(of(short, wholeBodyBytesMax))).not.toBeNull()
   })
@@ -219,7 +219,7 @@ describe('a large chat request', () => {
   const small = decodeChatRequest(bytes, { sessionIdHeader: null })
   const large = decodeChatRequest(bytes, { sessionIdHeader: null, lean: lean(bytes).lean })
 
-  test('weighs what it would weigh', () => {
+  test('has the same estimated size as a small one', () => {
     expect(large.demand).toEqual(small.demand)
     expect(large.parameters).toEqual(small.parameters)
   })
@@ -239,7 +239,7 @@ describe('a large chat request', () => {
     }
   })
 
-  test('is large because of what is passed on unread, and of nothing that is read', () => {
+  test('is large because of texts that are passed on unread, not of members that are read', () => {
     const huge = 'x'.repeat(1_000_000)
     const decodeWith = (more: object) => {
       const json = bytesOf(JSON.stringify({ ...body, ...more }))
@@ -252,7 +252,7 @@ describe('a large chat request', () => {
     expect(decodeWith({ user: huge })).toThrow('"user" must be at most')
   })
 
-  test('is refused for what is wrong with its messages', () => {
+  test('is refused for faults of its messages', () => {
     for (const [index, message] of [
       { role: 'bot', content: longText },
       { role: longText },

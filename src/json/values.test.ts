@@ -51,7 +51,7 @@ describe('a JSON text', () => {
     })
   }
 
-  test('says the same as JSON.parse where every number can be held', () => {
+  test('gives the same value as JSON.parse when every number is exact', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(withPlainNumbers(parseExactly(json))).toEqual(JSON.parse(JSON.stringify(JSON.parse(json))))

@@ -79,7 +79,7 @@ test('callers of chat and of messages reach Perplexity by its one interface', ()
     expect(sentBy({ preset: 'perplexity' }, format, { upstream: 'm' }).format).toBe('responses')
 })
 
-test('xAI is asked in chat completions for what those alone have', () => {
+test('xAI is asked in chat completions for features that only chat completions have', () => {
   expect(sentBy({ preset: 'xai' }, 'chat', { upstream: 'grok-4.3' }).address).toBe(
     'https://api.x.ai/v1/chat/completions',
   )
@@ -148,7 +148,7 @@ test('a token of Entra travels as a bearer to Azure, in every format', () => {
   })
 })
 
-test('a key of Inworld travels as it is, and a JWT as a bearer', () => {
+test('a key of Inworld is sent unchanged, and a JWT as a bearer', () => {
   const authOf = (more: { key_form?: string }) =>
     toDeploymentSource({ preset: 'inworld', api_key: 'key-1', weight: 1, models: [], ...more }).credential
       .auth
@@ -157,7 +157,7 @@ test('a key of Inworld travels as it is, and a JWT as a bearer', () => {
   expect<unknown>(authOf({ key_form: 'bearer' })).toEqual({ ...header, prefix: 'Bearer ' })
 })
 
-test('models of xAI and Moonshot that sample for themselves are not sent what they refuse', () => {
+test('models of xAI and Moonshot with fixed sampling are not sent the options that they refuse', () => {
   const interfaceOf = (preset: string, upstreamModel: string) => {
     const { adapters } = presetOf(preset)
     const asked = { model: 'a/b', upstreamModel, format: 'chat', parameters: [] } as const

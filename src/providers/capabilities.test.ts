@@ -35,7 +35,7 @@ test.each([
   ['ollama', 'nomic-embed-text', 'embedding'],
   ['xai', 'grok-voice-latest', null],
   ['custom', 'nobody/knows-it', 'language'],
-] as const)('%s: the name %s tells %s', (slug, model, modality) => {
+] as const)('%s: the name %s implies %s', (slug, model, modality) => {
   expect(traits(slug, model).modality).toBe(modality)
 })
 
@@ -71,7 +71,7 @@ test.each([
   expect(traits(slug, model)).toMatchObject(expected)
 })
 
-test('Google’s own models transcribe at Google alone', () => {
+test('Google’s own models transcribe only at Google', () => {
   const transcribes = (slug: string, model: string) => traits(slug, model).transcribes
   expect(transcribes('google-ai-studio', 'gemini-2.5-flash')).toBe(true)
   expect(transcribes('google-ai-studio', 'gemma-3-27b-it')).toBe(false)

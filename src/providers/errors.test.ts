@@ -36,7 +36,7 @@ function withSecrets(body: unknown): string {
 
 describe('a refusal', () => {
   test.each(refusals.map((row) => [row.preset, row.status, row] as const))(
-    'of %s with %i becomes what it is',
+    'of %s with %i becomes the right type of error',
     (provider, status, { body, headers, type, ours, next, retryAfterMs = null }) => {
       const [asked] = presetOf(provider).adapters.language ?? []
       if (!asked) throw new Error(`${provider} answers no text`)

@@ -76,7 +76,7 @@ describe.each(vendors.map((vendor) => [vendor.preset, vendor] as const))('%s', (
     expect(wrong).toEqual([])
   })
 
-  test(`the languages of ${slug}: what it has no word for is refused by the field’s name, with what it has`, () => {
+  test(`the languages of ${slug}: an unknown one is refused by the field’s name, with the known ones`, () => {
     for (const language of vendor.unknown) {
       const call = callFor(language)
       const unmet = transcriptionRequirements(call).find(({ isMet }) => !isMet(endpoint))

@@ -255,14 +255,14 @@ describe('a transcription by OpenAI’s form', () => {
       expect((await formSent(endpointAt(slug, model), call)).at(-1)).toStartWith('file=<audio.wav ')
   })
 
-  test('describes headerless samples in fields of their own where there are such', async () => {
+  test('describes headerless samples in separate fields where the provider has such fields', async () => {
     const call = callWith({ audio: testSound('pcm') })
     const form = await formSent(endpointAt('xai', 'grok-stt'), call)
     expect(form.slice(0, 2)).toEqual(['audio_format=pcm', 'sample_rate=16000'])
     expect(form[2]).toStartWith('file=<audio.pcm ')
   })
 
-  test('tells the caller of a temperature that is not taken', () => {
+  test('lists a temperature that is not accepted', () => {
     const exchange = sentTo(endpointAt('xai', 'grok-stt'), callWith({ temperature: 0 }))
     expect(exchange.dropped).toEqual(['temperature'])
   })
@@ -397,7 +397,7 @@ describe('the answer', () => {
     })
   })
 
-  test('of gpt-transcribe tells languages, or that it could not', () => {
+  test('of gpt-transcribe has the detected languages, or none', () => {
     const read = (languages: unknown) =>
       readFrom('openai', 'gpt-transcribe', { text: 'Guten Tag.', languages })
     expect(read([{ code: 'de' }, { code: 'en' }]).language).toBe('de')
@@ -500,7 +500,7 @@ describe('the answer', () => {
   })
 })
 
-describe('what a name tells', () => {
+describe('the implied ability of a name', () => {
   test.each([
     [
       'openai',
@@ -528,7 +528,7 @@ describe('what a name tells', () => {
     expect(endpointAt(slug, model).audio).toMatchObject(told)
   })
 
-  test('is a limit of 25 MiB at OpenAI and Azure alone', () => {
+  test('is a limit of 25 MiB only at OpenAI and Azure', () => {
     for (const slug of ['openai', 'azure'])
       for (const model of ['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-transcribe'])
         expect(endpointAt(slug, model).audio?.uploadBytesMax).toBe(26_214_400)

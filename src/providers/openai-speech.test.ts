@@ -79,13 +79,13 @@ describe('speech by OpenAI’s call', () => {
     expect(sentTo(endpointAt('azure', 'tts-1', baseUrl)).address).toBe(address)
   })
 
-  test('takes pictures and clips where the contract itself is spoken', () => {
+  test('takes pictures and clips at providers that speak the contract itself', () => {
     const parts = [{ type: 'image_url', image_url: { url: 'https://example.com/face.png' } }]
     const sent = sentTo(endpointAt('openrouter', 'x/any-tts'), callWith({ input_references: parts }))
     expect(sent.body.input_references).toEqual(parts)
   })
 
-  test('knows what servers of one’s own do with Kokoro', () => {
+  test('knows the abilities of Kokoro on self-hosted servers', () => {
     expect(endpointAt('custom', 'kokoro').audio).toMatchObject({
       speed: { min: 0.25, max: 4 },
       defaultVoice: 'af_heart',

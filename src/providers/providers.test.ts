@@ -39,7 +39,7 @@ test('a key travels where its provider’s preset says, and a server without a k
   expect(authOf('anthropic', 'k')).toEqual({ type: 'header', name: 'x-api-key', prefix: '', secret: 'k' })
 })
 
-test('a name that is only an address at the provider gives way to the provider’s author', () => {
+test('in the id of a model whose name is only a path at the provider, the author is the provider’s', () => {
   const { author, publicName } = toDeploymentSource({ preset: 'fireworks', weight: 1, models: [] })
   expect(toPublicId(author, publicName('accounts/fireworks/models/kimi-k3'))).toBe('fireworks/kimi-k3')
   expect(toPublicId(author, publicName('qwen/qwen3-32b'))).toBe('qwen/qwen3-32b')
@@ -63,7 +63,7 @@ describe('the registry', () => {
   })
 })
 
-describe('what vendors’ own clients send', () => {
+describe('a member that vendors’ own clients send', () => {
   const messages = [
     { role: 'assistant', content: null, tool_calls: [{ id: 'aaaaaaaaa', function: { name: 'f' } }] },
     { role: 'tool', tool_call_id: 'aaaaaaaaa', name: 'f', content: '1' },
@@ -90,7 +90,7 @@ describe('what vendors’ own clients send', () => {
     expect(sentTo(slug, members)).toMatchObject({ wire: members, dropped: [] })
   })
 
-  test('does not reach those who do not know it', () => {
+  test('is not sent to providers that do not know it', () => {
     const members = { reasoning_format: 'parsed', thinking: { type: 'disabled' }, safe_prompt: true }
     expect(sentTo('openai', members).dropped).toEqual(Object.keys(members))
   })
@@ -102,7 +102,7 @@ describe('what vendors’ own clients send', () => {
   })
 })
 
-test('whoever has configured a provider is not told to set its key', () => {
+test('an operator who has configured a provider is not told to set its key', () => {
   const settings = { preset: 'anthropic', id: 'ours', weight: 1, models: [] }
   const variables = potentialProviders([settings]).map(({ keyVariable }) => keyVariable)
   expect(variables).toContain('OPENAI_API_KEY')

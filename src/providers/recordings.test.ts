@@ -90,7 +90,7 @@ if (!isThere)
 describe.if(isThere)('recorded streams', () => {
   for (const [folder, preset] of folders) {
     for (const file of filesOf(folder, '*.chunks.txt')) {
-      test(`${preset.slug} ${basename(file)} says the same after rewriting, cut anywhere`, () => {
+      test(`${preset.slug} ${basename(file)} has the same contents after rewriting, cut anywhere`, () => {
         const payloads = readFileSync(file, 'utf8')
           .split('\n')
           .filter((line) => line.trim() !== '')

@@ -58,13 +58,13 @@ test('percentiles are of the last five minutes and of the newest samples', () =>
   expect(health.performanceOf(endpoint).latencyMs).toBeNull()
 })
 
-test('what callers see of an endpoint is of the last half hour and day, and nothing where nobody called', () => {
+test('shown figures of an endpoint are of the last half hour and day, and absent without calls', () => {
   const { clock, health } = setUp()
   const nothing = { latencyMs: null, throughput: null, uptime5m: null, uptime30m: null, uptime1d: null }
   expect(health.figuresOf(endpoint)).toEqual(nothing)
   for (const latencyMs of [100, 400, 200, 300]) health.recordSuccess(endpoint, { latencyMs, throughput: 10 })
   health.recordFailure(endpoint, failed)
-  // A limit of rate is no outage.
+  // A rate limit does not count as an outage.
   health.recordFailure(endpoint, limited(null))
   expect(health.figuresOf(endpoint)).toEqual({
     latencyMs: { p50: 300, p75: 400, p90: 400, p99: 400 },
@@ -108,7 +108,7 @@ test('an answer ends a cool-down and brings a refused deployment back', () => {
 
 const broken = { ...limited(null), error: new GatewayError('provider_failed', 'failed') }
 
-test('a deployment that begins to fail is told once, and once when nothing of it has failed lately', () => {
+test('a deployment that begins to fail is reported once, and once more when no call has failed lately', () => {
   const { clock, health, changes } = setUp()
   const neighbour = { id: 'a/y', deployment: { id: 'a' } } as Endpoint
   for (let call = 0; call < 10; call += 1) {
@@ -129,7 +129,7 @@ test('a deployment that begins to fail is told once, and once when nothing of it
   expect(changes).toHaveLength(3)
 })
 
-test('a credential that is lost is told once, and once when it is taken again', () => {
+test('a refused credential is reported once, and once more when it is accepted again', () => {
   const { clock, health, changes } = setUp()
   for (let trial = 0; trial < 5; trial += 1) {
     health.recordFailure(endpoint, { ...broken, credentialFault: true })
@@ -140,7 +140,7 @@ test('a credential that is lost is told once, and once when it is taken again', 
   expect(changes).toEqual(['a credential_lost (a/x)', 'a recovered (a/x)'])
 })
 
-test('what callers do wrong is no trouble of a deployment', () => {
+test('faults of callers do not count against a deployment', () => {
   const { health, changes } = setUp()
   health.recordFailure(endpoint, { ...broken, error: new GatewayError('invalid_request', 'no') })
   health.recordSuccess(endpoint, { latencyMs: 1 })

@@ -58,7 +58,7 @@ test('batch items wait where live calls do not', async () => {
   expect(waiting.permit).not.toBeNull()
 })
 
-test("the operator's limit holds for everybody, and live calls pass waiting batch items", async () => {
+test("the operator's limit holds for all calls, and live calls pass waiting batch items", async () => {
   const { now, later } = setUp(1)
   const first = now('live')
   const batch = later('batch')
@@ -87,7 +87,7 @@ test('a refusal halves the limit once however many calls it met, and batch items
   expect([waiting.permit, another.permit]).not.toContain(null)
 })
 
-test('who waits for the end of a rest is woken although the timer fires a fraction early', async () => {
+test('a call that waits for the end of a pause is woken although the timer fires a fraction early', async () => {
   const { advance, now, later } = setUp()
   now('batch').release({ type: 'refused', retryAfterMs: 1_000 })
   const waiting = later('batch')
@@ -99,7 +99,7 @@ test('who waits for the end of a rest is woken although the timer fires a fracti
   expect(waiting.permit).not.toBeNull()
 })
 
-test('who waits for the end of a rest is woken once after it was prolonged', async () => {
+test('a call that waits for the end of a pause is woken once after the pause was prolonged', async () => {
   const { advance, now, later } = setUp()
   const [first, second] = [now('batch'), now('batch')]
   first.release({ type: 'refused', retryAfterMs: 1_000 })
@@ -137,7 +137,7 @@ test('a place given back twice is one place', () => {
   expect(limiter.states()[0]?.running).toBe(1)
 })
 
-test('who leaves while waiting takes no place, and too many who wait are refused', async () => {
+test('a call that leaves while it waits takes no place, and calls beyond the bound of waiting ones are refused', async () => {
   const { limiter, deployment, now, later } = setUp(1)
   const first = now('live')
   const controller = new AbortController()

@@ -169,7 +169,7 @@ describe('the groups of a name', () => {
     expect(orderOf({ allowFallbacks: false })).toEqual(['first'])
   })
 
-  test('all have their turn within the attempts of a call, however many endpoints one has', () => {
+  test('are all asked within the attempts of a call, however many endpoints one group has', () => {
     const many = Array.from({ length: 9 }, (_, index) => ({ id: `big-${index}` }))
     const { orderOf } = setUp([...many, { id: 'last', model: 'other/small' }], twoGroups)
     const order = orderOf()
@@ -239,7 +239,7 @@ test('a conversation stays at its endpoint of a group, found by the model that a
 describe('policies', () => {
   const allowing = (models: string[]) => ({ constraints: { ...anything, allowedModels: models } })
 
-  test('mean what is behind a name, and may allow or forbid the name itself', () => {
+  test('apply to the models behind a name, and may allow or forbid the name itself', () => {
     const { orderOf, routeTo } = setUp(two, twoGroups)
     expect(orderOf({}, allowing(['other/small']))).toEqual(['second'])
     expect(orderOf({}, allowing(['smart']))).toEqual(['first', 'second'])
@@ -289,7 +289,7 @@ describe('the list of models', () => {
     })
   })
 
-  test('shows a key what it may use behind a name', () => {
+  test('shows a key the endpoints that it may use behind a name', () => {
     const { catalog } = setUp(two, twoGroups)
     const idsFor = (constraints: Constraints) => list(catalog, constraints).map(({ id }) => id)
     expect(idsFor({ ...anything, allowedModels: ['smart'] })).toEqual(['smart', 'smart:batch'])
@@ -317,7 +317,7 @@ describe('aliases', () => {
     expect(orderOf({}, { model: 'old' })).toEqual(['first'])
   })
 
-  test('that lead nowhere say so, and are offered to whoever writes something near', () => {
+  test('whose target is not served are refused with that reason; others are suggested for a similar id', () => {
     const { catalog } = setUp(two, twoGroups, aliases)
     expect(catalog.unknownModel('gone', 'language').message).toContain(
       '"gone" is an alias of "acme/none", which is not served here.',
@@ -328,7 +328,7 @@ describe('aliases', () => {
   })
 })
 
-test('a name of which nothing is served says what it stands for', () => {
+test('the refusal of a name without a served member lists its members', () => {
   const { catalog, routeTo } = setUp(
     [{ id: 'first' }],
     [[{ model: 'else/where', provider: 'x', region: 'eu' }]],

@@ -143,7 +143,7 @@ function refusalOf(request: RouteRequest): GatewayError {
 }
 
 describe('refusal', () => {
-  test('names what tells several deployments of one provider apart, so that it can be sent', () => {
+  test('names the tags of several deployments of one provider, so that a caller can send one', () => {
     const { request, namesOf } = setUp([
       { id: 'alone' },
       { id: 'maker-north', provider: 'maker' },
@@ -154,7 +154,7 @@ describe('refusal', () => {
     expect(namesOf({ only: ['maker/south'] })).toEqual(['south'])
   })
 
-  test("names servers of one's own by their ids; their preset still means all of them", () => {
+  test('names self-hosted servers by their ids; their preset still means all of them', () => {
     const { request, namesOf } = setUp([
       { id: 'alone' },
       { id: 'north', preset: 'custom' },
@@ -185,7 +185,7 @@ describe('order', () => {
     expect(cheapFirst / rounds).toBeLessThan(0.83)
   })
 
-  test('an unknown price counts as the dearest, and a price of zero does not make a number of nothing', () => {
+  test('an unknown price counts as the dearest, and a price of zero causes no division by zero', () => {
     const { namesOf } = setUp([
       { id: 'free', price: '0' },
       { id: 'unknown', price: 'unknown' },
@@ -268,7 +268,7 @@ describe('order', () => {
     expect(namesOf()).toEqual(['free', 'dear'])
   })
 
-  test('who asked for a pause comes last even when asked for first, and is tried when nobody else is left', () => {
+  test('an endpoint that asked for a pause comes last even if the caller lists it first, and is tried when no other is left', () => {
     const { namesOf, health, endpoint, clock } = setUp([{ id: 'a' }, { id: 'b' }])
     health.recordFailure(endpoint('a'), limited(60_000))
     expect(namesOf({ order: ['a'] })).toEqual(['b', 'a'])
@@ -325,7 +325,7 @@ describe('filters', () => {
     expect(refusalOf(request({}, both(['other'], ['maker']))).message).toContain('allowed_providers')
   })
 
-  test('every preference leaves out what it should', () => {
+  test('every preference leaves out the right endpoints', () => {
     const { namesOf } = setUp(providers)
     expect(namesOf({ ignore: ['a'] })).toEqual(['b'])
     expect(namesOf({ requireZdr: true })).toEqual(['a'])
@@ -340,7 +340,7 @@ describe('filters', () => {
     expect(namesOf({ maxPrice: { prompt: 10n ** 15n } })).toEqual(['b'])
   })
 
-  test('what was left out is told with its reason', () => {
+  test('endpoints that were left out are listed with their reasons', () => {
     const { request } = setUp(providers)
     const { excluded } = route(request({}, { constraints: { ...anything, requireZdr: true } }))
     expect(excluded).toEqual([
@@ -348,7 +348,7 @@ describe('filters', () => {
     ])
   })
 
-  test('what only some endpoints can do leaves the others out', () => {
+  test('a feature that only some endpoints have leaves the others out', () => {
     const { namesOf } = setUp(providers)
     const requirement = {
       field: 'diarize',
@@ -367,7 +367,7 @@ describe('filters', () => {
 describe('refusals', () => {
   const providers = [{ id: 'a' }, { id: 'b' }]
 
-  test('a model nobody serves is 400 and names what is near', () => {
+  test('an unserved model is 400 and names similar ids', () => {
     const { request } = setUp(providers)
     expect(refusalOf(request({}, { model: 'acme/larg' }))).toMatchObject({
       type: 'model_not_found',
@@ -376,7 +376,7 @@ describe('refusals', () => {
     expect(refusalOf(request({}, { model: 'acme/larg' })).message).toContain('acme/large')
   })
 
-  test('a variant that is not served is 400 and names those that are', () => {
+  test('a variant that is not served is 400 and names the served variants', () => {
     const { request } = setUp(providers)
     for (const variant of [':online', ':thinking', ':extended']) {
       const refusal = refusalOf(request({}, { model: `acme/large${variant}` }))
@@ -422,7 +422,7 @@ describe('refusals', () => {
     expect(refusalOf(request({}, { providerOnly: ['z'] })).message).toContain('it names [z]')
   })
 
-  test('what no endpoint can do is refused in the words of the requirement', () => {
+  test('a feature that no endpoint has is refused in the words of the requirement', () => {
     const { request } = setUp(providers)
     const error = new GatewayError('invalid_request', 'nobody can', { param: 'diarize' })
     const requirements = [
@@ -436,7 +436,7 @@ describe('refusals', () => {
     expect(refusalOf(request({}, { requirements }))).toBe(error)
   })
 
-  test('a refused credential takes the deployment out for a minute, and 503 says when to come again', () => {
+  test('a refused credential takes the deployment out for a minute, and 503 says when to try again', () => {
     const { request, namesOf, health, endpoint, clock } = setUp(providers)
     health.recordFailure(endpoint('a'), { ...failure, credentialFault: true })
     expect(namesOf()).toEqual(['b'])

@@ -60,7 +60,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     await Promise.all(opened.splice(0).map(({ database }) => database.close()))
   })
 
-  test('a second process with another data folder does not start, and is told of both', async () => {
+  test('a second process with another data folder does not start, and its message names both folders', async () => {
     const [url, first, second] = [await createEmpty(), newFolder(), newFolder()]
     await start(url, first)
     const told = await refusal(url, second)
@@ -80,14 +80,14 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     expect(started[0]).not.toBe(started[1])
   })
 
-  test('an existing folder becomes that of an empty database, unless it is known to be another one’s', async () => {
+  test('an existing folder is adopted by an empty database, unless it belongs to another database', async () => {
     const folder = newFolder()
     await putPayload(folder)
     const url = await createEmpty()
     const { database } = await start(url, folder)
     const id = idIn(folder)
     expect((await createBlobStoresRepository(database).load())?.storeId).toBe(id)
-    // Its payloads would be removed as orphans.
+    // Otherwise the folder's payloads would be removed as orphans.
     expect(await refusal(await createEmpty(), folder)).toContain('they are another database')
     const emptied = newFolder()
     mkdirSync(join(emptied, 'blobs'))
@@ -96,7 +96,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     expect(idIn(emptied)).toBe(id)
   })
 
-  test('a database of before that knows no folder takes the one that has its payloads, and no other', async () => {
+  test('a database of version 0.1, which names no folder, adopts only the folder with its payloads', async () => {
     const { database, url } = await openFresh()
     await insertBatch(database)
     const [wrong, right] = [newFolder(), newFolder()]
@@ -121,7 +121,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     expect(idIn(restored)).toBe(idIn(folder))
   })
 
-  test('a backup from before the first batch starts without its folder, which locks out the folder of before', async () => {
+  test('a backup from before the first batch starts without its folder, and then refuses the earlier folder', async () => {
     const [url, folder, restored] = [await createEmpty(), newFolder(), newFolder()]
     const { database } = await openStorage({ databaseUrl: url, dataFolder: folder })
     await database.close()
@@ -131,7 +131,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     expect(await refusal(url, folder)).toContain(`is another store (${idIn(folder)})`)
   })
 
-  test('the folder is lost and the operator says so', async () => {
+  test('the operator declares the folder lost', async () => {
     const [url, folder, fresh] = [await createEmpty(), newFolder(), newFolder()]
     const { database } = await openStorage({ databaseUrl: url, dataFolder: folder })
     await insertBatch(database)
@@ -142,7 +142,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
     expect(await refusal(url, fresh)).toBe('started')
   })
 
-  test('doctor tells of a folder that is not the database’s, and of none that is', async () => {
+  test('doctor reports a folder of another database, and does not report the right one', async () => {
     const [url, folder, other] = [await createEmpty(), newFolder(), newFolder()]
     const { database, blobs } = await start(url, folder)
     expect(await checkBlobStore(database, blobs, folder)).toBe(null)

@@ -48,14 +48,14 @@ test('a unit that is committed brings its rows, and is sent once', async () => {
   expect(database.sent).toEqual([unit])
 })
 
-test('without patience the first try says what became of the unit', async () => {
+test('without repetitions the first try decides the outcome', async () => {
   const first = async (answer: Error) => told(await commitOnce(answering(answer), unit))
   expect(await first(guard)).toBe('refused by guard')
   expect(await first(duplicate)).toBe('refused by duplicate')
   expect(await first(outage)).toBe('refused by outage')
   expect(await first(fault)).toBe('refused by fault')
   expect(await first(lost)).toBe('unknown')
-  // Nothing in it says that it left no trace.
+  // This error does not prove that the unit left no trace.
   expect(await first(new GatewayError('storage_unavailable', 'gone'))).toBe('unknown')
 })
 
@@ -71,7 +71,7 @@ test('a unit without an answer is sent again, made anew each time, with waits th
   expect(unanswered).toHaveLength(3)
 })
 
-test('what stays without an answer is unknown, and the proof is not asked: the unit may still become real', async () => {
+test('a unit that stays without an answer is unknown, and the proof is not asked: the unit may still be committed', async () => {
   let asked = 0
   const proof = async () => (asked += 1) > 0
   const options = patient({ proof })
@@ -99,7 +99,7 @@ for (const [by, refusal] of [
   })
 }
 
-test('an outage or a fault says nothing of the try before it', async () => {
+test('an outage or a fault proves nothing about the try before it', async () => {
   const proof = async () => false
   expect(told(await commitOnce(answering(lost, outage), unit, patient({ proof })))).toBe('unknown')
   expect(told(await commitOnce(answering(lost, fault), unit, patient({ proof })))).toBe('unknown')
@@ -107,7 +107,7 @@ test('an outage or a fault says nothing of the try before it', async () => {
   expect(told(await commitOnce(answering(outage), unit, doubtful))).toBe('unknown')
 })
 
-test('after an outage a unit is sent again only where that is asked for', async () => {
+test('after an outage a unit is sent again only if the caller’s options say so', async () => {
   expect(told(await commitOnce(answering(outage), unit, patient()))).toBe('refused by outage')
   const enduring = patient({ isSentAfterOutage: true })
   expect(told(await commitOnce(answering(outage, outage, []), unit, enduring))).toBe('committed')
@@ -131,7 +131,7 @@ test('an answer is a commit or a refusal by the data; everything else is thrown'
   expect(answered(fault)).rejects.toBe(fault)
   const unknown = await answered(lost).catch((thrown: unknown) => thrown)
   expect(unknown).toBeInstanceOf(CommitUnknown)
-  // Code that knows nothing of units treats it as storage that is out of order.
+  // Code without knowledge of units treats it as unavailable storage.
   expect(unknown).toMatchObject({ type: 'storage_unavailable', retryAfterSeconds: 1, cause: lost })
 })
 

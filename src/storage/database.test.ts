@@ -292,7 +292,7 @@ eachDatabase((_name, open, { openFresh, createEmpty }) => {
     expect(others).toBe(0)
   })
 
-  test('a living owner is not dead, a closed one is, and so is one that never was', async () => {
+  test('a living owner is not dead; a closed owner and an unknown one are', async () => {
     const other = await open()
     expect(other.ownerId).not.toBe(db.ownerId)
     expect(await db.isOwnerDead(db.ownerId)).toBe(false)
@@ -343,7 +343,7 @@ eachDatabase((_name, open, { openFresh, createEmpty }) => {
     )
   })
 
-  test('a database of before is brought up to date once, with the keys it has, however many come at once', async () => {
+  test('an older database is migrated once, with its keys, however many processes open it at once', async () => {
     const url = await createEmpty()
     await createEarlierSchema(url, 1, [
       "insert into organizations (organization_id, name, account_mode, created_at_ms) values ('o', 'o', 'tracked', 5)",

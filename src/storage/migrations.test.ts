@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-/** A database that has run a step never runs it again: whatever is changed in one of these is missing there for ever. */
+/** A database never repeats a step that it has run, so a change to one of these steps would never reach it. */
 const digests: Readonly<Record<string, string>> = {
   '0001_initial.sql': 'b635f4769a190b1dcc7c68c1efacf19251240022cff33bd998b4b05fbd3a915d',
   '0002_limit_since.sql': 'c9d07c6c5a4b5a5f1d9618e1f8db0a7639e93676e9efc71866f8a0643d0c3f88',

@@ -18,7 +18,7 @@ function newer(version: number, kind: 'additive' | 'exclusive'): Unit {
   return { name: 'newer schema', statements: [{ sql, params: [version, kind] }] }
 }
 
-test('a new database has nobody to wait for, and an additive step neither', () => {
+test('neither a new database nor an additive step waits for other processes', () => {
   const step = (version: number, kind: Migration['kind']): Migration => {
     return { version, kind, name: 'step', statements: () => [] }
   }
@@ -63,7 +63,7 @@ eachDatabase((name, _open, { openFresh, createEmpty }) => {
     await database.close()
   })
 
-  test('an exclusive step gives up within its bound, names who holds the database, and leaves it as it was', async () => {
+  test('an exclusive step gives up within its bound, names the processes on the database, and changes nothing', async () => {
     const url = await createEmpty()
     const occupant = await openBefore(url)
     const failure = await failureOf(openDatabase({ url, ownerGraceMs: 0, migrationWaitMs: 0 }))
@@ -82,7 +82,7 @@ async function openBefore(url: string) {
 }
 
 interface Occupant {
-  /** The schema it would find now. */
+  /** The schema that the process would find now. */
   version(): Promise<number>
   end(): Promise<void>
 }

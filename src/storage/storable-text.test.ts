@@ -5,7 +5,7 @@ const insertSql = 'insert into prices (price_id, price_json) values ($1, $2)'
 
 eachDatabase((name, open) => {
   describe('the character NUL', () => {
-    test('in a value fails nothing, and comes back as what stands for unreadable characters', async () => {
+    test('in a value is stored as the replacement character', async () => {
       const database = await open()
       await database.commit({
         name: 'test',
@@ -25,7 +25,7 @@ eachDatabase((name, open) => {
       ])
     })
 
-    test('in a question finds nothing', async () => {
+    test('in a query matches no row', async () => {
       const database = await open()
       expect(await database.query('select 1 as found from prices where price_id = $1', ['\0'])).toEqual([])
     })

@@ -5,7 +5,7 @@ import type { PendingUnit } from './unit-queue.ts'
 
 const unit: Unit = { name: 'one', statements: [{ sql: 'select 1' }] }
 
-/** A runner that keeps each group until the test lets it go. */
+/** A runner that holds each group until the test releases it. */
 function createHeldRunner(): {
   groups: (readonly PendingUnit[])[]
   run: (group: readonly PendingUnit[]) => Promise<void>

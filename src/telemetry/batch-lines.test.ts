@@ -49,7 +49,7 @@ test('a provider that fails many items of a batch is one line, and later one tha
   expect(lines.slice(1)).toMatchObject([{ failures: 100 }])
 })
 
-test('another batch, deployment or type of error has a line of its own, what succeeded or was left has none', () => {
+test('another batch, deployment or type of error has its own line; successful and cancelled items have none', () => {
   const { lines, fail } = setUp()
   fail('batch_1')
   fail('batch_2')

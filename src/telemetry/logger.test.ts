@@ -87,7 +87,7 @@ test('a failure names its causes; only a defect has a stack', () => {
   expect(lines()[1]).toMatchObject({ level: 'error', stack: expect.stringContaining('logger.test.ts') })
 })
 
-test('what looks like a secret is taken out of free text', () => {
+test('text that looks like a secret is removed from free text', () => {
   const { logger, written } = setUp()
   logger.warn('key sk-proj-abcdef123456 refused', {
     header: 'Bearer abcdefghijkl',
@@ -122,7 +122,7 @@ test('names of models that are known stay, however much they look like keys', ()
   expect(lines()[1]).toMatchObject({ model, failed_attempts: [{ model, said }] })
 })
 
-test('what a caller calls a model is redacted as long as nobody was asked for it', () => {
+test('a caller’s model id is redacted as long as no provider was asked for it', () => {
   const { logger, lines } = setUp()
   const line = { requestId: 'r', route: 'x', status: 400, durationMs: 1, asker }
   logger.request({ ...line, facts: { ...facts, model: 'sk-proj-abcdef123456' } })

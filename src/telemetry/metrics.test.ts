@@ -53,7 +53,7 @@ test('a call is counted with its tokens, its cost and its times', async () => {
   }
 })
 
-test('a request that called nobody is a request, and an error has its type', async () => {
+test('a request without a call counts as a request, and an error has its type', async () => {
   const metrics = await createMetrics({ version: '1', clock: systemClock })
   const refused = { ...facts, operation: null, provider: null, errorType: 'authentication' }
   metrics.recordRequest({ ...line, status: 401, facts: refused })
@@ -70,7 +70,7 @@ test('the call of a batch item counts without a request', async () => {
   expect(lines.some((text) => text.startsWith('headrace_requests_total{'))).toBe(false)
 })
 
-test('what the runtime does not measure is not shown as a figure', async () => {
+test('figures that the runtime does not measure are not shown', async () => {
   const lines = await linesOf(await createMetrics({ version: '1', clock: systemClock }))
   const values = lines
     .filter((text) => text !== '' && !text.startsWith('#'))

@@ -6,7 +6,7 @@ import { isThorough } from '../../test/support/thorough.ts'
 const rounds = isThorough ? 40 : 1
 const answersOfRound = 5_000
 
-/** What Node's parser makes of an answer. */
+/** Node's parser's reading of an answer. */
 interface Reference {
   status: number
   headers: [string, string][]
@@ -32,7 +32,7 @@ const stricter: Readonly<Record<string, string>> = {
 function compare(text: string, reference: Reference, cuts: readonly number[]): string {
   const own = parseAnswer(text, cuts, true)
   const atOnce = parseAnswer(text, [], true)
-  // Reasons differ where two things are wrong.
+  // The reasons may differ when an answer has two faults.
   const isSplitAlike = own.end === 'whole' ? Bun.deepEquals(own, atOnce) : atOnce.end !== 'whole'
   if (!isSplitAlike) return 'depends on the reads'
   if (own.end !== 'whole') return reference.isWhole ? own.end : 'refused by both'
@@ -40,7 +40,7 @@ function compare(text: string, reference: Reference, cuts: readonly number[]): s
   return isSame(own, reference) ? 'same' : 'read differently'
 }
 
-test('no answer is read differently by the parser of Node, and none that it refuses is taken', () => {
+test('our parser reads no answer differently from Node’s, and accepts none that Node’s refuses', () => {
   const random = createRandom(7)
   const found = new Map<string, { count: number; example: string }>()
   for (let round = 0; round < rounds; round += 1) {
@@ -173,7 +173,7 @@ const insertions = [
   'Transfer-Encoding : chunked\r\n',
 ]
 
-/** Half of them as they are, the others with up to three changes. */
+/** Half of the answers are unchanged, the others have up to three changes. */
 function mutated(text: string, random: Random): string {
   let changed = text
   for (let count = random(2) * (1 + random(3)); count > 0; count -= 1) {

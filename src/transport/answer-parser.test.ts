@@ -58,12 +58,12 @@ describe('the end of an answer', () => {
       expect(parseAnswer(text, [], true).end).toBe('waiting')
   })
 
-  test('leaves what follows it to nobody', () => {
+  test('counts the bytes that follow it as surplus', () => {
     expect(parseAnswer(`${lengthHead}hello!`)).toMatchObject({ end: 'whole', surplus: 1 })
     expect(parseAnswer(`${chunkedHead}0\r\n\r\nHTTP/1.1`)).toMatchObject({ end: 'whole', surplus: 8 })
   })
 
-  test('lets the connection be used again only where both sides agree', () => {
+  test('lets the connection be used again only if both sides agree', () => {
     for (const line of ['Connection: close', 'connection: keep-alive, close', 'connection: upgrade'])
       expect(parseAnswer(`HTTP/1.1 200 OK\r\n${line}\r\ncontent-length: 0\r\n\r\n`).keepsConnection).toBe(
         false,

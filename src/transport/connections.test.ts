@@ -103,7 +103,7 @@ describe('a connection', () => {
     expect(seen.connections).toBe(2)
   })
 
-  test('is closed when bytes come that nobody asked for', async () => {
+  test('is closed when bytes come without a request', async () => {
     const { url, seen } = await rawServer((socket, request) => {
       socket.write(ok)
       if (request === 1) setTimeout(() => socket.write('HTTP/1.1 200 OK\r\n'), 20)
@@ -161,7 +161,7 @@ describe('a connection', () => {
   })
 })
 
-test('credentials never share a head, also when all else is the same', async () => {
+test('two credentials never share the bytes of a head, even when all else is equal', async () => {
   const seen: string[] = []
   const server = Bun.serve({
     port: 0,

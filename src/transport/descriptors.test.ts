@@ -14,7 +14,7 @@ function world(limit: number | null) {
   return { state, descriptors }
 }
 
-test('calls that have not connected yet count as they will be', () => {
+test('calls that have not connected yet count with the descriptors that they will use', () => {
   const { state, descriptors } = world(256)
   let running = 0
   while (running < 1_000 && descriptors.admit(running)) running += 1
@@ -24,7 +24,7 @@ test('calls that have not connected yet count as they will be', () => {
   expect(state.looks).toBeLessThan(5)
 })
 
-test('connections that only rest take room as well, and give it back', () => {
+test('idle connections take room as well, and give it back', () => {
   const { state, descriptors } = world(256)
   state.used = 250
   expect(descriptors.admit(0)).toBe(false)
@@ -33,7 +33,7 @@ test('connections that only rest take room as well, and give it back', () => {
   expect(descriptors.admit(0)).toBe(true)
 })
 
-test('of a large limit nearly nothing is counted, of an unknown one nothing', () => {
+test('with a large limit open descriptors are counted rarely, with an unknown limit never', () => {
   const large = world(1_000_000)
   for (let calls = 0; calls < 100_000; calls += 1) expect(large.descriptors.admit(100)).toBe(true)
   expect([large.state.looks, large.descriptors.isSmall]).toEqual([2, false])

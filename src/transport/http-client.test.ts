@@ -153,7 +153,7 @@ describe.each(clients)('by $name', ({ choice }) => {
       },
     )
 
-    test('may take the place of an ending of the base URL, and send the key in a header of its own', async () => {
+    test('may replace the ending of the base URL, and send the key in a separate header', async () => {
       let [path, key, bearer]: (string | null)[] = [null, null, null]
       const url = httpUpstream((received) => {
         path = new URL(received.url).pathname
@@ -173,7 +173,7 @@ describe.each(clients)('by $name', ({ choice }) => {
       expect(new TextDecoder().decode(await response.readAll(100))).toBe('{"said":"[secret]"}')
     })
 
-    test('carries what the operator adds, which no refusal repeats', async () => {
+    test('carries the operator’s headers, which no refusal repeats', async () => {
       let seen: Request | null = null
       const url = httpUpstream((received) => {
         seen = received
@@ -246,7 +246,7 @@ describe.each(clients)('by $name', ({ choice }) => {
       expect(received.endsWith('hello')).toBe(true)
     })
 
-    test('arrives as it was, though each of its pieces is written over the one before', async () => {
+    test('arrives intact, although each of its pieces is written over the one before', async () => {
       const pieces = 40
       const memory = new Uint8Array(262_144)
       const arrived: Buffer[] = []
@@ -314,7 +314,7 @@ describe.each(clients)('by $name', ({ choice }) => {
       expect(await within(upstream.closed, 10_000)).toBe(true)
     })
 
-    test('by using up the whole deadline is told apart', async () => {
+    test('by using up the whole deadline has its own error type', async () => {
       const upstream = rawUpstream(() => undefined)
       expect((await failureOf(send(upstream.url, { deadlineMs: 50 }))).type).toBe('deadline')
     })
@@ -410,7 +410,7 @@ describe.each(clients)('by $name', ({ choice }) => {
       expect((await response.readAll(10_000_000)).length).toBe(5_000_000)
     })
 
-    test('of nothing is empty', async () => {
+    test('without bytes is empty', async () => {
       const url = httpUpstream(() => new Response(null, { status: 204 }))
       expect((await (await send(url)).readAll(10)).length).toBe(0)
     })

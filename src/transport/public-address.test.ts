@@ -46,7 +46,7 @@ test('loopback, private, link-local, shared, reserved and multicast addresses ar
   for (const address of refused) expect([address, isPublicAddress(address)]).toEqual([address, false])
 })
 
-test('a host that says it is of a private network is known by its name', () => {
+test('a private host is recognised by its name', () => {
   const inside = ['localhost', 'vllm', 'a.internal', 'a.svc.cluster.local', '10.0.0.1', '[::1]', '127.0.0.1']
   expect(inside.filter((host) => !isInsideHost(host))).toEqual([])
   const outside = ['api.openai.com', '1.1.1.1', '[2606:4700::1111]', 'local.example']

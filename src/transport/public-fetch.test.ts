@@ -64,7 +64,7 @@ test('a redirect to a private address is not followed, and neither is an endless
   expect(await problemOf(`http://${name}/missing`, fetch)).toContain('404')
 })
 
-test('whoever asked and has left reads nothing more, before the answer and within it', async () => {
+test('a caller who has left causes no further read, before the answer and within it', async () => {
   const closed: string[] = []
   let leaving = new AbortController()
   const slow = createServer((socket) => {
@@ -116,7 +116,7 @@ test('a server that breaks off in the middle is the address’s fault', async ()
   }
 })
 
-test('an address in which programs may read different hosts is refused as a whole', async () => {
+test('an address that programs may read as different hosts is refused as a whole', async () => {
   for (const strange of [
     'http://files.example\\@127.0.0.1/a',
     'http://files.example\t@127.0.0.1/a',
@@ -126,7 +126,7 @@ test('an address in which programs may read different hosts is refused as a whol
     expect([strange, await problemOf(strange)]).toEqual([strange, expect.stringContaining('encode it')])
 })
 
-test('an address that goes on to a provider is checked like one that is fetched, and is told as it is read here', async () => {
+test('an address that is passed on to a provider is checked like a fetched one, and is sent in the form that was checked', async () => {
   const open = createPublicFetch({ resolve: () => Promise.resolve(['93.184.216.34']), allowedHosts: [name] })
   expect(await open.check('HTTPS://Files.Example:443/a/../clip.wav', 'source_url')).toEqual({
     url: 'https://files.example/clip.wav',

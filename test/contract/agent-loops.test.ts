@@ -2,16 +2,17 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { playAgent, scriptedTurns, type AgentFormat } from '../support/agent-loop.ts'
 import { startTestGateway } from '../support/gateway.ts'
 
-// Simulated providers refuse what was changed on its way back: a signature of messages or of Google, an encrypted thought
-// of responses. Chat completions have nothing of the kind, and get the thoughts themselves where a host takes them.
+// Simulated providers refuse a signature of messages or of Google, or an encrypted thought of responses, that
+// was changed on its way back. Chat completions have no signatures, and get the thoughts themselves where a
+// host takes them.
 
 interface Upstream {
   format: string
   mount: string
   model: string
-  /** End of the path that is asked. */
+  /** End of the path of the request. */
   path: RegExp
-  /** What the last request has of each call, and of each thought that leads to one. */
+  /** The member of the last request for each call, and for each thought that leads to a call. */
   call: RegExp
   thought: RegExp
 }
@@ -84,7 +85,7 @@ for (const { format: upstream, mount, model, path, call, thought } of upstreams)
       for (const isStream of [false, true]) {
         test(`asks in ${format}, ${isStream ? 'streamed' : 'whole'}`, async () => {
           const task = `TASK-${upstream}-${format}-${isStream}`
-          // A server of somebody's own shows its thoughts, and takes them back.
+          // A self-hosted server shows its thoughts, and takes them back.
           const isOwn = upstream === 'chat'
           await gateway.admin('settings', { mount, recorded_body_bytes: 1_000_000, strict: !isOwn })
           if (isOwn) await gateway.admin('faults', { mount, rules: [{ fault: 'reasoning' }] })

@@ -92,7 +92,7 @@ test('2.4.u3 reasoning comes with its signature and goes back unchanged', async 
   expect([second.status, second.text.slice(0, 300)]).toEqual([200, expect.any(String)])
 })
 
-test('2.4.u4 responses: a thought goes out sealed, comes back, and is the provider’s own again', async () => {
+test('2.4.u4 responses: a thought goes out sealed, comes back, and reaches the provider as it was', async () => {
   const first = await openai.responses.create({
     model: newest,
     input: 'Think about the weather in Oslo.',
@@ -157,7 +157,7 @@ test('2.4.u6 a batch of each format ends with bodies of its own form', async () 
   }
 })
 
-test('2.4.u7 messages: what only the provider knows goes to it and comes back as it stands', async () => {
+test('2.4.u7 messages: members that only the provider knows reach it and come back unchanged', async () => {
   const stream = await gateway.request('/messages', {
     method: 'POST',
     headers: { 'anthropic-beta': 'context-management-2025-06-27' },
@@ -191,7 +191,7 @@ test('2.4.u7 messages: what only the provider knows goes to it and comes back as
   expect(at(json, 'usage.cache_creation')).not.toBeUndefined()
 })
 
-test('2.4.u8 a thread that the provider cannot keep is refused in the words by which clients send the whole', async () => {
+test('2.4.u8 a thread that the provider cannot keep is refused with the text on which clients send the whole conversation', async () => {
   const chat = await startTestGateway()
   const { status, json } = await chat.post('/messages', {
     model: 'openai/gpt-4o-mini',
@@ -265,7 +265,7 @@ test('2.4.u11 chat completions: a streamed call without arguments has an empty o
   expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'note', arguments: '{}' } })
 })
 
-test('2.4.u12 responses: a thought whose words the client does not keep is the provider’s own again', async () => {
+test('2.4.u12 responses: a thought whose text the client does not keep reaches the provider as it was', async () => {
   const reasoning = { effort: 'high' }
   const input = [{ role: 'user', content: 'Think about the weather in Zürich.' }]
   const first = await gateway.post('/responses', { model: newest, input, reasoning })
@@ -281,7 +281,7 @@ test('2.4.u12 responses: a thought whose words the client does not keep is the p
   expect([second.status, second.json['status']]).toEqual([200, 'completed'])
 })
 
-test('2.4.u13 answers tell the tier in words that clients of their format know, and all counts', async () => {
+test('2.4.u13 answers have the tier in words that clients of their format know, and all counts', async () => {
   const messages = [{ role: 'user' as const, content: 'x' }]
   const chat = await gateway.post('/chat/completions', { model, messages })
   expect(chat.json['service_tier']).toBe('default')

@@ -50,7 +50,7 @@ beforeAll(async () => {
             id: `${id}/ears`,
             upstream: upstream ?? model.split('/')[1] ?? '',
             modality: 'transcription',
-            // The list has what a token of the others costs.
+            // The price list has the token prices of the others.
             ...(cost === undefined ? { prices } : {}),
           },
         ],
@@ -112,7 +112,7 @@ describe.each(hosts)('$name', ({ id, preset, model, cost = 0.01 }) => {
     expect(at(json, 'headrace_metadata.dropped')).toEqual(preset === 'xai' ? ['temperature'] : undefined)
   })
 
-  test('gives words where it has them, and is refused where it has none', async () => {
+  test('gives words if it has them, and a call for words is refused otherwise', async () => {
     const { status, json } = await hear(id, { ...verbose, timestamp_granularities: ['word'] })
     if (!traits.words.has(name)) {
       expect([status, String(at(json, 'error.message'))]).toEqual([
@@ -142,12 +142,12 @@ describe.each(hosts)('$name', ({ id, preset, model, cost = 0.01 }) => {
   test('takes terms, or refuses to', async () => {
     const { status, json } = await hear(id, { keyterms: ['head race', 'Anna'] })
     expect(status).toBe(traits.terms.has(name) ? 200 : 400)
-    // Mistral echoes its underscore, which nobody sees.
+    // Mistral returns the underscore of a joined term; the caller does not see it.
     if (status === 200) expect(at(json, 'text')).toBe(text)
     else expect(String(at(json, 'error.message'))).toContain('does not support keyterms')
   })
 
-  test('tells in its own shape that a limit is reached', async () => {
+  test('refuses a call beyond a limit in its own form', async () => {
     await gateway.admin(`faults?mount=${id}`, [{ fault: 'status=429;retry_after=7', times: 9 }])
     const { status, headers } = await hear(id)
     await gateway.admin(`faults?mount=${id}`, [{ fault: `text=${encodeURIComponent(text)}` }])

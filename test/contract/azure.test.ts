@@ -33,7 +33,7 @@ const forms = [
     ending: '/models',
     query: { 'api-version': '2024-05-01-preview' },
     chat: '/models/chat/completions',
-    // The documents name chat alone.
+    // The documents name only chat.
     embeddings: null,
     responses: null,
   },
@@ -83,7 +83,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The last request of a mount: where it went, and what its key travelled in. */
+/** The last request of a mount: its path, and the header with its key. */
 async function lastOf(mount: string) {
   const { last_requests: requests } = await gateway.admin(`counters?mount=${mount}`)
   const last = (requests as { path: string; headers: Record<string, string> }[]).at(-1)
@@ -134,7 +134,7 @@ describe.each(ways)('Azure asked as $id', ({ id, header, value, ...paths }) => {
     })
 })
 
-test('a key that Azure refuses is no fault of the caller’s, and does not reach him', async () => {
+test('a key that Azure refuses is not the caller’s fault, and is not shown to the caller', async () => {
   const messages = [{ role: 'user', content: 'hello' }]
   const { status, text } = await gateway.post('/chat/completions', { model: 'openai/refused', messages })
   expect(status).toBeGreaterThanOrEqual(500)
@@ -155,7 +155,7 @@ function problemsWith(provider: Record<string, unknown>): readonly string[] {
 const azureRefusal =
   'providers.0.base_url: of preset "azure" it must end with /openai/v1 or /openai or /models or /anthropic, which says how it is asked; write it as in https://HOST/openai/v1'
 
-test('the bare address of a resource of Azure is refused at start with one that would do', () => {
+test('the bare address of a resource of Azure is refused at start, and the message names a valid one', () => {
   const bare = { preset: 'azure', base_url: 'https://r.openai.azure.com', api_key: 'k' }
   expect(problemsWith(bare)).toEqual([azureRefusal])
 })

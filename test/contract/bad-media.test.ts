@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { at, startTestGateway, until } from '../support/gateway.ts'
 
-// What no provider could make an image of is refused by its place in the request, before anything is asked or held.
+// Bytes that no provider could decode as an image are refused by their place in the request, before a provider
+// is asked or money is held.
 
 const gateway = await startTestGateway()
 afterAll(() => gateway.stop())
@@ -58,7 +59,7 @@ for (const [what, url] of Object.entries(bad)) {
   })
 }
 
-test('bytes of a message that are no base64 are refused, also in the result of a tool', async () => {
+test('bytes of a message that are not base64 are refused, even in the result of a tool', async () => {
   const source = { type: 'base64', media_type: 'image/png', data: '<svg/>' }
   const asked = await gateway.post('/messages', { model, ...block(source) })
   expect([asked.status, at(asked.json, 'error.param')]).toEqual([400, 'messages[0].content[0].source.data'])
@@ -74,7 +75,7 @@ test('bytes of a message that are no base64 are refused, also in the result of a
   ])
 })
 
-test('an item of a batch with media that are none ends as refused', async () => {
+test('an item of a batch with invalid media ends as refused', async () => {
   const created = await gateway.post('/batches', {
     endpoint: '/v1/chat/completions',
     model,
@@ -107,7 +108,7 @@ test('addresses and bytes of every usual form are taken', async () => {
   }
 })
 
-test('a body that is no text in UTF-8 is refused, whatever it asks for', async () => {
+test('a body that is not UTF-8 is refused for every operation', async () => {
   const bodies: Readonly<Record<string, unknown>> = {
     '/chat/completions': { model, messages: [{ role: 'user', content: 'MARK' }] },
     '/responses': { model, input: 'MARK' },

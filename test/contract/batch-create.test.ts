@@ -4,7 +4,7 @@ import { at, sandboxProvider, startTestGateway } from '../support/gateway.ts'
 // Section 4.1: creating a batch, field by field and refusal by refusal.
 
 const gateway = await startTestGateway({ role: 'api' })
-// A second one for what only an organization with a balance or a limit of its own can meet.
+// A second gateway for refusals that need an organization with its own balance or limit.
 const prepaid = await startTestGateway({ credits: '5', role: 'api' })
 afterAll(async () => {
   await gateway.stop()
@@ -24,7 +24,7 @@ const batch = (changes: Record<string, unknown> = {}) => ({
 const without = (name: string) =>
   Object.fromEntries(Object.entries(batch()).filter(([member]) => member !== name))
 const create = (body: unknown) => gateway.post('/batches', body, { key: roomy.key })
-// Nothing here is about the rate of creations, save the test that is.
+// Only one test is about the rate of creations, so the organization of the others has no rate.
 const roomy = await gateway.addOrganization({ batchesPerMinute: null })
 
 async function refusalOf(body: unknown) {
@@ -160,7 +160,7 @@ test('4.1.a1 the answer is 202 with a batch that is validating', async () => {
   expect(json).toMatchObject({ object: 'batch', status: 'validating', results: null })
 })
 
-test('4.1.a2 a dry run makes no batch, and what may or may not be one is refused', async () => {
+test('4.1.a2 a dry run makes no batch, and an unclear `dry_run` is refused', async () => {
   const { key } = await gateway.addOrganization()
   const ask = (value: string) => gateway.post(`/batches?dry_run=${value}`, batch(), { key })
   for (const value of ['true', 'True', '1', '']) {
@@ -175,7 +175,7 @@ test('4.1.a2 a dry run makes no batch, and what may or may not be one is refused
   for (const value of ['false', 'False', '0']) expect((await ask(value)).status).toBe(202)
 })
 
-test('4.1.a4 the estimate is the same by whichever name the model has, also after answers were seen', async () => {
+test('4.1.a4 the estimate is the same for every name of the model, even after answers were seen', async () => {
   const { key } = await gateway.addOrganization()
   const messages = [{ role: 'user', content: 'hi' }]
   for (let turn = 0; turn < 25; turn += 1)
@@ -268,7 +268,7 @@ test('4.1.e422 a variant that cannot be batched, and custom ids against the rule
   expect((await create(batch({ requests: [item('🜁'.repeat(64))] }))).status).toBe(202)
 })
 
-test('4.1.e422b a variant of the model that nothing serves is 422, and an unknown model 400', async () => {
+test('4.1.e422b an unserved variant of the model is 422, and an unknown model 400', async () => {
   const { status, message } = await refusalOf(batch({ model: 'openai/gpt-4o-mini:free' }))
   expect([status, message.includes(':free')]).toEqual([422, true])
   expect(await refusalOf(batch({ model: 'nobody/has-this:free' }))).toMatchObject({ status: 400 })
@@ -282,7 +282,7 @@ test('4.1.e429 creations beyond the organization’s rate are 429', async () => 
     const dry = await gateway.post('/batches?dry_run=true', batch(), { key: slow.key })
     return [broken.status, incomplete.status, dry.status]
   }
-  // None of these makes a batch, so none of them uses up the rate.
+  // None of these requests makes a batch, so none of them uses up the rate.
   for (let turn = 0; turn < 2; turn += 1) expect(await others()).toEqual([400, 400, 200])
   const statuses = []
   for (let turn = 0; turn < 3; turn += 1) {
@@ -294,7 +294,7 @@ test('4.1.e429 creations beyond the organization’s rate are 429', async () => 
   }
   expect(statuses).toContain(429)
   expect(statuses[0]).toBe(202)
-  // A dry run tells of it too.
+  // A dry run reports the rate too.
   const dry = await gateway.post('/batches?dry_run=true', batch(), { key: slow.key })
   expect([dry.status, at(dry.json, 'error.metadata.limit_source')]).toEqual([429, 'organization_batches'])
   expect(Number(dry.headers.get('retry-after'))).toBeGreaterThan(0)

@@ -37,7 +37,7 @@ function bodyOf(length: number): ReadableStream<Uint8Array> {
         return
       }
       const comma = index === 0 ? '' : ','
-      // The last item takes what is left, so that the sum is exact.
+      // The last item takes the remaining bytes, so that the sum is exact.
       const take = left < 2 * itemLength ? left : itemLength
       controller.enqueue(encoder.encode(comma + itemOf(index, take - comma.length)))
       left -= take
@@ -56,7 +56,7 @@ test('8.l1b a body of 200,000,001 bytes is 413', async () => {
   expect([status, at(json, 'error.code')]).toEqual([413, 413])
 }, 60_000)
 
-test('4.1.e413 a body that says it is larger is 413 before it is read', async () => {
+test('4.1.e413 a body with a larger stated length is 413 before it is read', async () => {
   let isRead = false
   const body = new ReadableStream<Uint8Array>(
     {
@@ -74,7 +74,7 @@ test('4.1.e413 a body that says it is larger is 413 before it is read', async ()
   expect([status, at(json, 'error.code'), isRead]).toEqual([413, 413, false])
 })
 
-test('4.1.e413b what counts is the size after decompression', async () => {
+test('4.1.e413b the size after decompression counts', async () => {
   const packed = Bun.gzipSync(new Uint8Array(bytesMax + 1).fill(32))
   const { status } = await gateway.post('/batches', packed, { headers: { 'content-encoding': 'gzip' } })
   expect([status, packed.length < 1_000_000]).toEqual([413, true])

@@ -12,7 +12,7 @@ import {
   until,
 } from '../support/gateway.ts'
 
-// Section 3: every status is reached, and what was accepted outlives the process that accepted it.
+// Section 3: every status is reached, and an accepted batch outlives the process that accepted it.
 
 const folders: string[] = []
 afterAll(() => {
@@ -50,7 +50,7 @@ async function withGateway(options: TestGatewayOptions, run: (gateway: TestGatew
 
 const isIn = (status: string) => (answer: Answer) => answer.json['status'] === status
 
-test('3.s2 an accepted payload is durable: the next process runs what the last one only accepted', async () => {
+test('3.s2 an accepted payload is durable: the next process runs a batch that the last one only accepted', async () => {
   const { folder, accepted, id } = await acceptOnly(batchOf('openai/gpt-4o-mini'))
   expect(accepted.json['status']).toBe('validating')
   await withGateway({ folder }, async (gateway) => {

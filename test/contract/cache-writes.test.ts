@@ -2,7 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { at, customProvider, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// What is written to a provider's cache for an hour costs more than what is written for five minutes. The invoice of these
+// Tokens written to a provider's cache for an hour cost more than tokens written for five minutes. The invoice
+// of these
 // tests is worked out by hand from Anthropic's price list of Claude Sonnet 4.5, in millionths of a dollar for each token:
 // input 3, cache read 0.3, write for five minutes 3.75, write for an hour 6, output 15.
 //   100 × 3 + 1,000 × 0.3 + 200 × 3.75 + 300 × 6 = 3,150 and 40 × 15 = 600: together 3,750.
@@ -24,7 +25,7 @@ const gateway = await startTestGateway({
           id: 'anthropic/claude-own-writes',
           prices: { input_per_million: '4', cache_write_per_million: '7.5', output_per_million: '20' },
         },
-        // The package has a price of an hour for this one, 2 dollars a million.
+        // The price package has a price of an hour for this model, 2 dollars a million.
         { id: 'anthropic/claude-haiku-4-5', prices: { cache_write_per_million: '2.5' } },
         {
           id: 'anthropic/claude-sonnet-4-5-20250929',
@@ -77,7 +78,10 @@ function messageOf(usage: unknown): unknown {
   }
 }
 
-/** The same answer as a stream: the division stands in the beginning, the output in the end, as the provider sends it. */
+/**
+ * The same answer as a stream: the split of cache writes is in its beginning, the output in its end, as the
+ * provider sends it.
+ */
 function streamOf({ output_tokens: output, ...input }: typeof wholeCounts): string {
   const events = [
     {
@@ -111,7 +115,7 @@ beforeEach(() => {
 
 const division = { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 300 }
 
-test('a messages caller pays each kind of write at its own price, and sees how they are divided', async () => {
+test('a messages caller pays each kind of cache write at its own price, and sees the split', async () => {
   const { status, json } = await gateway.post('/messages', { model, max_tokens: 50, messages })
   expect(status).toBe(200)
   expect(at(json, 'usage')).toMatchObject({
@@ -123,7 +127,7 @@ test('a messages caller pays each kind of write at its own price, and sees how t
   })
 })
 
-test('a streamed message is charged the same, though its end does not repeat the division', async () => {
+test('a streamed message is charged the same, although its end does not repeat the split', async () => {
   const { text } = await gateway.post('/messages', { model, max_tokens: 50, messages, stream: true })
   const delta = text.split('\n').find((line) => line.includes('"message_delta"')) ?? ''
   expect(at(JSON.parse(delta.slice('data: '.length)), 'usage')).toMatchObject({
@@ -132,7 +136,7 @@ test('a streamed message is charged the same, though its end does not repeat the
   })
 })
 
-test('chat and responses callers are charged the same, and told the division', async () => {
+test('chat and responses callers are charged the same, and see the split', async () => {
   const chat = await gateway.post('/chat/completions', { model, max_tokens: 50, messages })
   expect(at(chat.json, 'usage')).toMatchObject({
     prompt_tokens: 1_600,
@@ -153,7 +157,7 @@ test('chat and responses callers are charged the same, and told the division', a
   })
 })
 
-test('2.2.r11b a batch adds the division of its items up in usage.cache_creation', async () => {
+test('2.2.r11b a batch adds the splits of its items up in usage.cache_creation', async () => {
   const body = { max_tokens: 50, messages }
   const created = await gateway.post('/batches', {
     endpoint: '/v1/messages',
@@ -173,14 +177,14 @@ test('2.2.r11b a batch adds the division of its items up in usage.cache_creation
   })
 })
 
-test('a provider that gives the division alone has said the sum with it', async () => {
+test('the sum follows from the split when the provider gives only the split', async () => {
   const { cache_creation_input_tokens: _sum, ...counts } = wholeCounts
   upstream.answer(() => Response.json(messageOf(counts)))
   const { json } = await gateway.post('/chat/completions', { model, max_tokens: 50, messages })
   expect(at(json, 'usage')).toMatchObject({ prompt_tokens: 1_600, cost: 0.00375 })
 })
 
-test('more written for an hour than was written at all is not believed, and charged as far as it can be true', async () => {
+test('a count for an hour above the sum of writes is not believed, and is charged up to the sum', async () => {
   const counts = { ...wholeCounts, cache_creation: { ephemeral_1h_input_tokens: 900 } }
   upstream.answer(() => Response.json(messageOf(counts)))
   const { json } = await gateway.post('/messages', { model, max_tokens: 50, messages })
@@ -223,7 +227,7 @@ test('a write that the operator priced at a service tier costs 1.6 times that fo
   expect(at(json, 'usage.cost')).toBe(0.0046)
 })
 
-test('a chat provider that tells the division is charged by it, whichever name it has', async () => {
+test('a call of a chat provider that reports the split is charged by it, whatever its member is called', async () => {
   const counts = { prompt_tokens: 1_600, completion_tokens: 40, total_tokens: 1_640 }
   const answers = [
     {
@@ -248,7 +252,7 @@ test('a chat provider that tells the division is charged by it, whichever name i
   }
 })
 
-test('a chat provider that tells only the sum is charged the price of usual writes, and no division is made up', async () => {
+test('a call of a chat provider that reports only the sum is charged as usual writes, and no split is invented', async () => {
   upstream.answer(() =>
     Response.json(
       chatAnswerOf({

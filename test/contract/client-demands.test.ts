@@ -12,7 +12,8 @@ import {
 import { startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream, type UpstreamSeen } from '../support/scripted-upstream.ts'
 
-// What vendors' own clients and `ai` 5, 6 and 7 want of an answer, in every format, whole and streamed, translated and
+// The members that vendors' own clients and `ai` 5, 6 and 7 require of an answer, in every format, whole and
+// streamed, translated and
 // passed through, of hosts that write every field of an object as null or leave out what they may.
 
 const upstream = startScriptedUpstream()
@@ -269,7 +270,7 @@ function streamed(frames: readonly Wire[], isNamed: boolean, ending = ''): Respo
   return new Response(body.join('') + ending, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** What a delta of a text has of log probabilities at the host of responses. */
+/** The log probabilities in a text delta of the host of responses. */
 let deltaLogprobs: Wire = { logprobs: null }
 
 function reply({ path, body }: UpstreamSeen): Response {
@@ -339,7 +340,7 @@ function eventsOf(body: string): Wire[] {
     .flatMap((data) => (data === undefined ? [] : [JSON.parse(data) as Wire]))
 }
 
-/** What a schema does not find as it wants it, by its path. */
+/** The faults that a schema finds, by their paths. */
 function faultsIn(schema: z.ZodType, value: unknown): string[] {
   const { error } = schema.safeParse(value)
   return (error?.issues ?? []).map(
@@ -385,7 +386,7 @@ test('a stream of responses without log probabilities is read by every client of
   deltaLogprobs = { logprobs: null }
 })
 
-test('the end of a message that passes tells its container and why it was refused', async () => {
+test('the end of a passed message has its container and the reason of its refusal', async () => {
   const events = eventsOf(await ask('messages', models.messages, true))
   const end = events.find(({ type }) => type === 'message_delta')
   expect(end?.['delta']).toEqual({
@@ -453,7 +454,7 @@ test('an empty list of citations that comes back in history is not sent on', asy
   expect(json).not.toHaveProperty('headrace_metadata')
 })
 
-test('what an answer says of its own accord is not listed as dropped when it comes back', async () => {
+test('members that only answers have are not listed as dropped when a client sends them back', async () => {
   const answer = JSON.parse(await ask('messages', models.chat, false)) as { content: Wire[] }
   const spoken = answer.content
     .filter(({ type }) => type !== 'thinking')
@@ -471,7 +472,7 @@ test('what an answer says of its own accord is not listed as dropped when it com
   expect(json).not.toHaveProperty('headrace_metadata')
 })
 
-test('what OpenAI’s own client notes in an answer is not sent on', async () => {
+test('members that OpenAI’s own client adds to an answer are not sent to a provider', async () => {
   const noted = { ...said, content: [{ type: 'output_text', text: 'Two.', annotations: [], parsed: null }] }
   const input = [
     { role: 'user', content: 'How many tides?' },
@@ -496,7 +497,7 @@ test('what OpenAI’s own client notes in an answer is not sent on', async () =>
   })
 })
 
-test('a thread is refused in the words by which Anthropic’s client sends the whole conversation', async () => {
+test('a thread is refused with the text on which Anthropic’s client sends the whole conversation', async () => {
   const thread = { type: 'continue', previous_message_id: 'gen-1' }
   const { status, json } = await gateway.post('/messages', {
     ...asks.messages.body,

@@ -10,7 +10,8 @@ import {
 } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// Legacy `POST /completions`: as it is sent to providers that have it, else as a conversation of one turn.
+// Legacy `POST /completions`: passed unchanged to providers that have it, else sent as a conversation of one
+// turn.
 
 const upstream = startScriptedUpstream()
 const stopped: (() => Promise<void>)[] = []
@@ -127,7 +128,7 @@ async function rowOf(answer: Answer): Promise<Record<string, unknown>> {
 }
 
 describe('at a provider that has it', () => {
-  test('passes as it was sent, without the gateway’s own members, and costs what was counted', async () => {
+  test('passes unchanged, without the gateway’s own members, and costs the counted tokens', async () => {
     answerNatively()
     const more = { prompt: ['a', 'b'], echo: true, logprobs: 2, best_of: 2, stop: ['x'], top_k: 4 }
     const answer = await ask({ ...more, provider: { sort: 'price' }, session_id: 's' })
@@ -179,7 +180,7 @@ describe('at a provider that has it', () => {
     expect(await rowOf(answer)).toMatchObject({ streamed: true, headrace: { cost_nanocredits: '38000' } })
   })
 
-  test('that breaks a stream off is told inside it', async () => {
+  test('that breaks a stream off causes an error inside the stream', async () => {
     const first = new TextEncoder().encode(`data: ${JSON.stringify(chunks[0])}\n\n`)
     const broken = () =>
       new ReadableStream({
@@ -212,7 +213,7 @@ describe('at a provider that has it', () => {
       'choices.0.delta.content',
     ],
   ] as const)(
-    'a stream that its provider breaks off costs nothing, and one whose caller leaves what was shown: %s',
+    'a stream that its provider breaks off costs nothing; a caller who leaves pays for the shown part: %s',
     async (path, asked, member, at0) => {
       const apart = await gateway.addOrganization({ credits: '1' })
       const balance = async () => {
@@ -222,7 +223,7 @@ describe('at a provider that has it', () => {
       const body = { model: 'own/base', max_tokens: 20, stream: true, ...asked }
       const begun = piece(member)
       const both = [piece(member, 0, 'stop'), piece(member, 1)]
-      // Without a word for the end, with `[DONE]` alone, and with one of two choices still open.
+      // Without any finish reason, with only `[DONE]`, and with one of two choices still open.
       const broken: [readonly unknown[], string][] = [
         [[begun], ''],
         [[begun], 'data: [DONE]\n\n'],

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// docs/conformance.md is written by hand, so it is held against the tests, and they against it.
+// docs/conformance.md is written by hand, so it is compared with the tests in both directions.
 
 const clause = /\d\.(?:\d+\.)?[a-z]*\d+[a-z]?|\d\.\d+[a-z]?/
 

@@ -11,8 +11,8 @@ import {
 } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// What a provider counts above what was set aside is charged as far as a balance or a limit covers it at that moment. No
-// provider's word takes a balance below zero, and the operator's loss is counted.
+// Usage beyond the hold is charged as far as a balance or a limit covers it at that moment. No report of a
+// provider takes a balance below zero, and the operator's loss is counted.
 
 const upstream = startScriptedUpstream()
 const stopped: (() => Promise<void>)[] = []
@@ -22,7 +22,10 @@ afterAll(async () => {
 })
 
 const messages = [{ role: 'user', content: 'x' }]
-/** Four times the 10 tokens that the messages are guessed at, and 4,096: the most that was ever believed of such a prompt. */
+/**
+ * Four times the estimated 10 tokens of the messages, and 4,096: the largest count that is believed for such a
+ * prompt.
+ */
 const lie = { prompt_tokens: 4_136, completion_tokens: 4, total_tokens: 4_140 }
 /** 4,136 × 3 + 4 × 15 millionths. */
 const lieCosts = 0.012468
@@ -74,7 +77,7 @@ async function start(
 const ask = (gateway: TestGateway, change: Record<string, unknown> = {}): Promise<Answer> =>
   gateway.post('/chat/completions', { model: 'acme/chat', max_tokens: 10, messages, ...change })
 
-/** What is left of the balance, once so much was charged. */
+/** The rest of the balance, once the given amount was charged. */
 async function leftOf(gateway: TestGateway, isThere: (used: number) => boolean): Promise<number> {
   const { json } = await until(
     () => gateway.get('/credits'),
@@ -99,7 +102,7 @@ describe('a prepaid balance', () => {
     const gateway = await start('0.0017')
     const row = await rowOf(gateway, await ask(gateway, { stream }))
     expect(row).toMatchObject({ headrace: { is_estimated: true, reported: { input_tokens: 4_136 } } })
-    // All that there was, but for what is less than a token.
+    // The whole balance, except for less than the price of a token.
     expect(await leftOf(gateway, (used) => used > 0.0016)).toBeWithin(0, 0.000003)
     expect((await ask(gateway)).status).toBe(402)
   })
@@ -132,12 +135,12 @@ describe('a prepaid balance', () => {
     })
     expect(created.status).toBe(202)
     expect(await leftOf(gateway, (used) => used > 0.399)).toBeWithin(0, 0.0011)
-    // Nothing more can be spent, whatever is still under way.
+    // No further amount can be spent, whatever calls are still running.
     await Bun.sleep(500)
     expect(await leftOf(gateway, () => true)).toBeWithin(0, 0.0011)
   }, 60_000)
 
-  test('pays all that was truly counted, where it has so much: what was set aside is not asked for twice', async () => {
+  test('pays all counted tokens if it covers them, and is not asked twice for the held amount', async () => {
     answerWith({ prompt_tokens: 73_842, completion_tokens: 4, total_tokens: 73_846 })
     // 73,842 × 3 + 4 × 15 millionths; 32,000 tokens of it and the output were set aside.
     const gateway = await start('0.222')
@@ -146,7 +149,7 @@ describe('a prepaid balance', () => {
     expect(row).toMatchObject({ total_cost: 0.221586, headrace: { is_estimated: false, reported: null } })
   })
 
-  test('pays all that was truly counted for an item of a batch, beyond the budget of the batch', async () => {
+  test('pays all counted tokens of an item of a batch, beyond the budget of the batch', async () => {
     answerWith({ prompt_tokens: 73_842, completion_tokens: 4, total_tokens: 73_846 })
     const gateway = await start('0.45')
     const content = [{ type: 'file', file: { file_id: 'file-abc' } }]
@@ -182,7 +185,7 @@ describe('besides a balance', () => {
     expect(Number(at(json, 'data.limit_remaining'))).toBeWithin(0, 0.000003)
   })
 
-  test('an account without a balance or a limit is charged all that can be true', async () => {
+  test('an account without a balance or a limit is charged every possible count', async () => {
     answerWith(lie)
     const gateway = await start(null)
     const row = await rowOf(gateway, await ask(gateway))
@@ -190,7 +193,7 @@ describe('besides a balance', () => {
   })
 })
 
-describe('input that nobody can count before a call', () => {
+describe('input that cannot be counted before a call', () => {
   const content = [{ type: 'file', file: { file_id: 'file-abc' } }]
   const withFile = { messages: [{ role: 'user', content }] }
   const uncounted: readonly (readonly [what: string, request: Record<string, unknown>])[] = [
@@ -210,7 +213,7 @@ describe('input that nobody can count before a call', () => {
     }
   }
 
-  test.each(uncounted)('holds 32,000 tokens besides: %s', async (_, request) => {
+  test.each(uncounted)('holds 32,000 tokens in addition: %s', async (_, request) => {
     answerWith({ prompt_tokens: 50, completion_tokens: 4, total_tokens: 54 })
     const gateway = await start('0.09')
     const refused = await ask(gateway, request)
@@ -219,12 +222,12 @@ describe('input that nobody can count before a call', () => {
     // 32,000 × 3 millionths, with the text and the output besides.
     expect(needed).toBeWithin(0.096, 0.11)
     expect(available).toBe(0.09)
-    // What was sent itself can be counted.
+    // Input that the request itself has can be counted.
     expect((await ask(gateway)).status).toBe(200)
     expect((await ask(gateway, imageOf('data:image/png;base64,iVBORw0='))).status).toBe(200)
   })
 
-  test('holds the context of the model at the most', async () => {
+  test('holds at most the context of the model', async () => {
     answerWith({ prompt_tokens: 50, completion_tokens: 4, total_tokens: 54 })
     const gateway = await start('0.03')
     // 8,000 × 3 millionths are 0.024.
@@ -233,7 +236,7 @@ describe('input that nobody can count before a call', () => {
     expect((await ask(poor, { ...withFile, model: 'acme/small' })).status).toBe(402)
   })
 
-  test('holds what the operator sets', async () => {
+  test('holds the number of tokens that the operator sets', async () => {
     answerWith({ prompt_tokens: 50, completion_tokens: 4, total_tokens: 54 })
     const gateway = await start('0.01', { uncountedInputTokens: 1_000 })
     expect((await ask(gateway, withFile)).status).toBe(200)
@@ -241,7 +244,7 @@ describe('input that nobody can count before a call', () => {
     expect((await ask(none, withFile)).status).toBe(200)
   })
 
-  test('holds it for an item of a batch, whose balance is refused with what is needed', async () => {
+  test('is held for an item of a batch too, and the refusal names the needed amount', async () => {
     const gateway = await start('0.09')
     const created = await gateway.post('/batches', {
       endpoint: '/v1/chat/completions',
@@ -254,7 +257,7 @@ describe('input that nobody can count before a call', () => {
 })
 
 describe('a balance and sound', () => {
-  test('a transcript is charged as far as the balance covers the length that its provider tells', async () => {
+  test('a transcript is charged as far as the balance covers the length that its provider reports', async () => {
     const fetchAny = createPublicFetch({ allowedHosts: ['sound.example'] })
     const gateway = await start('0.12', {
       providers: () => [
@@ -292,7 +295,7 @@ describe('a balance and sound', () => {
     expect(await leftOf(gateway, (used) => used > 0.1)).toBeWithin(0, 0.001)
   })
 
-  test('speech is charged as far as the balance covers the characters that its provider tells', async () => {
+  test('speech is charged as far as the balance covers the characters that its provider reports', async () => {
     const gateway = await start('0.012', {
       providers: () => [
         {

@@ -3,7 +3,8 @@ import OpenAI from 'openai'
 import { at, customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// `debug.echo_upstream_body` shows the caller who asks what the provider was sent, and `debug.timings` when it answered.
+// `debug.echo_upstream_body` shows a caller who asks for it the body that the provider was sent, and
+// `debug.timings` the times of the answer.
 
 const upstream = startScriptedUpstream()
 const failing = startScriptedUpstream()
@@ -87,7 +88,7 @@ beforeEach(() => {
 const debug = { echo_upstream_body: true }
 const messages = [{ role: 'user', content: 'Wie spät ist es?' }]
 
-/** What the provider was really sent. */
+/** The body that the provider received. */
 function lastSent(): unknown {
   return JSON.parse(Buffer.from(upstream.seen.at(-1)?.body ?? '', 'latin1').toString('utf8'))
 }
@@ -126,7 +127,7 @@ test('2.4.c12 a whole chat answer has the body that was sent and the time when t
   expectTimings([at(json, 'debug')], startedMs)
 })
 
-test('a chat stream begins with a chunk of the body that was sent, and tells each stage', async () => {
+test('a chat stream begins with a chunk of the body that was sent, and has each stage', async () => {
   const startedMs = Date.now()
   for (const model of ['acme/large', 'anthropic/claude-sonnet-4-5']) {
     const { text } = await gateway.post('/chat/completions', { model, messages, debug, stream: true })
@@ -168,7 +169,7 @@ test('a whole response has the body that was sent', async () => {
   expect(at(json, 'debug.timings.event')).toBe('upstream_body_ended')
 })
 
-test('a streamed response tells it in events of their own after its beginning, and the numbers go on', async () => {
+test('a streamed response has it in separate events after its beginning, and the sequence numbers go on', async () => {
   const { text } = await gateway.post('/responses', { model: 'acme/large', input: 'x', debug, stream: true })
   const events = eventsOf(text)
   expect(events.slice(0, 5).map(({ type }) => type)).toEqual([
@@ -233,7 +234,7 @@ test('2.4.c13 an item of a batch has it in its body', async () => {
   }
 })
 
-test('what was sent to the endpoint that answered is shown, and not what an earlier one refused', async () => {
+test('the body for the endpoint that answered is shown, and not one that an earlier endpoint refused', async () => {
   failing.answer(() => Response.json({ error: { message: 'down' } }, { status: 503 }))
   const { json } = await gateway.post('/chat/completions', {
     model: 'acme/both',
@@ -262,7 +263,7 @@ test('a caller who did not ask is shown nothing of it', async () => {
   expect(upstream.seen.every(({ body }) => !body.includes('debug'))).toBe(true)
 })
 
-test('a wrong type is refused by name, and what is not known of debug is listed as dropped', async () => {
+test('a wrong type is refused by name, and an unknown member of debug is listed as dropped', async () => {
   for (const [path, body] of [
     ['/chat/completions', { messages }],
     ['/responses', { input: 'x' }],
@@ -285,7 +286,7 @@ test('a wrong type is refused by name, and what is not known of debug is listed 
   }
 })
 
-test('nothing that the operator adds is shown, not even to a caller who writes it', async () => {
+test('headers and secrets of the operator are not shown, not even to a caller who writes them', async () => {
   const words = `key-of-the-operator, ${operatorSecret} and tenant-of-the-operator`
   for (const stream of [false, true]) {
     const { text } = await gateway.post('/chat/completions', {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { at, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 
-// Whoever checks the first of two members and whoever heeds the last would not be asked the same.
+// A program that reads the first of two equal members and one that reads the last would see different requests.
 
 const gateway = await startTestGateway()
 afterAll(() => gateway.stop())
@@ -50,7 +50,7 @@ test('a member of the settings that appears twice is refused', async () => {
   expect(response.status).toBe(400)
 })
 
-test('a batch item whose body has one fails by itself', async () => {
+test('a batch item whose body has a member twice fails by itself', async () => {
   const twice = [
     `{"custom_id":"b","body":{"stream":true,"stream":false,${messages}}}`,
     '{"custom_id":"c","body":{"messages":[{"role":"user","role":"system","content":"hi"}]}}',

@@ -9,7 +9,7 @@ import {
   until,
 } from '../support/gateway.ts'
 
-// Sections 1, 2.6, 5, 7 and 9: what all operations have in common.
+// Sections 1, 2.6, 5, 7 and 9: the rules that all operations have in common.
 
 const gateway = await startTestGateway()
 afterAll(() => gateway.stop())
@@ -35,7 +35,7 @@ const operations = [
 
 const keyOf = (path: string) => (path.startsWith('/organization') ? gateway.managementKey : gateway.key)
 
-/** The status, with the body read to its end: what nobody reads keeps a gateway from stopping. */
+/** The status, with the body read to its end, because an unread body keeps a gateway from stopping. */
 async function statusOf(response: Response): Promise<number> {
   await response.bytes()
   return response.status
@@ -142,7 +142,7 @@ test('1.4 the operations that the specification refers to exist too', async () =
   expect([200, 409]).toContain(removed.status)
 })
 
-test('1.4b what does not exist is refused with where the paths are listed', async () => {
+test('1.4b an unknown path is refused, and the message says where the paths are listed', async () => {
   for (const path of ['/edits']) {
     const { status, json } = await gateway.post(path, chat)
     expect([path, status, at(json, 'error.code')]).toEqual([path, 404, 404])
@@ -202,7 +202,7 @@ test('1.4e every model of the list can be read by the id it has there', async ()
     expect(model).toMatchObject({ object: 'model', owned_by: owner })
   }
   expect((await gateway.get('/models/openai/none-such')).status).toBe(404)
-  // What a call for it is refused as, its entry is too.
+  // A call for such a model and a read of its entry get the same refusal.
   for (const variant of ['thinking', 'extended', 'online', 'turbo', 'free']) {
     const id = `openai/gpt-4o-mini:${variant}`
     expect([id, (await gateway.get(`/models/${id}`)).status]).toEqual([id, 404])
@@ -450,7 +450,7 @@ test('7.e500 an unexpected failure is 500 on every operation, with the envelope 
   }
 })
 
-test('7.m1 a failure of a provider names it, and every try with the error it would have been alone', async () => {
+test('7.m1 a failure of a provider names the provider, and every try with the error that it would give by itself', async () => {
   await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'status=500' }])
   const { status, json } = await gateway.post('/chat/completions', chat)
   await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'status=400' }])
@@ -511,7 +511,7 @@ test('a browser may read the request id of every refusal, also where there is no
   }
 })
 
-test('HEAD says what GET says, its length too, without the body', async () => {
+test('HEAD has the headers of GET, the length included, without the body', async () => {
   const base = gateway.listen()
   for (const path of ['/models/count', '/nothing/here', '/key']) {
     const [get, head] = await Promise.all([
@@ -535,7 +535,7 @@ test('a path is the same with a slash at its end and with escapes in a parameter
   expect([escaped.status, escaped.json['id']]).toEqual([200, id])
 })
 
-test('a browser may ask first, and read what callers read', async () => {
+test('a browser’s preflight request is answered, and a browser may read the same headers as other callers', async () => {
   const asked = await gateway.request('/batches', { method: 'OPTIONS' })
   expect(asked.status).toBe(204)
   expect(asked.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')

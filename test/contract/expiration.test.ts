@@ -35,7 +35,7 @@ test('a model that its provider shuts down shows the day, live and in its row fo
   expect(days.get('openai/text-embedding-3-small')).toBeUndefined()
 })
 
-test('the day that a listing tells goes before the one that was shipped', async () => {
+test('the day in a provider’s listing wins over the shipped one', async () => {
   const listing = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -64,7 +64,7 @@ test('the day that a listing tells goes before the one that was shipped', async 
   expect(JSON.stringify(other)).not.toContain('expiration_date')
 })
 
-test('the doctor warns of what ends within 60 days, by day', async () => {
+test('the doctor warns of models that end within 60 days, in the order of their days', async () => {
   const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
   const [gone, soon, later] = [inDays(-3), inDays(50), inDays(70)]
   const data = [

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { at, startTestGateway, type Answer } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// How an answer ended, in the words of its provider, told to callers of all formats. An end that nobody knows is never
-// told as an ordinary one, because a caller would take half an answer, or a blocked one, for a whole.
+// The finish reasons of providers, translated for callers of all formats. An unknown reason never becomes an
+// ordinary one, because a caller would take a partial or blocked answer for a whole.
 
 const upstream = startScriptedUpstream()
 const model = (id: string) => ({ id, prices: { input_per_million: '10', output_per_million: '20' } })
@@ -95,7 +95,7 @@ const unexpectedCall = {
 for (const stream of [false, true]) {
   const how = stream ? ', streamed' : ''
 
-  test(`a tool that Gemini called although it was not expected is called, and paid${how}`, async () => {
+  test(`an unexpected tool call of Gemini is passed on, and paid${how}`, async () => {
     geminiAnswers(unexpectedCall, counts)
     const chat = await ask('chat', gemini, stream)
     const end = stream ? events(chat.text).at(-1) : chat.json
@@ -121,7 +121,7 @@ for (const stream of [false, true]) {
     expect(whole).toMatchObject({ status: 'completed', usage: { output_tokens: 145, cost } })
   })
 
-  test(`an answer that Model Armor took away was filtered, and what was made is paid${how}`, async () => {
+  test(`an answer that Model Armor removed counts as filtered, and its generated tokens are paid${how}`, async () => {
     const usage = {
       promptTokenCount: 19,
       candidatesTokenCount: 6,
@@ -156,7 +156,7 @@ for (const stream of [false, true]) {
     expect(status).toBe(stream ? 200 : 502)
     expect(upstream.seen.splice(0)).toHaveLength(1)
     expect(text).toContain('MALFORMED_FUNCTION_CALL')
-    // Behind words that were shown the error comes in the stream.
+    // After shown text the error comes in the stream.
     const parts = [{ text: 'I shall call it.' }]
     geminiAnswers(
       { content: { role: 'model', parts }, finishReason: 'TOO_MANY_TOOL_CALLS', index: 0 },
@@ -168,7 +168,7 @@ for (const stream of [false, true]) {
   })
 
   for (const host of [gemini, 'acme/talker', 'anthropic/claude-haiku-4-5'] satisfies Host[]) {
-    test(`a word that nobody knows is no ordinary end of an answer at ${host}${how}`, async () => {
+    test(`an unknown finish reason is not an ordinary end of an answer at ${host}${how}`, async () => {
       answerWithUnknownEnd()
       const chat = await ask('chat', host, stream)
       const end = stream ? events(chat.text).at(-1) : chat.json
@@ -184,7 +184,7 @@ for (const stream of [false, true]) {
   }
 }
 
-test('a caller of messages who is told a new word by Anthropic itself pays for what was made', async () => {
+test('a caller of messages gets a new finish reason of Anthropic itself, and pays for the output', async () => {
   answerWithUnknownEnd()
   for (const stream of [false, true]) {
     const { text, json } = await ask('messages', 'anthropic/claude-haiku-4-5', stream)
@@ -195,7 +195,7 @@ test('a caller of messages who is told a new word by Anthropic itself pays for w
   }
 })
 
-test('words of other servers for an ordinary end are one, and for a filter a filter', async () => {
+test('other servers’ words for an ordinary end and for a filter are understood', async () => {
   const reasonOf = async (word: string) => {
     upstream.answer(() => Response.json(chatAnswer(word)))
     return at((await ask('chat', 'acme/talker', false)).json, 'choices.0.finish_reason')

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { playAgent, scriptedTurns, type AgentFormat } from '../support/agent-loop.ts'
 import { startTestGateway } from '../support/gateway.ts'
 
-// Two providers of one format, each of which refuses what the other has sealed. A conversation goes from the one to the
+// Two providers of one format, each of which refuses thoughts that the other has sealed. A conversation goes
+// from the one to the
 // other and back, and last to both within one call, because the first of them fails.
 
 interface Pair {
@@ -84,7 +85,7 @@ for (const { format: upstream, model, maker, host, path, seal, callers } of pair
     describe(`a conversation in ${upstream} that goes from ${first} to ${second} and back`, () => {
       for (const format of callers) {
         for (const isStream of [false, true]) {
-          test(`takes to each its own seals alone: ${format}, ${isStream ? 'streamed' : 'whole'}`, async () => {
+          test(`sends each provider only its own seals: ${format}, ${isStream ? 'streamed' : 'whole'}`, async () => {
             for (const mount of [first, second]) {
               await gateway.admin('reset', { mount })
               await gateway.admin('settings', { mount, recorded_body_bytes: 1_000_000, sealer: mount })

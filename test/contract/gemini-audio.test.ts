@@ -39,7 +39,7 @@ async function sentBody() {
   }
   return JSON.parse(counters.last_requests?.at(-1)?.body ?? '')
 }
-/** What is left at the provider. */
+/** The files that remain at the provider. */
 async function filesLeft(): Promise<unknown[]> {
   const headers = { 'x-goog-api-key': 'simulated-key' }
   const listed = await fetch(`${gateway.simulator.url}/p/google/v1beta/files`, { headers })
@@ -49,7 +49,7 @@ async function filesLeft(): Promise<unknown[]> {
 await gateway.admin('settings', { mount: 'google', recorded_body_bytes: 1_000_000 })
 
 describe('a transcript of Gemini', () => {
-  test('is the words with the tokens of sound and of text, at their prices', async () => {
+  test('has the words, and the tokens of sound and of text at their prices', async () => {
     await fault('text=the%20tide%20is%20high')
     const { status, json } = await gateway.post(
       '/audio/transcriptions',
@@ -88,7 +88,7 @@ describe('a transcript of Gemini', () => {
     expect(JSON.stringify(body)).not.toContain('secret')
   })
 
-  test('cannot tell times of words, speakers, or that it takes terms', async () => {
+  test('has no word times and no speakers, and refuses key terms', async () => {
     const verbose = { response_format: 'verbose_json' }
     for (const [field, more] of Object.entries({
       timestamp_granularities: { ...verbose, timestamp_granularities: ['word'] },
@@ -148,7 +148,7 @@ test('sound that is too large for one request is uploaded before it, and its fil
   await until(filesLeft, (files) => files.length === 0)
 })
 
-test('a model of which the operator says that it gives times tells words and speakers', async () => {
+test('a model that the operator configured with times gives words and speakers', async () => {
   await fault('text=high%20tide')
   const more = {
     model: 'google/timed',
@@ -253,7 +253,7 @@ describe('speech of Gemini', () => {
   })
 })
 
-test('a key that Google refuses with 400 is no fault of the caller, and takes the provider out', async () => {
+test('a key that Google refuses with 400 is not the caller’s fault, and takes the deployment out', async () => {
   await fault('bad_key_400=gemini')
   const refused = await gateway.post('/audio/transcriptions', asked())
   expect([refused.status, String(at(refused.json, 'error.message'))]).toEqual([

@@ -3,8 +3,8 @@ import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// A server in the operator's own network that fetches addresses itself would fetch for a caller what the caller cannot
-// reach. It is sent none that is not public, whatever the request's format and wherever the address stands.
+// A server in the operator's own network that fetches addresses itself could fetch one that the caller cannot
+// reach. The gateway sends it only public addresses, whatever the request's format and wherever the address is.
 
 const allowed = 'minio.internal:9000'
 const resolved: string[] = []
@@ -41,7 +41,7 @@ const gateway = await startTestGateway({
       models: [{ id: 'proxied', prices }],
     },
     {
-      // Never reached: nothing resolves its name here.
+      // This server is never reached, because its name cannot be resolved here.
       preset: 'openai',
       id: 'hosted',
       base_url: 'https://hosted.example.test/v1',
@@ -82,7 +82,10 @@ beforeEach(() => {
   })
 })
 
-/** Reaches this machine, its network, what a cloud tells its machines, or is read differently by different programs. */
+/**
+ * Addresses that reach this machine, its network or a cloud's metadata service, or that programs read
+ * differently.
+ */
 const hostile = [
   'http://127.0.0.1/a.png',
   'http://127.0.0.1:8787/v1/keys',
@@ -235,7 +238,7 @@ for (const { name, path, body, param } of places) {
     expect(upstream.seen).toHaveLength(0)
   })
 
-  test(`${name}: a public address and one of a host that the operator configured go on as they came`, async () => {
+  test(`${name}: a public address, and one of a host that the operator configured, are passed on unchanged`, async () => {
     for (const url of ['https://files.example.test/a.png?b=c', `http://${allowed}/a.png`]) {
       // Files have no place in some formats, for which they would be fetched.
       if (param.endsWith('file_url') && url.startsWith('http:')) continue

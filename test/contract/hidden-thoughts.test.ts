@@ -4,8 +4,9 @@ import { callers, type Caller, type Json } from '../fidelity/table.ts'
 import { at, startTestGateway, type Answer } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// Contract: `reasoning.exclude` and `include_reasoning: false` leave what a model thought out of its answer, and ask no
-// model to think. A provider of each format thinks here before it answers and before it calls a tool.
+// Contract: `reasoning.exclude` and `include_reasoning: false` leave a model's thoughts out of its answer, and
+// do not ask a model to think. A provider of each format thinks here before it answers and before it calls a
+// tool.
 
 const lab = await startLab()
 afterAll(() => lab.stop())
@@ -81,7 +82,7 @@ const toolsOf: Readonly<Record<Caller, Json>> = {
   messages: { tools: [{ name: 'look', input_schema: { type: 'object' } }] },
 }
 
-/** What an answer says, whole or joined of the frames of its stream. */
+/** The text of an answer, whole or joined from the frames of its stream. */
 function toldIn({ text }: Answer): { words: string; calls: number; isThought: boolean } {
   const frames = text.startsWith('{')
     ? [JSON.parse(text) as Json]
@@ -89,7 +90,7 @@ function toldIn({ text }: Answer): { words: string; calls: number; isThought: bo
         .split('\n')
         .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as Json] : []))
   const all = JSON.stringify(frames.map(withoutSettings))
-  // A stream may tell a word in pieces.
+  // A stream may split a word.
   const said = [...all.matchAll(/"(?:content|text|delta|reasoning|summary)":"([^"]*)"/g)]
     .map(([, piece]) => piece)
     .join('')
@@ -103,7 +104,7 @@ function toldIn({ text }: Answer): { words: string; calls: number; isThought: bo
   }
 }
 
-/** A response says again what it was asked for. */
+/** A response repeats members of its request. */
 function withoutSettings(frame: Json): Json {
   const { reasoning: _said, include: _included, usage: _usage, headrace_metadata: _told, ...rest } = frame
   const { response } = rest
@@ -151,7 +152,7 @@ for (const caller of callers) {
   })
 }
 
-test('a model thinks as hard as its caller wants, who is not shown it', async () => {
+test('a model thinks at the effort that its caller wants, without showing the thoughts', async () => {
   const { status } = await lab.ask(
     'chat',
     requestOf('chat', models.messages, { max_tokens: 9000, reasoning: { effort: 'low', exclude: true } }),
@@ -164,7 +165,7 @@ test('a model thinks as hard as its caller wants, who is not shown it', async ()
   expect([answer.status, lab.seen[0]?.['reasoning']]).toEqual([200, { effort: 'low' }])
 })
 
-test('a messages caller who wants no words of thoughts gets none of a host that has nothing but words', async () => {
+test('a messages caller who wants no text of thoughts gets none from a host that has thoughts only as text', async () => {
   const thinking = { type: 'adaptive', display: 'omitted' }
   for (const stream of [false, true]) {
     const answer = await lab.ask('messages', requestOf('messages', models.chat, { thinking, stream }))
@@ -172,7 +173,7 @@ test('a messages caller who wants no words of thoughts gets none of a host that 
   }
 })
 
-test('what is left of a stream without its thoughts is numbered without gaps', async () => {
+test('a stream without its thoughts is numbered without gaps', async () => {
   const numbersOf = (answer: Answer, type: string, name: string) =>
     answer.text
       .split('\n')
@@ -191,7 +192,7 @@ test('what is left of a stream without its thoughts is numbered without gaps', a
   }
 })
 
-test('thoughts that are not shown are paid for where the provider counts nothing', async () => {
+test('hidden thoughts are paid even when the provider counts nothing', async () => {
   const upstream = startScriptedUpstream()
   const gateway = await startTestGateway({
     providers: () => [

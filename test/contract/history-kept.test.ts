@@ -2,7 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// Callers whose provider speaks another format: what they said reaches the provider, or they are told that it cannot.
+// Callers whose provider speaks another format: every part of their history reaches the provider, or the caller
+// is told that it cannot.
 
 const upstream = startScriptedUpstream()
 const prices = { input_per_million: '1', output_per_million: '1' }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-// What providers send otherwise than OpenAI does, each by a host that has the habit, read by the real gateway.
+// Differences of providers' answers from OpenAI's: each test has a host with the difference, and the real
+// gateway reads it.
 
 const prices = { input_per_million: '10', cached_input_per_million: '1', output_per_million: '20' }
 let app: TestGateway
@@ -41,7 +42,7 @@ afterAll(() => app.stop())
 const messages = [{ role: 'user', content: 'Say hello' }]
 const thoughts = 'The request is short, so a short answer will do.'
 
-/** What a caller gets of a host with these habits: its words, its thoughts and its usage. */
+/** The answer of a host with these habits as a caller gets it: text, thoughts and usage. */
 async function told(host: string, fault: string, stream: boolean) {
   await app.admin(`faults?mount=${host}`, [{ fault }])
   const { status, text, json } = await app.post('/chat/completions', {
@@ -106,7 +107,7 @@ test('Mistral sends its thoughts as parts of the content, and misspells what its
   }
 })
 
-test('xAI and DeepInfra leave thinking out of the count of the answer, and it is paid all the same', async () => {
+test('xAI and DeepInfra leave thinking out of the output count, and it is still paid', async () => {
   for (const host of ['xai', 'deepinfra']) {
     for (const stream of [false, true]) {
       const { usage } = await told(host, 'usage=excludes_reasoning,reasoning_tokens=50,tokens=5', stream)
@@ -126,7 +127,7 @@ test('xAI and DeepInfra leave thinking out of the count of the answer, and it is
   }
 })
 
-test('Perplexity has vectors of signed bytes alone, which callers get in the encoding they ask for', async () => {
+test('Perplexity has only vectors of signed bytes, which callers get in the encoding that they ask for', async () => {
   await app.admin('faults?mount=perplexity', [{ fault: 'int8' }])
   const ask = async (encoding: string) => {
     const body = {

@@ -3,7 +3,8 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type Answer } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// Members that hosts of OpenAI's chat completions have otherwise than OpenAI. Together's are written after the request
+// Request members in which hosts of OpenAI's chat completions differ from OpenAI. Together's are written after
+// the request
 // types of its own client; a custom server knows nothing but the format's older members, as many servers do.
 
 const prices = { input_per_million: '1', output_per_million: '1' }
@@ -94,7 +95,7 @@ test('Together does not think where the caller wants no thinking', async () => {
     expect(await askTogether(path, body)).toEqual([path, 200, { enabled: false }, undefined, []])
 })
 
-test('Together is told to think, and the nearest of the efforts that it knows', async () => {
+test('Together is told to think at the nearest effort that it knows', async () => {
   const path = '/chat/completions'
   expect(await askTogether(path, { messages, reasoning: { enabled: true } })).toEqual([
     path,
@@ -174,7 +175,7 @@ test('a custom server is told the limit of a chat call by the name that its call
   }
 })
 
-test('what LiteLLM noted in an answer does not come back to any host, a custom one neither', async () => {
+test('members that LiteLLM added to an answer are not sent to any host, not even a custom one', async () => {
   const noted = { provider_specific_fields: { thought_signature: 'x' } }
   const history = [
     ...messages,

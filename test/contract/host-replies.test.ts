@@ -4,8 +4,8 @@ import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// What real hosts answered, and what they were asked when they did, by recordings of other projects' clients. Each test
-// is one of their habits, written by hand after its recording.
+// Answers of real hosts with their requests, from recordings of other projects' clients. Each test shows one
+// habit of a host, written by hand after its recording.
 
 const upstream = startScriptedUpstream()
 const prices = { input_per_million: '10', output_per_million: '20' }
@@ -60,7 +60,7 @@ const chatAnswer = (message: Wire, finish = 'stop'): Wire => ({
   usage: counts,
 })
 
-/** The host answers so, and what it was sent. */
+/** Lets the host give this answer, and returns the request that it was sent. */
 function answering(answer: Wire): () => Wire {
   upstream.answer(() => Response.json(answer))
   upstream.seen.splice(0)
@@ -79,7 +79,7 @@ function streaming(deltas: readonly Wire[]): void {
   )
 }
 
-test('an older call and a sound that are empty, as Snowflake writes them, are none', async () => {
+test('an empty `function_call` and an empty `audio`, as Snowflake writes them, count as absent', async () => {
   const hollow = {
     content: '4',
     refusal: '',
@@ -120,7 +120,7 @@ test('content that is an object, as Cloudflare gives it for a schema, is its JSO
   expect(JSON.parse(String(at(told.json, 'content.0.text')))).toEqual(object)
   const response = await gateway.post('/responses', { model: 'acme/talker', input: 'x' })
   expect(JSON.parse(String(at(response.json, 'output.0.content.0.text')))).toEqual(object)
-  // Where nothing was counted, what was said is.
+  // The provider counted nothing, so the gateway counts the text.
   const { usage: _left, ...uncounted } = chatAnswer({ content: object })
   answering(uncounted)
   const estimated = await gateway.post('/chat/completions', { model: 'acme/talker', messages: question })
@@ -213,10 +213,10 @@ test('Gemini is asked for an answer whose schema has a pattern inside anyOf', as
   const { status, json } = await gateway.post('/chat/completions', body, wanted)
   expect([status, at(json, 'choices.0.message.content')]).toEqual([200, '{"amount": 12.34}'])
   expect(at(sent(), 'generationConfig.responseJsonSchema')).toEqual(schema)
-  // What can be checked still is.
+  // The gateway still checks the parts that it can check.
   answering(answer('{"amount": null}'))
   expect((await gateway.post('/chat/completions', body)).status).toBe(422)
-  // Under a negation nobody can leave a keyword out.
+  // Under a negation no keyword can be left out, because that would change the schema's meaning.
   const negated = { ...schema, not: { properties: { amount: { pattern: '^0$' } } } }
   const refused = await gateway.post('/chat/completions', {
     ...body,
@@ -225,7 +225,7 @@ test('Gemini is asked for an answer whose schema has a pattern inside anyOf', as
   expect(refused.status).toBe(400)
 })
 
-test('Ollama is asked without a choice of tools and a search, which it does not heed, and the caller hears of it', async () => {
+test('Ollama is asked without a choice of tools and a search, which it ignores, and both are listed for the caller', async () => {
   const parameters = { type: 'object', properties: { location: { type: 'string' } } }
   const tools = [{ type: 'function', function: { name: 'get_weather', parameters } }]
   const asked = { tool_choice: 'required', web_search_options: {} }

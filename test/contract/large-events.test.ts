@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// One event of a provider is copied some seven times on its way, and a responses caller is told a text five times.
+// One event of a provider is copied some seven times on its way, and a responses caller gets a text five times.
 
 const upstream = startScriptedUpstream()
 const model = 'acme/writer'
@@ -55,7 +55,7 @@ const megabytes = (count: number, letters: string): string =>
   letters.repeat((count * 1_000_000) / letters.length)
 
 for (const path of ['/chat/completions', '/responses', '/messages'] as const) {
-  test(`an event of 30 MB of text breaks a stream of ${path}, and nothing of it is told`, async () => {
+  test(`an event of 30 MB of text breaks a stream of ${path}, and none of it is sent`, async () => {
     tell({ content: megabytes(30, 'word ') })
     const told = await streamTo(path)
     expect(told.length).toBeLessThan(20_000)
@@ -63,13 +63,13 @@ for (const path of ['/chat/completions', '/responses', '/messages'] as const) {
   }, 60_000)
 }
 
-test('a text of 5 MB in one event is not told a responses caller five times', async () => {
+test('a text of 5 MB in one event is not sent five times to a responses caller', async () => {
   tell({ content: megabytes(5, 'word ') })
   const told = await streamTo('/responses')
   expect([told.length < 20_000, told.includes('sent what could not be read')]).toEqual([true, true])
 }, 60_000)
 
-test('a picture of 20 MB in one event is told a responses caller twice, and its announcement has none', async () => {
+test('a picture of 20 MB in one event is sent twice to a responses caller, and its announcement has no bytes', async () => {
   const url = `data:image/png;base64,${megabytes(20, 'iVBO')}`
   tell({ images: [{ type: 'image_url', image_url: { url } }] })
   const told = await streamTo('/responses')

@@ -8,8 +8,7 @@ import { streams, wholeAnswers, type UpstreamFormat } from '../prove/linear/answ
 import { shapes, type CallerFormat } from '../prove/linear/requests.ts'
 import { costOf } from '../prove/linear/thread-time.ts'
 
-/**
- * What cost the square of its size is linear: the cases that were not. `npm run prove -- linear` walks all of them,
+/** Cases whose cost once grew with the square of their size must be linear. `npm run prove -- linear` walks all of them,
  * at every host. Processor time of this thread is compared, which other programs do not add to.
  */
 
@@ -31,7 +30,7 @@ function ratioOf(workOf: (count: number) => () => unknown, count: number): numbe
   for (let run = 0; run < runsMax && ratio >= ratioMax; run += 1) {
     leastOfFew = Math.min(leastOfFew, costOf(few))
     leastOfMany = Math.min(leastOfMany, costOf(many))
-    // What costs less than a few milliseconds is mostly the collection of garbage.
+    // In a run below a few milliseconds garbage collection would be most of the cost.
     ratio = leastOfMany / Math.max(leastOfFew, 6)
   }
   return ratio

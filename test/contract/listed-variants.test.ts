@@ -55,7 +55,7 @@ test('no id is listed twice, and a variant has no entry for batches', async () =
   }
 })
 
-test('a live call to the batch variant costs what the model costs', async () => {
+test('a live call to the batch variant costs the same as a call to the model', async () => {
   for (const [name, gateway] of Object.entries(gateways)) {
     for (const model of [luna, `${luna}:batch`]) {
       const { status, json } = await gateway.post('/chat/completions', { model, messages })

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { leanOf } from '../../src/json/set-aside-texts.ts'
 import { at, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 
-// A million tiny messages are 30 MB, which everybody would wait for while they are parsed: a request has at most 100,000
+// A million tiny messages are 30 MB, and parsing them would block all other calls: a request has at most 100,000
 // messages, parts, calls and tools together.
 
 const gateway = await startTestGateway()

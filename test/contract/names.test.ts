@@ -101,7 +101,7 @@ test('the next group answers what the first could not, in every operation', asyn
   await mendFirst()
 })
 
-test('a model of the answer that is not what was asked for is an alias in the metadata', async () => {
+test('the metadata has the strategy `alias` when the requested id is not the model that answered', async () => {
   await mendFirst()
   const headers = { 'x-headrace-metadata': 'enabled' }
   for (const [model, strategy] of [
@@ -145,7 +145,7 @@ test('names are listed, read one by one, and followed by their entry for batches
   expect((await app.get('/models/smartest')).status).toBe(404)
 })
 
-test('an unknown model that is near a name is told of it', async () => {
+test('the refusal of an unknown model suggests a similar name', async () => {
   const { status, json } = await app.post('/chat/completions', { model: 'smrt', messages })
   expect(status).toBe(400)
   expect(at(json, 'error.message')).toContain('smart')
@@ -161,7 +161,7 @@ test('the endpoints of a name are each of a model, and say which', async () => {
   ])
 })
 
-test('where every provider is overloaded the answer says that a later call may be served', async () => {
+test('when every provider is overloaded the answer says that a later call may be served', async () => {
   for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [{ fault: 'status=529' }])
   const { status, json } = await app.post('/chat/completions', { model: 'smart', messages })
   for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [])

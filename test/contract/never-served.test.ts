@@ -40,20 +40,20 @@ beforeEach(() => {
 
 const ask = { model, max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello.' }] }
 
-/** What an organization with so many dollars is answered. */
+/** The answer to an organization with this many dollars. */
 async function answerOf(gateway: typeof one, credits: string, body: object) {
   const { key } = await gateway.addOrganization({ credits })
   return readAnswer(await gateway.request('/chat/completions', { method: 'POST', body, key }))
 }
 
-test('what the only endpoint cannot carry is 400 although the balance is too small as well', async () => {
+test('a request that the only endpoint cannot carry is 400, even if the balance is too small as well', async () => {
   const refused = await answerOf(one, '0.000001', { ...ask, n: 2 })
   expect([refused.status, at(refused.json, 'error.param')]).toEqual([400, 'n'])
   expect((await answerOf(one, '0.000001', ask)).status).toBe(402)
   expect(upstream.seen).toEqual([])
 })
 
-test('what only an endpoint beyond the balance can carry is 402, and is served where the balance is enough', async () => {
+test('a request that only an endpoint beyond the balance can carry is 402, and is served when the balance is enough', async () => {
   const short = await answerOf(two, '0.01', { ...ask, n: 2 })
   expect([short.status, at(short.json, 'error.error_type')]).toEqual([402, 'payment_required'])
   expect(upstream.seen).toEqual([])

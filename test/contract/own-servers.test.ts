@@ -5,7 +5,8 @@ import OpenAI from 'openai'
 import { at, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// A server of one's own lists whatever it likes: a LiteLLM the names of everybody's models, a vLLM those of the files that it
+// A self-hosted server may list any model name: a LiteLLM the names of everybody's models, a vLLM those of the
+// files that it
 // loaded. Such a listing must not decide who gets the calls of a public id.
 
 const listings: Readonly<Record<string, readonly string[]>> = {
@@ -74,7 +75,7 @@ const providersOf = async (id: string) => {
   const endpoints = status === 200 ? (at(json, 'data.endpoints') as { tag: string }[]) : []
   return [at(json, 'data.id'), endpoints.map(({ tag }) => tag).toSorted()] as const
 }
-// Each has told its models.
+// Every server has listed its models.
 await until(idsOf, (ids) =>
   [/Qwen3-8B/, /tiny/, /x--y/, /^joined/].every((one) => ids.some((id) => one.test(id))),
 )
@@ -94,7 +95,7 @@ const ask = async (model: string) => {
   return [status, at(json, 'choices.0.message.content')]
 }
 
-test('what a server of one’s own lists never joins a public id, dated or not', async () => {
+test('a model that a self-hosted server lists never becomes an endpoint of a public id, dated or not', async () => {
   const haiku: readonly [string, string[]] = [
     'anthropic/claude-haiku-4-5-20251001',
     ['anthropic', 'joined', 'openrouter'],
@@ -104,7 +105,7 @@ test('what a server of one’s own lists never joins a public id, dated or not',
   expect(await providersOf('openai/gpt-4o-mini')).toEqual(['openai/gpt-4o-mini', ['openai', 'openrouter']])
 })
 
-test('a bare name of a server of one’s own takes nothing from the dated model of its maker', async () => {
+test('a bare name at a self-hosted server does not take over the dated model of its maker', async () => {
   const [status] = await ask('claude-haiku-4-5')
   expect(status).toBe(400)
   expect(await ask('lite/claude-haiku-4-5')).toEqual([200, 'claude-haiku-4-5'])
@@ -126,7 +127,7 @@ test('its models have ids of two parts in the provider’s own name, and are ask
   expect(await ask('lite/a--b--c')).toEqual([200, 'a/b/c'])
   expect(await ask('lite/x--y')).toEqual([200, 'x/y'])
   expect(await ask('ollama/hf.co--acme--tiny')).toEqual([200, 'hf.co/acme/tiny:latest'])
-  // Described by its id alone, it is the listed model still.
+  // A model that is configured by its id alone is still the listed model.
   expect(await ask('vllm/Qwen--Qwen3-8B')).toEqual([200, 'Qwen/Qwen3-8B'])
 })
 

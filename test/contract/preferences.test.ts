@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-// Contract 5.4: a restriction in `provider` restricts, and a wish orders.
+// Contract 5.4: a restriction in `provider` leaves endpoints out, and a preference only orders them.
 
 let app: TestGateway
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -43,7 +43,7 @@ test('endpoints that miss the preferred latency or throughput are moved back, an
   await app.admin('faults?mount=slow', [{ fault: 'latency=2500' }])
   for (const only of ['slow', 'fast']) await askedOf({ only: [only] })
   await app.admin('faults?mount=slow', [])
-  // In seconds. Nobody has had a whole second to be slow in but the one that was told to.
+  // In seconds. Only the mount that was told to be slow can have taken a whole second.
   expect(await askedOf({ preferred_max_latency: 1.5 }, 12)).toEqual(['fast'])
   expect(await askedOf({ preferred_max_latency: { p50: 1.5, p90: null } }, 12)).toEqual(['fast'])
   expect(await askedOf({ preferred_max_latency: 1.5, order: ['slow'] })).toEqual(['fast'])

@@ -55,7 +55,7 @@ const chunksOf = (text: string): Wire[] =>
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)) as Wire)
 
-/** What a streamed chat answer says, and how it ended. */
+/** The text of a streamed chat answer, and its finish reason. */
 function joined(text: string): { said: string; finish: unknown } {
   const chunks = chunksOf(text)
   return {
@@ -163,7 +163,7 @@ for (const [what, model, schema] of [
   })
 }
 
-test('what a model gives the tool is checked, and what does not fit is refused', async () => {
+test('the arguments that a model gives the tool are checked, and refused if they do not fit', async () => {
   given({ city: 5 })
   expect((await ask(older, open)).status).toBe(422)
 })
@@ -202,7 +202,7 @@ test('JSON in a code fence is taken out of it', async () => {
   }
 })
 
-test('a fence around what is no JSON, and words around a fence, are refused as before', async () => {
+test('a fence around text that is not JSON, and text around a fence, are refused as before', async () => {
   for (const text of ['```json\nRome\n```', 'Here it is:\n```json\n{"city":"Rome"}\n```']) {
     deepseekAnswers(text, 7)
     expect((await ask(deepseek, open)).status).toBe(422)

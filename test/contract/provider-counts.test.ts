@@ -2,7 +2,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { at, customProvider, startTestGateway, until, type Answer } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// What a provider counts is charged as far as the request can have caused it: bytes that were sent, or a context for each
+// A provider's counts are charged as far as the request can have caused them: bytes that were sent, or a
+// context for each
 // time that a model was asked where the request has a file by id, an address, a document, or lets its provider search.
 // Figures are those of real answers, worked out by hand from the price lists that stand beside them.
 
@@ -186,7 +187,7 @@ test('a search by Anthropic costs the 404,500 tokens of its rounds, each below t
   expect(await rowOf(answer)).toMatchObject({ total_cost: 1.227645, ...believed })
 })
 
-test('a search that Anthropic counts without showing its parts is believed as often as it counts', async () => {
+test('searches that Anthropic counts without showing them are believed in the counted number', async () => {
   const usage = {
     input_tokens: 404_500,
     output_tokens: 943,
@@ -279,7 +280,7 @@ test('a model of Groq that searches by itself costs what it counted, and not thr
   const answer = await gateway.post('/chat/completions', { model: 'groq/compound', ...request })
   // 5,296 × 0.1 + 387 × 1.2 millionths
   expect(await rowOf(answer)).toMatchObject({ total_cost: 0.000994, ...believed })
-  // A model that does not search cannot have read so much; what it wrote is charged all the same.
+  // A model that does not search cannot have read so much; its output is still charged.
   const plain = await rowOf(await gateway.post('/chat/completions', { model: 'groq/plain', ...request }))
   expect(plain).toMatchObject({
     tokens_completion: 387,
@@ -298,7 +299,7 @@ test('a tool of Groq that its provider runs is believed', async () => {
   expect(await rowOf(answer)).toMatchObject({ total_cost: 0.0017164, ...believed })
 })
 
-test('functions of the caller widen nothing, whatever their schemas say', async () => {
+test('functions of the caller do not raise the bound, whatever their schemas say', async () => {
   chatAnswer({ prompt_tokens: 16_924, completion_tokens: 20, total_tokens: 16_944 }, { content: 'Found.' })
   const parameters = { type: 'object', properties: { type: { type: 'string' } }, default: { type: 'card' } }
   const answer = await gateway.post('/chat/completions', {
@@ -326,7 +327,7 @@ test('tokens up to the bytes that were sent are believed, and so is a small pict
   expect(await count(90_000, [{ type: 'image_url', image_url: { url } }])).toBe(true)
 })
 
-test('files that only their provider reads do not teach what text costs', async () => {
+test('files that only their provider reads are not used to learn the ratio of estimates', async () => {
   const poor = await gateway.addOrganization({ credits: '1' })
   const ask = async (content: unknown) => {
     const body = { model: 'acme/chat', max_tokens: 10, messages: [{ role: 'user', content }] }

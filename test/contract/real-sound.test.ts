@@ -20,7 +20,10 @@ const waveHeaderBytes = 44
 /** `npm run prove -- real-sound` hears everything everywhere, which takes minutes of recognition; a usual run hears a part of it. */
 const usual = <Item>(all: readonly Item[], some: (item: Item) => boolean) =>
   isThorough ? all : all.filter(some)
-/** What one voice says, with silence between; pocketsphinx knows these sentences and others, and nothing else. */
+/**
+ * The sentences of one voice, with silence between; pocketsphinx knows these sentences and others, and nothing
+ * else.
+ */
 const sentences = [
   'The weather is good today.',
   'Please send five letters to the office.',
@@ -141,7 +144,7 @@ describe.if(reason === null)('real speech', () => {
     expect(heardIn(container).heard.map(({ word }) => word)).toEqual(said)
   })
 
-  test('is heard where it was said', async () => {
+  test('has each word at its time', async () => {
     const { heard } = heardIn('wav')
     let beginSeconds = 0
     let words = 0
@@ -199,7 +202,7 @@ describe.if(reason === null)('real speech', () => {
   const tellingSpeakers = transcribers.filter(({ speakers }) => speakers?.of === 'words').map(nameOf)
 
   test.each(usual(tellingSpeakers, (name) => name === 'deepgram'))(
-    'of two voices in turn is told apart by %s',
+    'of two voices in turn gets two speakers from %s',
     async (name) => {
       const turns = [
         ['en-us+m3', 'He reads the newspaper before breakfast.'],
@@ -247,10 +250,10 @@ describe.if(reason === null)('sound without speech', () => {
   )
 })
 
-describe.if(reason === null)('sound that is none, or not whole,', () => {
+describe.if(reason === null)('bytes that are not sound, or not whole,', () => {
   const names = transcribers.map(nameOf)
 
-  test.each(names)('is refused by the name of its field, whoever would hear it: %s', async (name) => {
+  test.each(names)('are refused by the name of their field at every provider: %s', async (name) => {
     const text = new TextEncoder().encode('This is a letter, and nobody has spoken it. '.repeat(40))
     for (const [bytes, format] of [
       [text, 'mp3'],
@@ -263,7 +266,7 @@ describe.if(reason === null)('sound that is none, or not whole,', () => {
     }
   })
 
-  test.each(names)('is refused as an upload whose name says mp3, whoever would hear it: %s', async (name) => {
+  test.each(names)('are refused at every provider as an upload named mp3: %s', async (name) => {
     const text = new TextEncoder().encode('This is a letter, and nobody has spoken it. '.repeat(40))
     for (const bytes of [text, new Uint8Array(0)]) {
       const form = new FormData()
@@ -276,7 +279,7 @@ describe.if(reason === null)('sound that is none, or not whole,', () => {
   })
 
   test.each(allContainers.filter((container) => container !== 'pcm' && container !== 'm4a'))(
-    'is heard as far as it goes, or refused: %s cut in its middle',
+    'are transcribed as far as they go, or refused: %s cut in its middle',
     async (container) => {
       const { sound } = heardIn(container)
       for (const name of some('deepgram', 'openai', 'elevenlabs')) {
@@ -293,7 +296,7 @@ describe.if(reason === null)('sound that is none, or not whole,', () => {
   )
 
   test(
-    'is refused where its index was cut off: m4a',
+    'are refused when their index was cut off: m4a',
     async () => {
       const { sound } = heardIn('m4a')
       const { status } = await transcribe('deepgram', sound.slice(0, Math.floor(sound.length / 2)), 'm4a')

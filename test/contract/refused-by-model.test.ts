@@ -2,7 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, type Answer } from '../support/gateway.ts'
 
-// What some models of a vendor refuse though its other models take it. The simulator refuses it as the vendors do; the
+// Members that some models of a vendor refuse although its other models accept them. The simulator refuses them
+// as the vendors do; the
 // members are written after their documents.
 
 const prices = { input_per_million: '1', output_per_million: '1' }
@@ -38,7 +39,7 @@ interface Seen {
   body: Record<string, unknown>
 }
 
-/** What a provider was sent since the test began. */
+/** The requests that a provider got since the test began. */
 async function sentTo(mount: string): Promise<Seen[]> {
   const { last_requests: requests = [] } = await gateway.admin(`counters?mount=${mount}`)
   return (requests as { path: string; body: unknown }[]).map(({ path, body }) => ({
@@ -59,7 +60,7 @@ const tuning = {
   logit_bias: { '50': 1 },
 }
 
-test('a model of OpenAI that thinks is sent no tuning, and the caller hears of it', async () => {
+test('a model of OpenAI that thinks is sent no tuning, and the loss is listed for the caller', async () => {
   for (const model of ['openai/o4-mini', 'openai/gpt-5.4']) {
     for (const stream of [false, true]) {
       const answer = await gateway.post('/chat/completions', { model, messages, stream, ...tuning })
@@ -126,7 +127,7 @@ test('a model of OpenAI that thinks lists neither tuning nor stop, and fails a r
   }
 })
 
-test('stop texts of a messages call take no other road to a model that thinks', async () => {
+test('stop texts of a messages call are not sent in another format to a model that thinks', async () => {
   const plain = { model: 'openai/gpt-5.4', messages, max_tokens: 200 }
   expect((await gateway.post('/messages', plain)).status).toBe(200)
   const roads = (await sentTo('openai')).map(({ path }) => path)

@@ -12,7 +12,7 @@ import {
 } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// `POST /rerank` of the public contract: who is asked and how, what the answer shows, what it costs and what is refused.
+// `POST /rerank` of the public contract: the requests to providers, the answer, its cost and the refusals.
 
 const upstream = startScriptedUpstream()
 const stopped: (() => Promise<void>)[] = []
@@ -104,7 +104,7 @@ async function rowOf(answer: Answer, on: TestGateway = gateway): Promise<Record<
 }
 
 describe('an answer', () => {
-  test('has the documents by falling relevance, who ranked them, and what that cost', async () => {
+  test('has the documents by falling relevance, the provider, and the cost', async () => {
     const answer = await ask()
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
@@ -195,14 +195,14 @@ describe('an invoice in nanocredits', () => {
     expect(await nanocreditsOf(answer)).toBe('2200')
   })
 
-  test('counts nothing for a server of one’s own, and says that its tokens are estimated', async () => {
+  test('charges nothing for a self-hosted server, and marks its tokens as estimated', async () => {
     const answer = await ask({ model: 'tei/own' })
     const row = await rowOf(answer)
     expect(row['headrace']).toMatchObject({ cost_nanocredits: '0', is_estimated: true, is_unpriced: false })
     expect(at(answer.json, 'usage.total_tokens')).toBeGreaterThan(10)
   })
 
-  test('counts search units at a server of one’s own where they have a price, whatever the server reports', async () => {
+  test('counts search units at a self-hosted server when they have a price, whatever the server reports', async () => {
     const presets = ['tei', 'vllm', 'llamacpp']
     const own = await startTestGateway({
       providers: () =>
@@ -260,7 +260,7 @@ describe('an invoice in nanocredits', () => {
 })
 
 describe('money', () => {
-  test('is set aside before, and captured after: the balance falls by what the call cost', async () => {
+  test('is held before the call and captured after it: the balance falls by the cost of the call', async () => {
     const prepaid = await start({ credits: '0.01' })
     const answer = await ask({}, prepaid)
     expect(answer.status).toBe(200)
@@ -328,7 +328,7 @@ describe('a request', () => {
     expect(String(at(json, 'error.param'))).toStartWith(param)
   })
 
-  test('for a model of another kind is told where that is asked, and the other way round', async () => {
+  test('for a model of another kind is refused with the path for that kind, and the other way round', async () => {
     const other = await startTestGateway()
     stopped.push(() => other.stop())
     const chat = await ask({ model: 'openai/gpt-4o-mini' }, other)
@@ -431,7 +431,7 @@ describe('an answer of a provider is refused', () => {
 })
 
 describe('the catalog', () => {
-  test('lists rerankers for whoever asks for that output, with the price of a search unit', async () => {
+  test('lists rerankers for callers who ask for that output, with the price of a search unit', async () => {
     const { json } = await gateway.get('/models?output_modalities=rerank')
     const models = json['data'] as Record<string, unknown>[]
     const cohere = models.find(({ id }) => id === 'cohere/rerank-v3.5')
@@ -503,7 +503,7 @@ test('Cohere’s own client reads it, and gets the scores that Cohere itself wou
   expect(await bodyAt('main')).toEqual(await bodyAt('direct'))
 })
 
-test('the sandbox ranks, so that it can be tried without any key', async () => {
+test('the sandbox ranks, so that reranking can be tried without any key', async () => {
   const sandbox = await startTestGateway({ providers: (url) => [sandboxProvider(url)] })
   stopped.push(() => sandbox.stop())
   const { status, json } = await ask({}, sandbox)

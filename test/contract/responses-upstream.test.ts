@@ -38,7 +38,7 @@ async function received(): Promise<{ path: string; body: string }[]> {
   return requests as { path: string; body: string }[]
 }
 
-/** Where the last request went. */
+/** The path of the last request. */
 async function lastPath(): Promise<string | undefined> {
   return (await received()).at(-1)?.path.replace(/^.*\/v1/, '')
 }
@@ -46,7 +46,7 @@ async function lastPath(): Promise<string | undefined> {
 describe('an agent of twenty turns with thoughts and tools', () => {
   for (const format of ['chat', 'responses', 'messages'] as const) {
     for (const isStream of [false, true]) {
-      test(`5.3 in ${format}, ${isStream ? 'streamed' : 'whole'}, gives OpenAI back what it sealed`, async () => {
+      test(`5.3 in ${format}, ${isStream ? 'streamed' : 'whole'}, gives OpenAI its sealed thoughts back`, async () => {
         const task = `TASK-${format}-${isStream}`
         await gateway.admin('settings', { mount, recorded_body_bytes: 1_000_000 })
         const script = { match: { marker: task }, turns: scriptedTurns(turns, lastWords) }
@@ -71,7 +71,7 @@ describe('an agent of twenty turns with thoughts and tools', () => {
         expect([last?.path.endsWith('/v1/responses'), store]).toEqual([true, false])
         const types = input.map(({ type }) => type)
         expect(types.filter((type) => type === 'reasoning')).toHaveLength(turns - 1)
-        // Each thought stands before what it led to.
+        // Each thought comes before the item that it led to.
         for (const [index, type] of types.entries())
           if (type === 'reasoning') expect(types[index + 1]).toMatch(/^(?:message|function_call)$/)
       })
@@ -101,7 +101,7 @@ test('a model of chat completions is asked in the caller’s own format, and one
   }
 })
 
-test('what responses have no place for is refused by the name that the caller knows', async () => {
+test('a member without a place in responses is refused by the name that the caller used', async () => {
   const messages = [{ role: 'user', content: 'Hi.' }]
   const refused = [
     ['/chat/completions', { model, messages, stop: 'END' }, 'stop'],

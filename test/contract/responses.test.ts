@@ -90,7 +90,7 @@ test('2.4.v4 a tool loop goes round: a call, its output, an answer', async () =>
   expect([second.status, second.output_text.length > 0]).toEqual(['completed', true])
 })
 
-test('2.4.v5 what needs answers that are kept is refused by name', async () => {
+test('2.4.v5 members that need stored answers are refused by name', async () => {
   for (const [name, value] of Object.entries({
     previous_response_id: 'resp_1',
     store: true,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { at, sandboxProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// Section 2.4: what a result's body looks like, live and in a batch, also where an upstream says little or much.
+// Section 2.4: the body of a result, live and in a batch, whether the upstream sends few or many members.
 
 const upstream = startScriptedUpstream()
 const gateway = await startTestGateway({

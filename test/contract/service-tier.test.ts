@@ -61,7 +61,7 @@ function answers(isWell: boolean): void {
   )
 }
 
-test('flex is asked of endpoints that have it alone, and of no other when they fail', async () => {
+test('a flex call goes only to endpoints with flex, and to no other when they fail', async () => {
   for (const path of paths) {
     answers(true)
     const before = upstream.seen.length
@@ -80,7 +80,7 @@ test('flex is asked of endpoints that have it alone, and of no other when they f
   expect(new Set(failed)).toEqual(new Set(['/flexible/v1/chat/completions']))
 })
 
-test('flex where nothing has it is 404 and names the member, and other tiers are wishes', async () => {
+test('flex without an endpoint that has it is 404 and names the member; other tiers are only preferences', async () => {
   answers(true)
   for (const path of paths) {
     const before = upstream.seen.length
@@ -88,7 +88,7 @@ test('flex where nothing has it is 404 and names the member, and other tiers are
     expect([path, status, upstream.seen.length]).toEqual([path, 404, before])
     expect(at(json, 'error.message')).toContain('service_tier')
     expect(at(json, 'error.availability.code')).toBe('constraint_filtered')
-    // A model that has it answers in its place.
+    // The next model, which has flex, answers instead.
     const fallback = await ask(path, 'plain/own', { service_tier: 'flex', models: ['flexible/own'] })
     expect([path, fallback.status, fallback.json['model']]).toEqual([path, 200, 'flexible/own'])
   }

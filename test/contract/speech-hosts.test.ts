@@ -140,7 +140,7 @@ describe.each(hosts)('$name', ({ id, preset, voice, speed, clips, image }) => {
       if (status === 404) expect(String(at(json, 'error.message'))).toContain('input_references')
   })
 
-  test('tells of its endpoint which references it takes', async () => {
+  test('lists at its endpoint which references it takes', async () => {
     const { json } = await gateway.get(`/models/${id}/mouth/endpoints`)
     expect(at(json, 'data.endpoints.0')).toMatchObject({
       supports_voice_cloning: clips > 0,
@@ -149,12 +149,12 @@ describe.each(hosts)('$name', ({ id, preset, voice, speed, clips, image }) => {
     })
   })
 
-  test('wants a voice where the provider has none of its own', async () => {
+  test('requires a voice when the provider has no default voice', async () => {
     const { status } = await say(id, {})
     expect(status).toBe(preset === 'openrouter' ? 200 : 400)
   })
 
-  test('tells in its own shape that a limit is reached', async () => {
+  test('refuses a call beyond a limit in its own form', async () => {
     await gateway.admin(`faults?mount=${id}`, [{ fault: 'status=429;retry_after=7', times: 9 }])
     const { status, headers } = await say(id, { voice })
     await gateway.admin(`faults?mount=${id}`, [])
@@ -164,7 +164,7 @@ describe.each(hosts)('$name', ({ id, preset, voice, speed, clips, image }) => {
 
 const idOf = (preset: string) => hosts.find((host) => host.preset === preset)?.id ?? ''
 
-describe('what each is sent', () => {
+describe('the request to each provider', () => {
   test('Mistral: a clip in place of a voice, and never both', async () => {
     const id = idOf('mistral')
     await say(id, { input_references: clip('said') })
@@ -246,8 +246,8 @@ describe('what each is sent', () => {
   })
 })
 
-// The last: the account is not asked again for a while.
-test('an account without quota is the operator’s, and is not asked twice', async () => {
+// This test is the last, because the account is not asked again for a while.
+test('an account without quota is the operator’s fault, and is not asked twice', async () => {
   const id = hosts[0]?.id ?? ''
   const requests = async () => Number((await gateway.admin(`counters?mount=${id}`))['requests'])
   const before = await requests()

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { startTestGateway } from '../support/gateway.ts'
 import { mp3OnlyDeployments, mp3Providers } from '../support/speech-providers.ts'
 
-// Providers of speech as if mp3 were all that they gave.
+// Providers of speech, with the assumption that they give only mp3.
 
 const gateway = await startTestGateway({ providers: mp3OnlyDeployments })
 afterAll(() => gateway.stop())
@@ -12,7 +12,7 @@ const speak = (body: Record<string, unknown>) =>
   gateway.request('/audio/speech', { method: 'POST', key: gateway.key, body: { input, ...body } })
 const fault = (mount: string, spec: string) => gateway.admin('faults', { mount, rules: [{ fault: spec }] })
 
-test.each(mp3Providers)('$preset speaks samples all the same', async ({ preset, model, voice }) => {
+test.each(mp3Providers)('$preset still gives samples', async ({ preset, model, voice }) => {
   await fault(preset, 'tone')
   const asked = { model, ...(voice === undefined ? {} : { voice }) }
   const samples = await speak(asked)
@@ -27,7 +27,7 @@ test.each(mp3Providers)('$preset speaks samples all the same', async ({ preset, 
   expect((await mp3.bytes()).length).toBeGreaterThan(20_000)
 })
 
-test('what breaks off ends without an end', async () => {
+test('speech that breaks off has no proper end', async () => {
   await fault('cartesia', 'tone,cut_after=3')
   const response = await speak({ model: 'cartesia/sonic-3', voice: 'a0e99841' })
   const ended = await response.bytes().then(

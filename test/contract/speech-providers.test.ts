@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { at, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 import { speechDeployments, speechProviders } from '../support/speech-providers.ts'
 
-// Every provider of speech with an API of its own, against its stand-in: what a caller gets, and what of refusals.
+// Every provider of speech with an API of its own, against its fake: the speech that a caller gets, and the
+// errors for refusals.
 
 const clipServer = Bun.serve({
   port: 0,
@@ -96,7 +97,7 @@ for (const {
         })
       })
     } else {
-      test('has no speed, and says so', async () => {
+      test('without a speed control refuses other speeds', async () => {
         expect(await speak({ ...base, speed: 1.1 })).toMatchObject({ status: 400, error: { param: 'speed' } })
       })
     }
@@ -117,7 +118,7 @@ for (const {
       expect(statuses).toEqual([clips > 0 ? 200 : 404, clips > 1 ? 200 : 404])
     })
 
-    test('says that it has no such voice', async () => {
+    test('reports an unknown voice', async () => {
       if (missing === undefined) return
       const { status, error } = await speak({ ...base, voice: missing.voice })
       expect([status, error?.['param']]).toEqual([
@@ -137,7 +138,7 @@ for (const {
       await fault(preset, [{ fault: 'tone' }])
     })
 
-    test('that breaks off after its first sound ends the stream without an end, and is paid in full', async () => {
+    test('that breaks off after its first sound ends the stream abnormally, and is paid in full', async () => {
       await fault(preset, [{ fault: 'tone,chunk_delay=1,cut_after=3' }])
       const response = await gateway.request('/audio/speech', {
         method: 'POST',
@@ -151,14 +152,14 @@ for (const {
         () => gateway.get(`/generation?id=${response.headers.get('x-generation-id')}`),
         ({ status }) => status === 200,
       )
-      // What was billed stands in a header, or else in the end that never came.
+      // The billed amount is in a header, or else in the end that never came.
       const own = billedInHeaders.has(preset) ? billed : 100
       expect([at(json, 'data.cancelled'), at(json, 'data.total_cost')]).toEqual([false, own / 100_000])
     })
   })
 }
 
-describe('what is one provider’s own', () => {
+describe('features of one provider', () => {
   test('Aura takes its voice beside the family or in its name, and not two of them', async () => {
     const whole = { model: 'deepgram/aura-2-thalia-en', input: text }
     expect((await speak(whole)).status).toBe(200)

@@ -2,8 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// An unknown server of OpenAI's format that refuses what that format does not have. Its members are written after the
-// format's document.
+// An unknown server of OpenAI's format that refuses members that the format does not have. The list of members
+// follows the format's document.
 
 const known: ReadonlySet<string> = new Set([
   'model',

@@ -54,7 +54,7 @@ let upstream: ScriptedUpstream
 let gateway: TestGateway
 beforeAll(async () => {
   upstream = startScriptedUpstream()
-  // Nobody has to answer: it counts who is asked.
+  // No provider has to answer, because only the choice of providers matters.
   upstream.answer(() =>
     Response.json({ error: { message: 'No.', type: 'invalid_request_error' } }, { status: 400 }),
   )
@@ -114,7 +114,7 @@ async function kinds(): Promise<{ id: string; tag: string; parameters: string[] 
   return [...found.values()]
 }
 
-test('what is listed passes the requirement, and what is not listed does not', async () => {
+test('listed parameters pass the requirement, and unlisted ones do not', async () => {
   const all = await kinds()
   const withText = presets.filter(({ adapters }) => adapters.language).map(({ slug }) => slug)
   expect([...new Set(all.map(({ tag }) => tag))].toSorted()).toEqual(withText.toSorted())
@@ -137,7 +137,7 @@ test('what is listed passes the requirement, and what is not listed does not', a
   expect(wrong).toEqual([])
 }, 60_000)
 
-test('models are found by what they honour', async () => {
+test('models are found by the parameters that they honour', async () => {
   const claude = await listed('model_authors=anthropic')
   expect(claude.length).toBeGreaterThan(0)
   expect(await listed('model_authors=anthropic&providers=anthropic&supported_parameters=logit_bias')).toEqual(

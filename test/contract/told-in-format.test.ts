@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// What the gateway itself says, in the words that clients of each format look for.
+// The gateway's own errors and members, in the words that clients of each format look for.
 
 const upstream = startScriptedUpstream()
 const prices = { input_per_million: '10', output_per_million: '20' }
@@ -51,7 +51,7 @@ test('a provider whose credential is refused is 503, and an overload in Anthropi
   expect(String(at(chat.json, 'error.message'))).toContain('credential')
 })
 
-test('what does not exist below messages is told in Anthropic’s envelope, and elsewhere in the contract’s', async () => {
+test('a 404 below messages has Anthropic’s envelope, and elsewhere the contract’s', async () => {
   for (const path of ['/messages/batches', '/messages/batches/msgbatch_1/results', '/messages/none']) {
     for (const base of ['//v1', '//api/v1']) {
       const { status, json, headers } = await gateway.get(`${base}${path}`)
@@ -66,7 +66,7 @@ test('what does not exist below messages is told in Anthropic’s envelope, and 
   expect([other.status, other.json['type']]).toEqual([404, undefined])
 })
 
-test('the API description tells of an answer that is not in the form that was asked for', async () => {
+test('the API description has the error for an answer in another form than the requested one', async () => {
   const { json } = await gateway.get('//openapi.json')
   for (const path of ['/chat/completions', '/responses', '/messages'])
     expect([path, at(json, `paths.${path}.post.responses`)]).toMatchObject([path, { 422: {} }])

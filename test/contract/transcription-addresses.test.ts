@@ -6,8 +6,8 @@ import { rowsOf } from '../support/rows-of-providers.ts'
 
 const transcribers = rowsOf('transcribers')
 
-// Sound at an address that its provider fetches itself: nobody else has seen it, so that its length is what the provider
-// tells, in whichever form of its answer, and must cost the same in all of them.
+// Sound at an address that its provider fetches itself: only the provider has seen it, so its length is the one
+// that the provider reports, and the call must cost the same in every form of the answer.
 
 const fetched: string[] = []
 const sound = Bun.serve({
@@ -75,7 +75,7 @@ const forms: readonly (readonly [name: string, body: object, accept: string])[] 
 
 describe.each(fetching.map((row) => [idOf(row), row] as const))('%s', (id, row) => {
   test.each(forms.filter(([name]) => name !== 'words' || row.words))(
-    'bills the sound by what it says of its length: %s',
+    'bills the sound by the length that the provider reports: %s',
     async (_, body, accept) => {
       const before = fetched.length
       const { status, headers } = await gateway.post(

@@ -3,7 +3,7 @@ import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, sandboxProvider, startTestGateway, toneWav } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// The three ways in which audio comes: what is held against its bytes, and who fetches an address.
+// The three ways to send audio, the check of its bytes, and the choice of who fetches an address.
 
 const wav = toneWav(2)
 const asked: string[] = []
@@ -16,7 +16,7 @@ const files = Bun.serve({
     if (pathname === '/page.mp3')
       return new Response('<html>sign in</html>', { headers: { 'content-type': 'audio/mpeg' } })
     if (pathname === '/none.wav') return new Response('')
-    // A server that calls everything one thing says nothing of the sound.
+    // A server that gives every file the same media type does not describe the sound.
     return new Response(wav, { headers: { 'content-type': 'audio/mpeg' } })
   },
 })
@@ -109,7 +109,7 @@ function form(name: string, bytes: Uint8Array, type = ''): FormData {
   return made
 }
 
-describe('the stated format is held against the bytes, on the sandbox as well', () => {
+describe('the stated format is compared with the bytes, on the sandbox as well', () => {
   test('4.3.f1b another format than the bytes have is refused by the field that states it, with both and what to do', async () => {
     const json = { model, input_audio: { data: base64(wav), format: 'mp3' } }
     expect(await refusalOf(json)).toEqual([
@@ -141,7 +141,7 @@ describe('the stated format is held against the bytes, on the sandbox as well', 
     ])
   })
 
-  test('4.3.f1c bytes that are no sound are refused, and what they are is said', async () => {
+  test('4.3.f1c bytes that are not sound are refused with their real type', async () => {
     for (const [bytes, word] of [
       [text, 'text'],
       [page, 'text'],
@@ -289,7 +289,7 @@ describe('audio at an address', () => {
     expect(taker.seen.at(-1)?.body).toContain(address)
   })
 
-  test('4.3.i3e sound that only its provider has seen is billed for as many channels as that has heard', async () => {
+  test('4.3.i3e sound that only its provider has seen is billed for the channels that the provider reports', async () => {
     taker.answer(() =>
       Response.json({
         metadata: { duration: 7, channels: 2 },

@@ -6,7 +6,8 @@ import { rowsOf } from '../support/rows-of-providers.ts'
 
 const transcribers = rowsOf('transcribers')
 
-// Section 4.3 at every provider that transcribes: what each is sent, what is read from it, and what its refusals become.
+// Section 4.3 at every provider that transcribes: the request, the reading of the answer, and the errors for
+// refusals.
 
 /** What a provider may say, and what the caller is told; a key that is refused takes its deployment out, so each has its own. */
 const statuses: Readonly<Record<number, number>> = {
@@ -58,7 +59,7 @@ const gateway = await startTestGateway({
     ]),
   fetchHosts: [`127.0.0.1:${sound.port}`],
 })
-/** A public one. Nothing is fetched from it: the simulated provider says that nothing is there. */
+/** A public address. No file is fetched from it: the simulated provider reports that it has none. */
 const farAddress = 'http://8.8.8.8/six.wav'
 for (const row of transcribers) {
   const fault = `text=${encodeURIComponent(heardText)}`
@@ -67,7 +68,7 @@ for (const row of transcribers) {
     { match: {}, fault },
   ]
   await gateway.admin('faults', { mount: deploymentOf(row), rules })
-  // Of JSON with the sound in it all is looked at.
+  // For a JSON body with the sound in it all bytes are compared.
   const settings = { job_looks: 0, recorded_body_bytes: 1_000_000 }
   await gateway.admin('settings', { mount: deploymentOf(row), ...settings })
   for (const status of Object.keys(statuses).map(Number)) {
@@ -129,7 +130,7 @@ interface SentBody {
 async function lastSent(row: Transcriber) {
   const asked = await requestsAt(row)
   if (row.job !== undefined) return sentForJob(asked, row.job)
-  // Jobs are looked at, and what some leave is removed.
+  // Polls and removals are other requests, so they are left out here.
   const last = asked.findLast(({ method }) => method === 'POST')
   const { query = '', body: text = '{}' } = last ?? {}
   const body = JSON.parse(text) as SentBody
@@ -283,7 +284,7 @@ describe.each(transcribers.map((row) => [nameOf(row), row] as const))('%s', (_, 
     })
   } else {
     const { url: name } = row
-    test('is given an address as it is, and its word that nothing is there is the caller’s fault', async () => {
+    test('is sent an address unchanged, and its report of a missing file is the caller’s fault', async () => {
       const url = farAddress
       const { status } = await transcribe(row, { input_audio: { url, format: 'wav' } })
       const { fields, url: inBody } = await lastSent(row)

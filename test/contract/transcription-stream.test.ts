@@ -3,8 +3,8 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, sandboxProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// `stream: true`: OpenAI's events for a transcript that is made as a whole, what the caller sees while it is made, and how
-// a failure looks before and after the head has gone out.
+// `stream: true`: OpenAI's events for a transcript that is made as a whole, the comments while it is made, and
+// the form of a failure before and after the head has gone out.
 
 const upstream = startScriptedUpstream()
 const heard = {
@@ -91,7 +91,7 @@ test('the whole text comes as one delta and as done, with usage, cost and the ca
   expect([generation.status, at(generation.json, 'data.total_cost')]).toEqual([200, 0.002])
 })
 
-test('a form asks for events too, and what Accept prefers is then no matter', async () => {
+test('a form may ask for events too, and `Accept` is then ignored', async () => {
   const form = new FormData()
   form.set('model', 'acme/ears')
   form.set('stream', 'true')

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { at, readAnswer, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// A gateway may start while a provider fails. What the provider has is then not known, and nobody is told that it does not
-// exist: calls are told to come again, and the items of a batch that was accepted before wait.
+// A gateway may start while a provider fails. Its models are then unknown, and the gateway does not answer that
+// a model does not exist: calls get 503 with `Retry-After`, and items of a batch that was accepted before wait.
 
 const upstream = startScriptedUpstream()
 const completion = {
@@ -54,7 +54,7 @@ const ask = async (model: string, path = '/chat/completions') =>
     }),
   )
 
-test('what a provider may have that has not told its models is 503, and anything else is unknown', async () => {
+test('a model that an unread provider may have is 503, and any other model is unknown', async () => {
   // Each waits for the listing for a while.
   const awaited = ['acme/large', 'acme/large:floor', 'smart', 'old']
   const unknown = ['other/large', 'groq/none', 'large-and-unheard-of']
@@ -73,7 +73,7 @@ test('what a provider may have that has not told its models is 503, and anything
   expect((await ask('acme/large', '/messages')).status).toBe(503)
 })
 
-test('a provider that has told its models has no others', async () => {
+test('a provider that has listed its models has no others', async () => {
   told.resolve()
   await until(
     () => ask('acme/large'),

@@ -86,7 +86,7 @@ const formats = [
 interface Refused {
   title: string
   member: Record<string, unknown>
-  /** What the message names. */
+  /** The member that the message names. */
   says: readonly string[]
 }
 
@@ -142,7 +142,7 @@ test.each(formats)(
 )
 
 test.each(formats)(
-  'a caller of $format hears that compression of the context does nothing',
+  'a caller of $format gets compression of the context listed as dropped',
   async ({ path, body }) => {
     const plugins = [{ id: 'context-compression', engine: 'middle-out' }]
     const { status, json } = await gateway.post(path, { model, ...body, plugins })
@@ -203,14 +203,17 @@ const askAt = (asked: string, geo: string) =>
 test.each([
   ['a provider of another format', model],
   ['another host of the same format', otherHost],
-])('where a model is to run is refused by its name at %s, which does not heed it', async (_, asked) => {
-  const { status, text } = await askAt(asked, 'us')
-  expect([status, text.includes('inference_geo')]).toEqual([400, true])
-  expect(upstream.seen).toEqual([])
-  expect((await askAt(asked, 'global')).status).toBe(200)
-})
+])(
+  'the region in which a model is to run is refused by its name at %s, which ignores it',
+  async (_, asked) => {
+    const { status, text } = await askAt(asked, 'us')
+    expect([status, text.includes('inference_geo')]).toEqual([400, true])
+    expect(upstream.seen).toEqual([])
+    expect((await askAt(asked, 'global')).status).toBe(200)
+  },
+)
 
-test('where a model is to run reaches the maker of the format', async () => {
+test('the region in which a model is to run reaches the maker of the format', async () => {
   expect((await askAt(maker, 'us')).status).toBe(200)
   expect(JSON.parse(upstream.seen[0]?.body ?? '')).toMatchObject({ inference_geo: 'us' })
 })

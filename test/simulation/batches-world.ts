@@ -27,7 +27,7 @@ import type { OpenTestDatabase } from '../support/databases.ts'
 import { LossyFileLayer } from '../support/lossy-file-layer.ts'
 import { captureRowOf, insertOrganization, principalOf } from './billing-fixtures.ts'
 
-/** Seconds of the engine's waiting pass in this many milliseconds of the test's. */
+/** Waits of the engine are shorter by this factor in the test. */
 const timeScale = 1_000
 const startMs = 1_800_000_000_000
 const clockRow = 'test_clock'
@@ -62,11 +62,11 @@ export interface ProcessOptions {
   resolveBatch?: ResolveBatch
   loadPrincipal?: BatchesDependencies['loadPrincipal']
   itemsAtOnce?: number
-  /** In place of the world's own, for stores that fail. */
+  /** Replaces the world's own store, for tests with stores that fail. */
   blobs?: BlobStore
   wrapDatabase?: (database: Database) => Database
   pause?: Pause
-  /** In place of the world's own, for what must not depend on how fast the test runs. */
+  /** Replaces the world's own clock, for tests that must not depend on the machine's speed. */
   clock?: Clock
 }
 
@@ -181,7 +181,7 @@ export class World {
     })
   }
 
-  /** Both clocks, the machine's and the database's, go forward. */
+  /** Advances both clocks, the machine's and the database's. */
   async advance(ms: number): Promise<void> {
     this.#nowMs += ms
     await this.#setClock()
@@ -241,7 +241,7 @@ export const answer: Behave = async (item, process) => {
   }
 }
 
-/** A hold that fails becomes what the executor makes of it: an item that is put back. */
+/** A hold that fails puts its item back, as the executor does. */
 export const answerOrWait: Behave = async (item, process) => {
   try {
     return await answer(item, process)
@@ -251,7 +251,7 @@ export const answerOrWait: Behave = async (item, process) => {
   }
 }
 
-/** What a refused hold was short of. */
+/** The missing amount of a refused hold. */
 export function missingOf(thrown: unknown): bigint {
   return thrown instanceof GatewayError ? shortageOf(thrown) : 0n
 }
@@ -347,9 +347,7 @@ export async function create(process: Process, request: CreateBatch): Promise<Ba
   return created.object
 }
 
-/**
- * Looks until the batch is terminal; every look is a bounded step, so more than a few hundred are a bug. With a world
- * its clock goes on between looks, for what rests.
+/** Runs the worker's checks until the batch is terminal; every check is a bounded step, so more than a few hundred are a bug. With a world its clock advances between checks, so that pauses end.
  */
 export async function runToEnd(
   process: Process,
@@ -382,7 +380,7 @@ export async function resultsOf(process: Process, principal: Principal, id: stri
   return ((await new Response(results()).json()) as { results: ResultItem[] }).results
 }
 
-/** The lines of `/results` behind a cursor. */
+/** The lines of `/results` after a cursor. */
 export async function linesOf(
   process: Process,
   principal: Principal,

@@ -28,14 +28,14 @@ const principal = principalOf({ organizationId: 'org_a' })
 const items = 5
 const granted = itemCost * 1_000n
 
-/** At every point an ordinary run dies either before or after it. */
+/** An ordinary run dies either before or after every point. */
 const sampledMoment = (index: number): Death['when'] => (index % 2 === 0 ? 'before' : 'after')
 
-/** How a batch is to end, and what its items do. */
+/** One scenario: how a batch must end, and what its items do. */
 interface Story {
   ends: 'completed' | 'cancelled' | 'expired' | 'failed'
   behave: Behave
-  /** How many of the items are answered, at least and at most. */
+  /** The smallest and the largest number of answered items. */
   answered: [least: number, most: number]
 }
 
@@ -71,7 +71,7 @@ const stories: Record<string, Story> = {
   'is withdrawn': { ends: 'failed', behave: answerOrWait, answered: [0, 0] },
 }
 
-/** Where the process is to die: the nth time it comes by. */
+/** The point at which the process dies: at its nth visit. */
 interface Death {
   point: BatchCommitPoint
   when: 'before' | 'after'
@@ -83,7 +83,10 @@ interface Life {
   ended: PromiseWithResolvers<void>
 }
 
-/** A machine that loses its power at one point and is started again, and a caller who repeats what got no answer. */
+/**
+ * A machine that loses its power at one point and is started again, and a caller who repeats unanswered
+ * requests.
+ */
 class Machine {
   readonly world: World
   readonly #story: Story
@@ -146,7 +149,7 @@ class Machine {
       this.#dead.push(process.batches.stop().catch(() => undefined))
       await process.database.close()
       await this.boot()
-      // What a start does: the money and the segments of the dead are free at once.
+      // A start frees the money and the segments of the dead process at once.
       await this.process.billing.rounds.reap()
     }
     throw new Error('the machine dies again and again')
@@ -164,7 +167,7 @@ class Machine {
   }
 }
 
-/** Everything of a dead process fails; nothing it still tries reaches disk or database. */
+/** Every operation of a dead process fails, so that none reaches disk or database. */
 function fragile<T extends Database | BlobStore>(target: T, alive: { value: boolean }): T {
   return new Proxy(target, {
     get(object, name) {
@@ -190,7 +193,7 @@ async function live(machine: Machine, story: Story): Promise<void> {
   await world.grant(machine.process, granted)
   const orphan = `segments/batch_x/${newId('b', world.clock.nowMs())}`
   await new FolderBlobStore('/blobs', { files: world.files }).put(orphan, Buffer.from('x'))
-  // A refusal first: its key must be free for what follows.
+  // A refusal comes first, because its key must be free for the next request.
   await machine.persist(async (process) => {
     await process.batches.create(upload('{}', { principal, idempotencyKey: 'key' })).catch(isRefusal)
   })
@@ -307,10 +310,10 @@ eachDatabase((_database, open) => {
   }
 
   describe('a machine that loses its power', () => {
-    /** Which stories come by which points, from lives without a death. */
+    /** The points that each scenario visits, from runs without a death. */
     const storiesAt = new Map<string, string[]>()
 
-    test('nowhere tells every story as it should end, and comes by every point there is', async () => {
+    test('at no point ends every scenario as it should, and visits every point', async () => {
       for (const [name, story] of Object.entries(stories)) {
         const machine = await tell(story, null)
         for (const point of machine.reached) storiesAt.set(point, [...(storiesAt.get(point) ?? []), name])
@@ -324,11 +327,12 @@ eachDatabase((_database, open) => {
       for (const when of isThorough ? (['before', 'after'] as const) : [sampledMoment(index)]) {
         test(`${when} ${point} ends every batch once, with one result and at most one charge per item`, async () => {
           const names = storiesAt.get(point) ?? Object.keys(stories)
-          // `npm run prove -- simulation` tells every story at every point, three times over.
+          // `npm run prove -- simulation` runs every scenario at every point, three times.
           if (isThorough) {
             for (const name of names) for (const nth of [1, 2, 3]) await dieAt(name, { point, when, nth })
           }
-          // Some points are come by depending on who is faster, so another story may have to be told.
+          // Some points are visited only when one task is faster than another, so a further scenario may have
+          // to run.
           let deaths = 0
           const attemptsMax = isThorough || storiesAt.has(point) ? 5 : 1
           for (let attempt = 0; attempt < attemptsMax && deaths === 0; attempt++) {

@@ -75,7 +75,7 @@ export function captureRowOf(
   }
 }
 
-/** Writes an organization, which balances are only checked for when it is prepaid. */
+/** Writes an organization; its balance is checked only when it is prepaid. */
 export async function insertOrganization(
   database: Database,
   organizationId = 'org_a',
@@ -130,7 +130,7 @@ export function endpointOf(
   }
 }
 
-/** What a call asks for: nothing of anything unless changed. */
+/** The demand of a call: zero of every unit unless changed. */
 export function demandOf(change: Partial<Demand> = {}): Demand {
   return { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 0, ...change }
 }

@@ -8,7 +8,10 @@ import { createMigrationsTable, listMigrations } from '../../src/storage/migrati
 import { normaliseRows } from '../../src/storage/rows.ts'
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts'
 
-/** What befalls one request to the store: `lost` becomes real without an answer, `refused` does not become real. */
+/**
+ * The fault of one request to the store: with `lost` it takes effect without an answer, with `refused` it has
+ * no effect.
+ */
 export type Fate = 'ok' | 'refused' | 'lost'
 
 /**
@@ -19,7 +22,7 @@ export class SimulatedStore {
   readonly #sqlite = new Sqlite(':memory:', { safeIntegers: true })
   readonly #translate = createTranslator(sqliteDialect, '(select now_ms from simulated_clock)')
   readonly dead = new Set<string>()
-  /** Without a sign of life, and not yet known to be dead. */
+  /** The process gives no sign of life, and is not yet known to be dead. */
   readonly silent = new Set<string>()
   commits = 0
 
@@ -118,7 +121,7 @@ export class SimulatedDatabase implements Database {
   }
 
   notify(): void {
-    // Signals may be lost; in the simulation all are, so that the timers alone must do.
+    // Signals may be lost; in the simulation all are, so that only the timers remain.
   }
 
   listen(): () => void {

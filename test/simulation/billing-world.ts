@@ -15,7 +15,7 @@ import { captureRowOf } from './billing-fixtures.ts'
 import { SimulatedDatabase, SimulatedStore } from './billing-store.ts'
 import type { Fate } from './billing-store.ts'
 
-/** Repeatable random numbers: the same seed tells the same story. */
+/** Repeatable random numbers: the same seed gives the same run. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -45,7 +45,7 @@ interface Attempted {
   cost: bigint
   owner: SimulatedProcess
   isAcknowledged: boolean
-  /** Its caller was shown an error and nothing else, and pays nothing. */
+  /** The caller was shown only an error, and pays nothing. */
   isRefused: boolean
 }
 
@@ -55,9 +55,9 @@ export interface SimulatedProcess {
   readonly database: SimulatedDatabase
   readonly billing: Billing
   readonly accounts: Accounts
-  /** What it would log. */
+  /** The events that the process would log. */
   readonly events: BillingEvent[]
-  /** What it does about an event besides. */
+  /** A further listener for events of the process. */
   onEvent: () => unknown
   state: 'running' | 'frozen' | 'dead'
   /** How likely its requests to storage fail, from 0 to 1. */
@@ -67,7 +67,10 @@ export interface SimulatedProcess {
   thaw: () => void
 }
 
-/** What a budget may be overdrawn by: what calls cost above their holds, and what came after a lease had been ended. */
+/**
+ * The possible overdraft of a budget: the cost of calls above their holds, and captures after the end of a
+ * lease.
+ */
 export interface Allowance {
   excess: bigint
   late: bigint
@@ -162,7 +165,7 @@ export class BillingWorld {
     return process
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Runs all tasks that need no time. */
   async flush(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -203,7 +206,9 @@ export class BillingWorld {
     await this.flush()
   }
 
-  /** The process is gone in the middle of whatever it did. `isKnown`: others can tell; else its leases must expire. */
+  /**
+   * The process dies at any moment. `isKnown`: other processes can see its death; else its leases must expire.
+   */
   kill(process: SimulatedProcess, isKnown: boolean): void {
     process.state = 'dead'
     process.database.gate = new Promise(() => undefined)
@@ -240,7 +245,7 @@ export class BillingWorld {
     this.attempted.set(generationId, attempted)
     for (const budget of budgets)
       this.allow(budget.budgetId, { excess: over(cost, hold.amount), late: this.#late(call, cost) })
-    // Some have been shown a part of their answer, and pay although they are told that it takes too long.
+    // Some callers have seen a part of their answer, and pay although they get the error that it takes too long.
     const whenRefused = this.#generations % 2 === 0 ? 'void' : 'keep'
     const row = captureRowOf(generationId, cost)
     void acknowledge(owner.billing.capture(hold, row, whenRefused), attempted, whenRefused)
@@ -266,7 +271,7 @@ export class BillingWorld {
     return findings.filter((finding) => finding.invariant !== 'holds have an owner')
   }
 
-  /** What of a budget is spoken for: spent for good, and held by running calls whose lease nobody has ended. */
+  /** The used part of a budget: captured amounts, and holds of running calls whose lease has not been ended. */
   committed(budgetId: string): { limit: bigint; spent: bigint; held: bigint } {
     const [budget] = this.store.query<{ limit_nanocredits: bigint; spent_nanocredits: bigint }>(
       `select limit_nanocredits, spent_nanocredits + coalesce((select sum(captured_nanocredits) from leases

@@ -15,12 +15,12 @@ import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'
 import { BillingWorld, type SimulatedProcess } from './billing-world.ts'
 
-/** Stories of an ordinary run; `npm run prove -- simulation` tells many more. */
+/** Seeds of an ordinary run; `npm run prove -- simulation` has many more. */
 const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? (isThorough ? 60 : 4))
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)
 const steps = 250
 const processesAtOnce = 3
-/** Half a minute before midnight, so that the daily window turns in every story. */
+/** Half a minute before midnight, so that the daily window turns in every run. */
 const startMs = Date.UTC(2026, 5, 10, 23, 59, 30)
 
 const credits = creditsBudget('org_a')
@@ -79,7 +79,7 @@ test('a process that froze past its lease grants nothing from it when it wakes',
   await world.flush()
   world.freeze(sleeper)
   await world.advance(leaseMs + 5_000)
-  // What the sleeper does not hold has returned to the others.
+  // The part that the frozen process does not hold has returned to the others.
   world.hold(other, [credits], 9_900n)
   await world.advance(1_000)
   expect(world.calls).toHaveLength(2)
@@ -250,7 +250,10 @@ function isCommitted(commit: () => unknown): boolean {
   }
 }
 
-/** The invariants, what was acknowledged, and that no more was granted or spent than there is and may be overdrawn. */
+/**
+ * Checks the invariants, the acknowledged captures, and that no more was granted or spent than the budget and
+ * its possible overdraft.
+ */
 async function expectSound({ world, seed, batch }: Story, when: string): Promise<void> {
   const place = `seed ${seed}, ${when}`
   expect({ place, findings: await world.findings() }).toEqual({ place, findings: [] })
@@ -267,7 +270,10 @@ async function expectSound({ world, seed, batch }: Story, when: string): Promise
   }
 }
 
-/** Everybody wakes, everything ends: exactly what was acknowledged was charged once, and the rest is there to be held. */
+/**
+ * All processes wake and all calls end: each acknowledged capture was charged once, and the rest can be held
+ * again.
+ */
 async function expectQuiet(story: Story): Promise<void> {
   const { world, seed } = story
   for (const process of world.processes) process.faultRate = 0

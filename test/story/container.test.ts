@@ -35,7 +35,7 @@ const inside = (port: number): string => `
 `
 
 test.skipIf(reason !== null)(
-  'the image of the container file runs as nobody special on a read-only root, and everything can be tried in it',
+  'the image of the container file runs as an ordinary user on a read-only root, and every operation can be tried in it',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'headrace-container-'))
     chmodSync(folder, 0o755)

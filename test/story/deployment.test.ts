@@ -41,11 +41,11 @@ for (const proxy of ['nginx', 'caddy'] as const) {
 const hasAnalyser = Bun.which('systemd-analyze') !== null
 if (!hasAnalyser) console.warn('skipped: the unit needs systemd-analyze')
 
-test.skipIf(!hasAnalyser)('systemd has nothing to say against the unit', () => {
+test.skipIf(!hasAnalyser)('systemd-analyze finds no fault in the unit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-unit-'))
   const file = join(folder, 'headrace.service')
   const unit = readText('deploy/headrace.service')
-  // The program is where this machine has it; everything else is as it is shipped.
+  // Only the path of the program is changed to this machine's; all other lines are as shipped.
   const here = unit.replaceAll('/opt/headrace', rootFolder).replace('/usr/bin/node', Bun.which('node') ?? '')
   writeFileSync(file, here)
   const verified = Bun.spawnSync(['systemd-analyze', 'verify', file], { stdout: 'pipe', stderr: 'pipe' })
@@ -57,7 +57,7 @@ const noPostgres = whyNoPostgres()
 if (noPostgres !== null) console.warn(`skipped: the database of the page: ${noPostgres}`)
 
 test.skipIf(noPostgres !== null)(
-  'a gateway starts on the role and the database that the page makes',
+  'a gateway starts with the role and the database from the commands of the page',
   async () => {
     const server = (await sharedPostgresUrl()) ?? ''
     const name = `headrace_${randomText(8)}`

@@ -22,7 +22,7 @@ test('docs/errors.md has exactly the errors that exist, with their statuses and 
   for (const [, , , , meaning = ''] of rows) expect(meaning.length).toBeGreaterThan(20)
 })
 
-test('what the documentation takes from the code is as the code has it', () => {
+test('generated parts of the documentation agree with the code', () => {
   for (const { path, content } of generatedFiles(read)) {
     const isFresh = read(path) === content
     expect(isFresh ? 'fresh' : `${path} is stale; npm run check -- --fix writes it`).toBe('fresh')
@@ -73,7 +73,7 @@ test('the example configuration is read without a problem', () => {
       return error instanceof ConfigError ? error.problems : [String(error)]
     }
   })()
-  // The one thing an example cannot bring along is the secret's file.
+  // An example cannot include the secret's file.
   expect(problems).toHaveLength(1)
   expect(problems[0]).toContain('secrets/groq')
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startSimulator } from '../../simulator/server.ts'
 import { prepareGateway, writeConfig } from './real-gateway.ts'
 
-// The transcript of a stranger's first five minutes, with real processes; each test goes on where the last one ended.
+// A new user's first five minutes, with real processes; each test goes on where the last one ended.
 
 const items = 40
 const gateway = prepareGateway()
@@ -42,7 +42,7 @@ async function countCalls(): Promise<number> {
   return byPath['/v1/chat/completions'] ?? 0
 }
 
-/** Waits, bounded, for something that other processes do. */
+/** Waits, for a bounded time, for an action of other processes. */
 async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T> {
   const endMs = performance.now() + 20_000
   for (;;) {
@@ -115,7 +115,8 @@ test('with keys in the environment try asks the API for the costs', async () => 
 
 test('a second start keeps everything and prints no secret', async () => {
   await gateway.end('SIGTERM')
-  // From here on a simulator of our own answers, slowly, so that there is a middle to kill the gateway in.
+  // From here on a slow simulator of the test answers, so that the gateway can be killed in the middle of a
+  // batch.
   writeConfig(gateway.folder, {
     providers: [{ preset: 'sandbox', base_url: `${simulator.url}/v1`, api_key: 'any', concurrency: 4 }],
   })
@@ -202,7 +203,7 @@ test('headrace batch run takes a file to its results', async () => {
   expect(JSON.parse(result)).toMatchObject({ custom_id: 'only', error: null })
 })
 
-test('doctor finds nothing wrong after all of this', async () => {
+test('doctor finds no fault after all earlier tests', async () => {
   const { code, output } = await gateway.run(['doctor'])
   expect(output).toContain('nothing is wrong')
   expect(code).toBe(0)

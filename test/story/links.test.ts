@@ -12,7 +12,7 @@ const pages = [
   ),
 ]
 
-/** Stands for a provider that is still to be written. */
+/** The slug of a provider that does not exist yet, in examples. */
 const placeholder = /\bmurmur\b/
 
 /** Links to files of ours, and paths that the prose names in backticks. */
@@ -30,7 +30,7 @@ function pathsIn(page: string): string[] {
   ]
 }
 
-test('every page is looked at', () => {
+test('every page is checked', () => {
   expect(pages).toContain('README.md')
   expect(pages).toContain('ARCHITECTURE.md')
   expect(pathsIn('ARCHITECTURE.md').length).toBeGreaterThan(30)

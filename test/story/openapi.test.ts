@@ -13,7 +13,7 @@ test('every route is described, and every description has its route', () => {
   expect(Object.keys(apiDescription).toSorted()).toEqual(known.map(keyOf).toSorted())
 })
 
-test('a description says who may call as the route does', () => {
+test('a description names the same kind of key as the route', () => {
   for (const route of known) {
     expect([keyOf(route), apiDescription[keyOf(route)]?.access]).toEqual([keyOf(route), route.access])
   }
@@ -24,7 +24,7 @@ test('operation ids are unique, for they become the names of functions in genera
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('every reference of the document leads somewhere', () => {
+test('every reference of the document has a target', () => {
   const text = JSON.stringify(openApiDocument())
   const document = JSON.parse(text) as { components: Record<string, Record<string, unknown>> }
   const references = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)]
@@ -72,7 +72,7 @@ test('a batch that is refused for its state is described, and a query that must 
   expect(paths['/generation']?.['get']?.parameters).toMatchObject([{ name: 'id', required: true }])
 })
 
-test('every operation tells its errors, and the paths begin below the version', () => {
+test('every operation lists its errors, and the paths begin below the version', () => {
   const document = openApiDocument() as {
     servers: { url: string }[]
     paths: Record<string, Record<string, { responses: Record<string, unknown> }>>

@@ -11,7 +11,7 @@ const gateway = await startTestGateway({
 })
 afterAll(() => gateway.stop())
 
-/** The rows between two marks of the page: what stands between backticks in each cell. */
+/** The rows between two marks of the page: the text between backticks in each cell. */
 function rowsOf(mark: string): string[][][] {
   const table = page.split(`<!-- ${mark} -->`)[1]?.split(`<!-- end: ${mark} -->`)[0] ?? ''
   return table
@@ -25,7 +25,7 @@ function rowsOf(mark: string): string[][][] {
     )
 }
 
-/** One of everything that counts something: each operation, a stream, a caller who leaves, an error, a batch. */
+/** One of each request that a metric counts: each operation, a stream, a caller who leaves, an error, a batch. */
 async function useEverything(): Promise<void> {
   const model = 'openai/gpt-4o-mini'
   const messages = [{ role: 'user', content: 'Say one.' }]

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path'
 const root = join(import.meta.dir, '../..')
 const packed = packedFiles()
 
-/** The files that somebody who installs the package gets, by what npm says. */
+/** The files of the installed package, as npm lists them. */
 function packedFiles(): string[] {
   const run = Bun.spawnSync(['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root })
   const [description]: [{ files: { path: string }[] }] = JSON.parse(run.stdout.toString())
   return description.files.map((file) => file.path)
 }
 
-/** What a file takes from beside it: other sources, and files by their address. */
+/** The files that a file needs: imported sources, and files named by their address. */
 function neighboursOf(path: string): string[] {
   const text = readFileSync(join(root, path), 'utf8')
   const found = text.matchAll(/(?:from|import\(|new URL\() ?'(\.{1,2}\/[^'$]+)'/g)
@@ -34,7 +34,7 @@ test('the package has all that the gateway runs from, and no test and no bench',
   expect(missing).toEqual([])
 })
 
-/** The providers of which the simulator's page says that their own audio APIs are played. */
+/** The providers whose own audio APIs the simulator has, by its page. */
 function promisedFakes(): string[] {
   const page = readFileSync(join(root, 'simulator/README.md'), 'utf8')
   const [, section = ''] = page.split('\n## Audio APIs\n')
@@ -42,7 +42,7 @@ function promisedFakes(): string[] {
   return [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, slug = '']) => slug)
 }
 
-/** Starts the simulator of a folder with what is packed, as `npm run simulator` does. */
+/** Starts the simulator of a folder that has only the packed files, as `npm run simulator` does. */
 async function startPacked(folder: string) {
   for (const path of packed.filter((one) => /^(?:bin|simulator)\/|^package\.json$/.test(one)))
     cpSync(join(root, path), join(folder, path), { recursive: true })
@@ -58,7 +58,7 @@ async function startPacked(folder: string) {
   throw new Error(`the simulator did not start: ${printed}`)
 }
 
-test('the simulator of the package plays every provider that its page promises, and the page names all that it plays', async () => {
+test('the simulator of the package has every provider that its page promises, and the page names every provider that it has', async () => {
   const promised = promisedFakes()
   const played = readFileSync(join(root, 'simulator/audio/apis.ts'), 'utf8').matchAll(/'\.\/([a-z-]+)\//g)
   expect(promised).toEqual([...played].map(([, slug = '']) => slug))

@@ -45,7 +45,7 @@ test('the README has a recipe for every operation', () => {
 
 test.skipIf(Bun.which('python3') === null)("the README's Python imports what it uses", () => {
   const block = /^```python\n([\s\S]*?)^```/m.exec(page)?.[1] ?? 'raise SystemExit("no Python")'
-  // The package itself need not be there: only that the lines run.
+  // The package itself need not be installed, because only the lines are run.
   const stub =
     'import sys, types; m = types.ModuleType("openai"); m.OpenAI = dict; sys.modules["openai"] = m\n'
   const { exitCode, stderr } = Bun.spawnSync(['python3', '-c', stub + block], {
@@ -54,7 +54,7 @@ test.skipIf(Bun.which('python3') === null)("the README's Python imports what it 
   expect([exitCode, stderr.toString()]).toEqual([0, ''])
 })
 
-/** What a program that was written for OpenAI does after its one line was changed to the address that the README names. */
+/** Calls of a program that was written for OpenAI, with one line changed to the README's address. */
 const oneChangedLine: Readonly<Record<string, (client: OpenAI) => Promise<unknown>>> = {
   chat: async (client) => {
     const answer = await client.chat.completions.create({ model: 'openai/gpt-4o-mini', messages })
@@ -125,7 +125,7 @@ for (const recipe of recipes) {
   })
 }
 
-/** Runs printed code in the gateway's folder, as somebody would who pasted it. */
+/** Runs printed code in the gateway's folder, as a user does who pastes it. */
 async function runCode(command: readonly string[]): Promise<{ code: number; output: string }> {
   const child = Bun.spawn([...command], {
     cwd: gateway.folder,
@@ -146,7 +146,7 @@ test.skipIf(!hasCurl)('the shell script that try prints runs as it is', async ()
   expect(output).toContain('is_filtered_model_catalog_enabled')
   expect(output).toContain('"object":"batch"')
   expect(output).not.toContain('"error":{')
-  // It waits for the batch and shows what came of it, each answer on a line of its own.
+  // The script waits for the batch and shows its results, each answer on a separate line.
   const lines = output.split('\n')
   for (const word of ['one', 'two'])
     expect(

@@ -5,17 +5,20 @@ import { join } from 'node:path'
 const thisRoot = join(import.meta.dir, '../..')
 const startMsMax = 20_000
 
-/** A gateway in a process of its own, started as a stranger would, on a data folder of its own. */
+/** A gateway in a separate process, started as a new user would, with its own data folder. */
 export interface RealGateway {
   /** Up to and with `/v1`. */
   readonly baseUrl: string
   readonly folder: string
   readonly databasePath: string
-  /** Starts it, with at most so many open files, and resolves with what it printed until it was ready. */
+  /**
+   * Starts the gateway, with at most the given number of open files, and resolves with its output up to when it
+   * was ready.
+   */
   start(env?: Record<string, string>, openFilesMax?: number): Promise<string>
   /** The most memory that it had so far, in bytes. */
   peakBytes(): number
-  /** What it has printed since it was started last, its log among it. */
+  /** Its output since the last start, including its log. */
   printed(): string
   /** Ends it by a signal and resolves once it is gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
@@ -27,13 +30,13 @@ export interface RealGateway {
   remove(): Promise<void>
 }
 
-/** When to send a command which signal. */
+/** The signal for a command, and the text after which it is sent. */
 export interface Interrupt {
   signal: 'SIGINT'
   after: string
 }
 
-/** What a command did. */
+/** The outcome of a command. */
 export interface CommandResult {
   code: number
   output: string
@@ -111,7 +114,8 @@ export function prepareGateway(
   return self
 }
 
-/** Of the gateway itself, which is a child of what was started where Node cannot become it. */
+/** The peak memory of the gateway itself, which is a child of the launcher where Node cannot replace its process.
+ */
 function peakBytesOf(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   const status = readFileSync(`/proc/${child || pid}/status`, 'utf8')
@@ -128,7 +132,7 @@ export function writeConfig(folder: string, config: Record<string, unknown>): vo
   writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(config))
 }
 
-/** No provider's key of this machine, and nothing that says how to colour. */
+/** The environment without providers' keys of this machine and without settings of colour. */
 function strangerEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME }

@@ -8,7 +8,7 @@ afterAll(() => gateway.remove())
 const missing = whyNoSpokenSound()
 if (missing !== null) console.warn(`skipped: ${missing}`)
 
-test.skipIf(missing !== null)('headrace try hears the sentence that it spoke', async () => {
+test.skipIf(missing !== null)('headrace try transcribes the sentence that it made as speech', async () => {
   await gateway.start()
   const { output } = await gateway.run(['try'])
   const words = (line: RegExp) =>

@@ -17,13 +17,13 @@ const commands = blocksOf('sh')
   .flatMap((block) => block.split('\n'))
   .flatMap((line) => /npx headrace (.+)$/.exec(line)?.[1] ?? [])
 
-/** They serve until a signal, or read what only LiteLLM's operators have; tests of their own run them. */
+/** Commands that serve until a signal, or need files that only LiteLLM's operators have; other tests run them. */
 const runElsewhere = /^(serve|import) ?/
 
 const gateway = prepareGateway()
 afterAll(() => gateway.remove())
 
-test('every command of the page of tasks does what it says beside a running gateway', async () => {
+test('every command of the page of tasks works as described beside a running gateway', async () => {
   expect(commands.length).toBeGreaterThan(20)
   await gateway.start()
   const { errors: made } = await gateway.run(['keys', 'create', '--name', 'of the page'])
@@ -57,7 +57,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('the page of tasks is the first that the README names, and has what operators ask for', () => {
+test('the page of tasks is the first that the README names, and has the usual tasks of operators', () => {
   expect(/\]\((docs\/[\w-]+\.md)/.exec(read('README.md'))?.[1]).toBe('docs/tasks.md')
   for (const task of ['budget', 'rotate', 'provider', 'my own', 'price', 'spent', 'limit', 'LiteLLM'])
     expect(page).toContain(task)

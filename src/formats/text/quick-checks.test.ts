@@ -44,7 +44,7 @@ const odd = [
 const anything = fc.oneof(fc.constantFrom(...odd), fc.jsonValue(), fc.integer(), fc.double())
 
 test.each(Object.entries(quickChecks))(
-  '%s: what the quick check takes, the schema takes as it is',
+  '%s: the schema accepts every value that the quick check accepts, unchanged',
   (name, check) => {
     const schema = chatRequestShape[name as keyof typeof chatRequestShape]
     const agrees = (value: unknown): void => {

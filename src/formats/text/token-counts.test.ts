@@ -19,7 +19,7 @@ test('counts that agree stay as they are', () => {
   expect(settle({ ...given, total: 3 })).toEqual({ ...none, ...counts })
 })
 
-test('a part above its total is lost and no other count', () => {
+test('a part above its total is dropped, and no other count is', () => {
   expect(settle({ input: 10, cached: 161, output: 213, total: 223 })).toEqual({
     ...none,
     input: 10,
@@ -33,12 +33,12 @@ test('a part above its total is lost and no other count', () => {
   expect(settle({ input: 10, inputAudio: 11, written: 12 })).toEqual({ ...none, input: 10, output: 0 })
 })
 
-test('of a prompt that was read from a cache and written to it as a whole the writing is lost', () => {
+test('when a whole prompt counts as both read from a cache and written to it, the written count is dropped', () => {
   const given = { input: 700, cached: 700, written: 700, output: 9, total: 709 }
   expect(settle(given)).toEqual({ ...none, input: 700, cached: 700, output: 9 })
 })
 
-test('parts that the sum has on top come on top, one or several', () => {
+test('parts that only the sum includes are added to their totals, one or several', () => {
   expect(settle({ input: 10, cached: 161, output: 213, total: 384 })).toMatchObject({
     input: 171,
     cached: 161,
@@ -64,7 +64,7 @@ test('parts that the sum has on top come on top, one or several', () => {
   })
 })
 
-test('of parts of the same size the one that cannot be inside its total comes on top', () => {
+test('of parts of the same size, the part that does not fit into its total is added to it', () => {
   expect(settle({ input: 10, cached: 40, output: 90, reasoning: 40, total: 140 })).toMatchObject({
     input: 50,
     cached: 40,
@@ -73,7 +73,7 @@ test('of parts of the same size the one that cannot be inside its total comes on
   })
 })
 
-test('a part that cannot be inside its total comes on top also where more is hidden', () => {
+test('a part that does not fit into its total is added to it, even when the sum has further tokens', () => {
   expect(settle({ input: 10, cached: 161, output: 213, total: 400 })).toMatchObject({
     input: 171,
     cached: 161,
@@ -81,14 +81,14 @@ test('a part that cannot be inside its total comes on top also where more is hid
   })
 })
 
-test('tokens that show only in the sum are of the audio that was heard, of a prompt without any, else of the output', () => {
+test('tokens that only the sum has belong to audio input, else to a prompt without tokens, else to the output', () => {
   const heard = settle({ input: 9, output: 248, total: 632 }, { isAudioHeard: true })
   expect(heard).toEqual({ ...none, input: 384, inputAudio: 375, output: 248 })
   expect(settle({ input: 0, output: 20, total: 30 })).toMatchObject({ input: 10, output: 20 })
   expect(settle({ input: 12, output: 35, total: 109 })).toMatchObject({ input: 12, output: 97 })
 })
 
-test('reasoning is added where the provider is known to leave it out and the sum does not say so', () => {
+test('reasoning is added for providers that are known to leave it out, when the sum does not show it', () => {
   const given = { input: 16, output: 5, reasoning: 50, total: 21 }
   expect(settle(given, { isReasoningApart: true })).toMatchObject({ output: 55, reasoning: 50 })
   expect(settle({ ...given, total: 71 }, { isReasoningApart: true })).toMatchObject({
@@ -97,7 +97,7 @@ test('reasoning is added where the provider is known to leave it out and the sum
   })
 })
 
-test('whatever is written, parts fit into their totals, and no total becomes smaller', () => {
+test('for any counts, parts fit into their totals afterwards, and no total becomes smaller', () => {
   const count = fc.integer({ min: 0, max: 50 })
   const written = fc.record({
     input: count,

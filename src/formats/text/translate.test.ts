@@ -125,12 +125,12 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     return 'no refusal'
   }
 
-  test('has no answer of a stream that [DONE] ends without usage and without a finish reason', () => {
+  test('gets no answer from a stream that [DONE] ends without usage and without a finish reason', () => {
     const cut = run([delta('Hel')])
     expect([cut.failure?.type, cut.choicesFinished]).toEqual(['provider_failed', 0])
   })
 
-  test('has a whole answer of a stream that ends with usage but without a finish reason', () => {
+  test('gets a whole answer from a stream that ends with usage but without a finish reason', () => {
     const whole = run([delta('Hi'), { choices: [], usage: counts }])
     expect([whole.failure, whole.choicesFinished]).toEqual([null, 1])
   })
@@ -141,7 +141,7 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     expect([whole.failure, whole.choicesFinished]).toEqual([null, 2])
   })
 
-  test('pays nothing for a stream with usage of nothing, no word and no finish reason', () => {
+  test('pays nothing for a stream with zero usage, no output and no finish reason', () => {
     const silent = run([
       delta(''),
       { choices: [], usage: { ...counts, completion_tokens: 0, total_tokens: 3 } },
@@ -151,7 +151,7 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
   })
 
   test.each([{ finish_reason: 'stop' }, { finish_reason: null }, { finish_reason: 'stop', message: 'Hi' }])(
-    'has no answer of a choice without a message: %j',
+    'gets no answer from a choice without a message: %j',
     (choice) => {
       expect(refusalOf({ id: 'c', choices: [{ index: 0, ...choice }], usage: counts })).toBe(
         'provider_failed',
@@ -159,17 +159,17 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     },
   )
 
-  test('has no answer of a choice that is not an object', () => {
+  test('gets no answer from a choice that is not an object', () => {
     expect(refusalOf({ id: 'c', choices: ['Hi'], usage: counts })).toBe('provider_failed')
   })
 
-  test('has an answer of a choice that a content filter emptied', () => {
+  test('gets an answer from a choice that a content filter emptied', () => {
     const emptied = read({ id: 'c', choices: [{ index: 0, finish_reason: 'content_filter' }], usage: counts })
     expect(emptied.reading.finishReason).toBe('content_filter')
     expect(textOf(emptied.encode(testCharge))).toMatch(/refusal|content_filter/)
   })
 
-  test('pays nothing for a whole answer without a word and without a finish reason', () => {
+  test('pays nothing for a whole answer without output and without a finish reason', () => {
     const say = (content: string) => ({
       choices: [{ message: { role: 'assistant', content }, finish_reason: null }],
     })
@@ -177,7 +177,7 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     expect(read(say('Hi')).reading.finishReason).toBe('stop')
   })
 
-  test('notes the word of the model itself, where the provider is a gateway that has one of its own', () => {
+  test('records the model’s own finish reason when the provider is a gateway that adds its own', () => {
     const ended = { finish_reason: 'stop', native_finish_reason: 'end_turn' }
     const whole = { choices: [{ message: { role: 'assistant', content: 'Hi' }, ...ended }] }
     expect(read(whole).reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
@@ -210,12 +210,12 @@ describe('a choice that wants a tool', () => {
     expect(() => write({ tool_choice: allow('b'), tools })).toThrow('allows none of the tools in "tools"')
   })
 
-  test('is none where the model may choose, or may not', () => {
+  test('is not enforced where the model may choose or must not call', () => {
     for (const choice of ['auto', 'none']) expect(() => write({ tool_choice: choice })).not.toThrow()
   })
 })
 
-test('a budget to think with that the provider does not take is told as another one', () => {
+test('a thinking budget that the provider does not accept is replaced, and the change is listed', () => {
   const approximatedOf = (budget: number) => {
     const asked = { ...bodies.chat, max_tokens: 4000, reasoning: { max_tokens: budget } }
     const call = decodeChatRequest(Buffer.from(JSON.stringify(asked)), { sessionIdHeader: null })

@@ -41,7 +41,7 @@ test('a file is encoded as a whole, wherever its reads are cut, with the length 
   )
 })
 
-test('a second attempt reads the file anew, and one that is broken off closes it', async () => {
+test('a second attempt reads the file anew, and an attempt that breaks off closes it', async () => {
   const { file, state } = fileOf([Buffer.from('abc'), Buffer.from('def')])
   const body = encodeBase64Body('<', file, '>')
   expect(await new Response(body.open()).text()).toBe('<YWJjZGVm>')

@@ -182,7 +182,7 @@ describe('the audio in a JSON body', () => {
   })
 
   test.each(['pcm', 'mp3', 'webm'])(
-    'that calls itself %s and is a WAV file is refused, with both and what to do: providers go by the name',
+    'that is named %s and is a WAV file is refused with both formats and the remedy, because providers use the name',
     async (format) => {
       const error = await refusal(decode({ input_audio: { data: wav.toString('base64'), format } }))
       expect([error.status, error.param, error.message]).toEqual([
@@ -193,7 +193,7 @@ describe('the audio in a JSON body', () => {
     },
   )
 
-  test('that is no sound is refused by the field of its bytes, which says what it is and what is taken', async () => {
+  test('that is not sound is refused by the field of its bytes, with its real type and the accepted formats', async () => {
     const data = Buffer.from('<html>not found').toString('base64')
     const error = await refusal(decode({ input_audio: { data, format: 'mp3' } }))
     expect([error.status, error.param]).toEqual([400, 'input_audio.data'])
@@ -248,7 +248,7 @@ describe('the fields of a JSON body', () => {
     expect(error.message).toContain(param)
   })
 
-  test('a body that is no JSON is refused with line and column, the audio counted', async () => {
+  test('a body that is not JSON is refused with line and column, counting the audio', async () => {
     const audio = wav.toString('base64')
     const bodies = [
       '{"model": "a/b",}',
@@ -341,12 +341,12 @@ describe('the fields of a JSON body', () => {
     })
   })
 
-  test('what is unknown is accepted and listed', async () => {
+  test('unknown members are accepted and listed', async () => {
     const { call } = await decode({ prompt: 'hint', chunking_strategy: 'auto' })
     expect(call.dropped).toEqual(['prompt', 'chunking_strategy'])
   })
 
-  test('a format that the body names wins over Accept, which decides what nobody named', async () => {
+  test('a format in the body wins over Accept, which decides only when the body has none', async () => {
     for (const accept of ['text/vtt', 'application/x-subrip', 'text/plain']) {
       const headers = { sessionId: null, accept }
       expect(await decode({ response_format: 'json' }, headers)).toMatchObject({

@@ -9,7 +9,7 @@ const sliceOf = (
 ) => [...text].slice(start, end).join('')
 
 describe('entities from numbers of words', () => {
-  test('begin with their first word and end with their last, without what stands behind it', () => {
+  test('begin with their first word and end with their last, without the punctuation after it', () => {
     const text = 'We met Anna in New York, again.'
     const words = wordsOf('we met anna in new york again')
     expect(
@@ -36,7 +36,7 @@ describe('entities from numbers of words', () => {
     expect(entities.map((entity) => sliceOf(text, entity))).toEqual(['Anna', 'Peter'])
   })
 
-  test('are at the word that is meant, where the same one stands before', () => {
+  test('are at the numbered word, even when the same word occurs earlier', () => {
     const text = 'Paris is not Paris, Texas.'
     const [entity] = entitiesOfWords(text, wordsOf('paris is not paris texas'), [
       { text: 'Paris, Texas', type: 'GPE', startWord: 3, endWord: 5 },
@@ -59,7 +59,7 @@ describe('entities from numbers of words', () => {
     ).toEqual([11, 18])
   })
 
-  test('are searched by their own words where the text writes a word in another way', () => {
+  test('are searched by their own text when the transcript writes a word differently', () => {
     const text = 'On May 18 we met the U.S. team for $5.'
     const words = wordsOf('on may eighteen we met the us team for five dollars')
     expect(
@@ -84,7 +84,7 @@ describe('entities from numbers of words', () => {
     ])
   })
 
-  test('are left out where their numbers lead nowhere and the text has them not', () => {
+  test('are left out when their numbers match no word and the text does not contain them', () => {
     const told = [{ text: 'Nobody', type: 'NAME', startWord: 9, endWord: 12 }]
     expect(entitiesOfWords('Hello there.', wordsOf('hello there'), told)).toEqual([])
   })
@@ -116,7 +116,7 @@ describe('entities with offsets of the provider’s own', () => {
     expect(entity).toEqual({ text: 'Peter', type: 'name', start_char: 13, end_char: 18 })
   })
 
-  test('that fit nothing are searched for, and left out when there is nothing', () => {
+  test('that do not fit are searched for in the text, and left out when they are not found', () => {
     const told = (own: string) => [{ text: own, type: 'name', start: 1, end: 3 }]
     expect(entitiesOfOffsets(text, told('Anna'))).toEqual([
       { text: 'Anna', type: 'name', start_char: 2, end_char: 6 },

@@ -19,7 +19,7 @@ test.each([
   expect(unjoinTerms(['head race', 'head race, lower', 'snake_case'], '_')(heard)).toBe(shown)
 })
 
-test('nothing is taken apart where nothing was joined', () => {
+test('a text is unchanged when no term was joined', () => {
   const text = 'a_b c_d'
   expect(unjoinTerms([], '_')(text)).toBe(text)
   expect(unjoinTerms(['a_b', 'c'], '_')(text)).toBe(text)

@@ -6,7 +6,7 @@ test('terms are sent once, without space around them', () => {
   expect(tidyKeyterms([' head race', 'head race', '  ', 'sluice '])).toEqual(['head race', 'sluice'])
 })
 
-describe('what a provider takes as terms', () => {
+describe('the bounds of a provider’s key terms', () => {
   test.each<[string, Partial<KeytermRules>, string[], string | null]>([
     ['no bound', {}, ['a'.repeat(100), 'b c d e f g h'], null],
     ['exactly so many', { countMax: 2 }, ['a', 'b'], null],

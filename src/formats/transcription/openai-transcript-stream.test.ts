@@ -28,7 +28,7 @@ test('the text comes piece by piece and the whole at the end, wherever reads are
   }
 })
 
-test('an answer that is no stream is read as a whole', () => {
+test('an answer that is not a stream is read as a whole', () => {
   for (const bytes of [Buffer.from('{"text":"Open."}'), Buffer.from(' \n{"text":"Open."}')]) {
     const reader = openAiTranscriptReader(openAiTranscriptEvents, readWhole)
     expect(reader.push(bytes.subarray(0, 3)) + reader.push(bytes.subarray(3))).toBe('')
@@ -36,7 +36,7 @@ test('an answer that is no stream is read as a whole', () => {
   }
 })
 
-test('an error and an end without done break it off, after the text that came before', () => {
+test('an error, and an end without done, break the stream off after the text that came before', () => {
   for (const last of ['', frame({ error: { message: 'secret host' } }), 'data: {broken\n\n']) {
     const reader = openAiTranscriptReader(openAiTranscriptEvents, readWhole)
     expect(reader.push(Buffer.from(frame(stream[0]) + last))).toBe('Öffne')
@@ -44,7 +44,7 @@ test('an error and an end without done break it off, after the text that came be
   }
 })
 
-test('a name for events of one’s own is enough, and the text begins with its first word', () => {
+test('events with a provider’s own names are read, and the text begins without a space', () => {
   const own = { delta: 'words', deltaMember: 'text', done: 'end' }
   const reader = openAiTranscriptReader(own, readWhole)
   const events = [

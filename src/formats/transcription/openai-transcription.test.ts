@@ -147,7 +147,7 @@ describe('the form for an OpenAI-style provider', () => {
     ])
   })
 
-  test('departs from it as its options say', async () => {
+  test('differs from OpenAI’s as its options say', async () => {
     const call = callWith({
       responseFormat: 'verbose_json',
       granularities: ['word'],
@@ -177,7 +177,7 @@ describe('the form for an OpenAI-style provider', () => {
     ])
   })
 
-  test('asks for events where only text is wanted and comes as it was heard', () => {
+  test('asks for events when only text is wanted and the provider streams it', () => {
     const adapter = openAiTranscription({
       streams: openAiTranscriptEvents,
       verboseFormat: null,
@@ -259,7 +259,7 @@ describe('the form for an OpenAI-style provider', () => {
     )
   })
 
-  test('cannot be broken out of by a name', async () => {
+  test('stays intact for any file name', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1 }), fc.string(), async (name, value) => {
         const options = { openai: { [`x-${name}\r\n"`]: value } }
@@ -389,7 +389,7 @@ describe('the answer of an OpenAI-style provider', () => {
     expect(read).toMatchObject({ tokens: { input: 14, inputAudio: 14, output: 45 }, durationSeconds: null })
   })
 
-  test('may count the audio in the sum alone', () => {
+  test('may count the audio only in the sum', () => {
     const usage = { prompt_audio_seconds: 30, prompt_tokens: 9, completion_tokens: 248, total_tokens: 632 }
     for (const details of [{}, { prompt_tokens_details: { audio_tokens: 375 } }]) {
       const read = decode({ text: 'x', usage: { ...usage, ...details } })
@@ -425,7 +425,7 @@ describe('the answer of an OpenAI-style provider', () => {
     ['{"error":{"message":"Invalid file format.","type":"invalid_request_error"}}', 'invalid_request', false],
     ['{"text":null,"error":{"message":"at secret.example","code":500}}', 'provider_failed', true],
     ['{"error":"out of memory"}', 'provider_failed', true],
-  ] as const)('that tells of an error in place of a text is that error: %s', (wire, type, retryElsewhere) => {
+  ] as const)('with an error in place of a text is that error: %s', (wire, type, retryElsewhere) => {
     const { failure } = thrownBy(() => decode(wire)) as AttemptFailed
     expect(failure).toMatchObject({ error: { type }, retryElsewhere })
     expect(failure.error.message).not.toContain('secret.example')
@@ -468,7 +468,7 @@ describe('the answer of an OpenAI-style provider', () => {
     ])
   })
 
-  test('may tell the speakers of segments alone: words have those of the segments that they stand in', () => {
+  test('may have speakers only in segments: each word then gets the speaker of its segment', () => {
     const read = decode({
       text: 'a b c d',
       segments: [
@@ -601,13 +601,13 @@ describe('what the caller gets', () => {
   })
 })
 
-describe('what a transcription needs of an endpoint', () => {
+describe('the requirement of a transcription', () => {
   const firstUnmet = (call: TranscriptionCall, endpoint: Endpoint) =>
     transcriptionRequirements(call)
       .find((requirement) => !requirement.isMet(endpoint))
       ?.refuse('a/b', [endpoint])
 
-  test('is nothing for a plain call, also on a model without times', () => {
+  test('is empty for a plain call, even on a model without times', () => {
     expect(
       firstUnmet(
         callWith({ responseFormat: 'verbose_json' }),
@@ -629,11 +629,14 @@ describe('what a transcription needs of an endpoint', () => {
       'keyterms',
       'The selected model does not support keyterms. Remove the field or choose a model whose provider supports it.',
     ],
-  ] as const)('is refused in the contract’s words (%#)', (changes, status, param, message) => {
-    expect(firstUnmet(callWith(changes), endpointWith())).toMatchObject({ status, param, message })
-  })
+  ] as const)(
+    'that no endpoint meets is refused in the contract’s words (%#)',
+    (changes, status, param, message) => {
+      expect(firstUnmet(callWith(changes), endpointWith())).toMatchObject({ status, param, message })
+    },
+  )
 
-  test('is word times when they were asked for, and a size that fits', () => {
+  test('is word times when the call asks for them, and a size that fits', () => {
     const words = callWith({ responseFormat: 'verbose_json', granularities: ['word'] })
     expect(firstUnmet(words, endpointWith({ wordTimes: false }))).toMatchObject({
       status: 400,
@@ -646,14 +649,14 @@ describe('what a transcription needs of an endpoint', () => {
     })
   })
 
-  test('is said to be there for segments where a model tells no speakers of words', () => {
+  test('for speakers names segments when a model has speakers only for segments', () => {
     const refused = firstUnmet(callWith({ diarize: true }), endpointWith({ segmentSpeakers: true }))
     expect(refused?.message).toEndWith(
       'It tells the speakers of segments without it: ask for `response_format` "verbose_json".',
     )
   })
 
-  test('is room for the key terms, and the bound and the term are named', () => {
+  test('is a bound that the key terms fit; a refusal names the bound and the term', () => {
     const call = callWith({ keyterms: ['one two three'] })
     expect(
       firstUnmet(call, endpointWith({ keyterms: { ...unboundedKeyterms, wordsMax: 3 } })),
@@ -668,7 +671,7 @@ describe('what a transcription needs of an endpoint', () => {
     )
   })
 
-  test('is a language that it knows', () => {
+  test('is a language that the endpoint knows', () => {
     const call = callWith({ language: 'cy' })
     expect(firstUnmet(call, endpointWith({ languages: ['cy'] }))).toBeUndefined()
     const message =
@@ -679,7 +682,7 @@ describe('what a transcription needs of an endpoint', () => {
     })
   })
 
-  test('is a format that it takes, where samples without a header go as WAV', () => {
+  test('is a format that the endpoint takes; samples without a header count as WAV', () => {
     const pcm = callWith({ audio: { ...callWith().audio, format: 'pcm' } })
     expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['wav'] }))).toBeUndefined()
     expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['mp3', 'flac'] }))).toMatchObject({
@@ -689,7 +692,7 @@ describe('what a transcription needs of an endpoint', () => {
     })
   })
 
-  test('is a length that it takes', () => {
+  test('is a length that the endpoint takes', () => {
     const call = callWith({ measuredMilliseconds: 120_001 })
     expect(firstUnmet(call, endpointWith({ audioMillisecondsMax: 120_001 }))).toBeUndefined()
     expect(firstUnmet(call, endpointWith({ audioMillisecondsMax: 120_000 }))).toMatchObject({

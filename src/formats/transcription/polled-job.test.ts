@@ -46,7 +46,7 @@ const adapter = polledJob({
   }),
 })
 
-test('a job is uploaded, made, looked at with its waits and read', () => {
+test('a job’s sound is uploaded, the job is created, polled with its waits, and read', () => {
   const steps = walk(adapter, askedFor('sluice', { audio: testSound('mp3') }), [
     { id: 'u1', address: 'https://sluice.example/u1' },
     { id: 'j/1' },
@@ -94,7 +94,7 @@ test.each([
   )
 })
 
-test('a job that failed is blamed on whom its row says', () => {
+test('a failed job is the fault of the caller or of the provider, as its row says', () => {
   const failure = failureOf(() =>
     walk(adapter, askedFor('sluice'), [{ id: 'j' }, { state: 'failed', reason: 'x' }]),
   )

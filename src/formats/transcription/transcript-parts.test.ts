@@ -41,7 +41,7 @@ test.each([
   expect(toLanguageCode(told)).toBe(code)
 })
 
-test('times are seconds, from milliseconds too, and wrong ones are none', () => {
+test('times are in seconds, converted from milliseconds, and wrong times are null', () => {
   expect(timesIn({ start: 1234, end: 2500 }, millisecondsUnit)).toEqual({ start: 1.234, end: 2.5 })
   expect(timesIn({ start: 2, end: 1 })).toBeNull()
   expect(timesIn({ start: -1, end: 1 })).toBeNull()
@@ -77,7 +77,7 @@ describe('segments of words', () => {
     ])
   })
 
-  test('a pause of exactly 0.8 s ends none', () => {
+  test('do not end at a pause of exactly 0.8 s', () => {
     const words = [
       { word: 'one', start: 0, end: 0.2 },
       { word: 'two', start: 1, end: 1.2 },
@@ -85,7 +85,7 @@ describe('segments of words', () => {
     expect(segmentsOfWords(words, 'one two')).toHaveLength(1)
   })
 
-  test('say what the text has, with its marks', () => {
+  test('have the text’s own spelling, with punctuation', () => {
     const texts = segmentsOfWords(said('he said stop. then go'), '"He said: stop." Then — go!').map(
       ({ text }) => text,
     )
@@ -111,7 +111,7 @@ describe('segments of words', () => {
     },
   )
 
-  test('end where the provider says that a sentence does, where it does', () => {
+  test('end where the provider marks the end of a sentence, if it marks ends', () => {
     const words = said('Dr. Anna left ok bye')
     const ends = new Set(words.slice(3, 4))
     expect(segmentsOfWords(words, 'Dr. Anna left ok bye', ends).map(({ text }) => text)).toEqual([
@@ -120,7 +120,7 @@ describe('segments of words', () => {
     ])
   })
 
-  test('join the words where the text has them not', () => {
+  test('join the words when the text does not contain them', () => {
     expect(segmentsOfWords(said('eighteen nine'), '18 9').map(({ text }) => text)).toEqual(['eighteen nine'])
   })
 })

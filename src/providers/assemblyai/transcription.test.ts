@@ -218,7 +218,7 @@ describe('a transcript of AssemblyAI', () => {
     ])
   })
 
-  test('has its entities where they stand in the text, found by when they were said', () => {
+  test('has the offsets of its entities in the text, found by their times', () => {
     const answer = answerOf({
       status: 'completed',
       text: '🙂 Anna went to New York.',
@@ -241,7 +241,7 @@ describe('a transcript of AssemblyAI', () => {
     ])
   })
 
-  test('is none without a text, or in a state that nobody knows', () => {
+  test('without a text, or in an unknown state, is a failure', () => {
     expect(() => answerOf({ status: 'completed', text: null })).toThrow('without a transcript')
     expect(() => answerOf({ status: 'paused' })).toThrow('without what its documents promise')
   })
@@ -272,7 +272,7 @@ describe('a failed job inside a success', () => {
     'Transcoding failed. File does not appear to contain audio. File type is text/plain.',
     'Audio duration is too short.',
     'language_detection cannot be performed on files with no spoken audio.',
-  ])('is the caller’s where it blames the sound or its address: %s', (reason) => {
+  ])('is the caller’s fault when the reason names the sound or its address: %s', (reason) => {
     const failure = failureOf(reason)
     expect(failure).toMatchObject({ retryElsewhere: false, retrySame: false })
     expect(failure.error).toMatchObject({ type: 'invalid_request', param: 'input_audio.url' })
@@ -291,7 +291,7 @@ describe('a failed job inside a success', () => {
   })
 })
 
-describe('what a job leaves at AssemblyAI', () => {
+describe('a resource of a job at AssemblyAI', () => {
   const { resources = {} } = adapter
   const transcripts = resources['assemblyai.transcript']
   const uploads = resources['assemblyai.upload']
@@ -305,12 +305,12 @@ describe('what a job leaves at AssemblyAI', () => {
     })
   })
 
-  test('is an upload that no call deletes, noted without its address', () => {
+  test('may be an upload that no call deletes, recorded without its address', () => {
     expect(uploads?.readId(reply({ upload_url: 'https://cdn.example/upload/u1' }))).toBe('u1')
     expect([uploads?.remove, uploads?.listing]).toEqual([null, null])
   })
 
-  test('is found in the listing by a digest of its address, which is nobody’s to read', () => {
+  test('is found in the listing by a digest of its address, because the address itself is secret', () => {
     const marker = creation().makes?.marker ?? ''
     expect(marker).toMatch(/^[0-9a-f]{64}$/)
     const listing = transcripts?.listing

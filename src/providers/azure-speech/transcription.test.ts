@@ -122,7 +122,7 @@ describe('an answer of Azure Speech', () => {
     ])
   })
 
-  test('of one channel names none', () => {
+  test('with one channel has no channel numbers', () => {
     const phrases = [span('Ja.', 0, { channel: 0, words: [span('Ja.', 0)] })]
     const { segments, words } = read({ combinedPhrases: [{ channel: 0, text: 'Ja.' }], phrases })
     expect([segments, words]).toEqual([

@@ -29,7 +29,7 @@ const usual: [string, string][] = [
 ]
 
 describe('a request to Deepgram', () => {
-  test('is the bytes as they are, and all else in the address', () => {
+  test('has the bytes unchanged, and all options in the query', () => {
     const { request, path, query } = sent({})
     expect([path, query]).toEqual(['/listen', usual])
     expect(request.headers).toEqual({ 'content-type': 'audio/wav' })
@@ -111,7 +111,7 @@ const word = (text: string, start: number, more: object = {}) => ({
 })
 
 describe('an answer of Deepgram', () => {
-  test('is read with everything it says', () => {
+  test('is read with all its members', () => {
     const alternative = {
       transcript: 'Anna said: yes. No!',
       confidence: 0.97,
@@ -261,7 +261,7 @@ describe('a refusal of Deepgram', () => {
     expect([failure.error.type, failure.credentialFault]).toEqual([type as never, credentialFault])
   })
 
-  test('says in its own words what is wrong with the audio', () => {
+  test('has Deepgram’s own words about a fault of the audio', () => {
     const failure = failureOf(400, coded('Bad Request', 'Bad Request: failed to process audio: corrupt data'))
     expect(failure.error.message).toContain('corrupt data')
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { speechRequestOf } from '../../../test/support/speech-testing.ts'
 import { elevenLabsSpeech } from './speech.ts'
 
-test('the caller’s options join what the gateway sets, and do not take its place', () => {
+test('the caller’s options are added to the gateway’s members, and do not replace them', () => {
   const options = {
     acme: {
       voice_settings: { stability: 0.4, speed: 9 },
@@ -25,7 +25,7 @@ test('the caller’s options join what the gateway sets, and do not take its pla
   expect(dropped).toEqual(['provider.options.acme.text', 'provider.options.acme.output_format'])
 })
 
-test('a voice is never a step to another path', () => {
+test('a voice cannot lead to another path', () => {
   for (const voice of ['.', '..'])
     expect(() => speechRequestOf(elevenLabsSpeech, 'eleven_v3', { voice })).toThrow(
       expect.objectContaining({ type: 'invalid_request', param: 'voice' }),

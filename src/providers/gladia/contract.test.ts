@@ -4,7 +4,7 @@ import { at } from '../../../test/support/gateway.ts'
 
 const vendor = await startAudioVendor('gladia', { path: '/gladia', hears: ['solaria-1'] })
 
-test('Gladia is not sent Norwegian as it is mostly written, which it has no code for', async () => {
+test('Gladia is not sent Norwegian Bokmål, for which it has no code', async () => {
   expect((await vendor.transcribe('solaria-1', { language: 'nb' })).status).toBe(200)
   const [body = '{}'] = await vendor.sentTo('/v2/pre-recorded')
   expect(JSON.parse(body)).toMatchObject({ language_config: { languages: ['no'] } })

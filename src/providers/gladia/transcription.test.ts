@@ -47,7 +47,7 @@ describe('a job of Gladia', () => {
     expect(makes).toEqual({ kind: 'gladia.job', marker: null, takesIn: ['gladia.upload'] })
   })
 
-  test('is looked at about every second', () => {
+  test('is polled about every second', () => {
     const looks = walk(adapter, askedFor('gladia'), [
       begun,
       { status: 'queued' },

@@ -114,13 +114,13 @@ describe('sound that is too large for one request', () => {
     )
   })
 
-  test('is refused at an address that does not tell where files go', () => {
+  test('is refused for a base URL from which the address of uploads does not follow', () => {
     expect(() => adapter.first(askedAt('https://proxy.example/gemini'))).toThrow(
       expect.objectContaining({ type: 'invalid_request', param: 'file' }),
     )
   })
 
-  test('that Google cannot read is the caller’s to change; a file without a name is a failure', () => {
+  test('that Google cannot read is the caller’s fault; a reply without a file name is a failure of Google', () => {
     const read = (wire: unknown) => () => adapter.next({ stage: 'sent' }, replyOf(wire), google)
     expect(read(file('FAILED'))).toThrow(expect.objectContaining({ type: 'invalid_request' }))
     expect(read({ ...file('ACTIVE'), name: 'files/../models' })).toThrow(

@@ -119,14 +119,14 @@ describe('speech of Gemini', () => {
     expect(reader.billed).toBeNull()
   })
 
-  test('counts all that is said as sound where no detail tells', () => {
+  test('counts all output as sound when the usage has no details', () => {
     const { reader } = read(
       bodyOf({ ...frame([sound('one')], { finishReason: 'STOP' }), ...usage(25, false) }),
     )
     expect(reader.billed).toMatchObject({ outputTokens: 25, outputAudioTokens: 25 })
   })
 
-  test('that breaks off before its end is no whole speech', () => {
+  test('that breaks off before its end is a failure', () => {
     expect(() => read(bodyOf(frame([sound('one')])))).toThrow(
       expect.objectContaining({ type: 'provider_failed' }),
     )

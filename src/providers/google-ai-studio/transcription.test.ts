@@ -163,7 +163,7 @@ describe('a transcript of Gemini', () => {
     expect(body.generationConfig.thinkingConfig).toEqual(expected)
   })
 
-  test('is not asked with what is only the gateway’s; options of the provider pass by name', async () => {
+  test('is asked without the gateway’s own members; options of the provider pass by name', async () => {
     const safetySettings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }]
     const options = { 'google-ai-studio': { safetySettings, contents: [], tools: [] } }
     const { body, text, dropped } = await sent(callWith({ preferences: { ...defaultPreferences, options } }))
@@ -177,7 +177,7 @@ describe('a transcript of Gemini', () => {
     expect(text).not.toContain('secret')
   })
 
-  test('is what the model wrote, without times, and its tokens', () => {
+  test('has the model’s text, without times, and its tokens', () => {
     expect(read(written({ language: 'EN', text: ' High water at nine. ' }))).toEqual({
       text: 'High water at nine.',
       language: 'en',
@@ -192,7 +192,7 @@ describe('a transcript of Gemini', () => {
     })
   })
 
-  test('has times that the model writes beside its words taken for nothing', () => {
+  test('ignores times that the model writes beside its words', () => {
     const claimed = { language: 'en', text: 'Hi.', segments: [{ start: 0, end: 1 }], words: [{ word: 'Hi' }] }
     expect(read(written(claimed))).toMatchObject({ segments: null, words: null })
   })
@@ -203,14 +203,14 @@ describe('a transcript of Gemini', () => {
     expect(read(wire).text).toBe('Hi.')
   })
 
-  test('of silence is empty, and a remark in place of a language is none', () => {
+  test('of silence is empty, and a remark in place of a language is ignored', () => {
     expect(read(written({ language: '', text: '' }))).toMatchObject({ text: '', language: null })
     const remark = 'The language could not be determined, because nobody speaks.'
     expect(read(written({ language: remark, text: '' })).language).toBeNull()
     expect(read(written({ language: 'German', text: 'Ja.' })).language).toBe('de')
   })
 
-  test('has the length that its tokens tell, 32 a second, only where the sound told none', () => {
+  test('takes its length from its tokens, 32 a second, only when the sound could not be measured', () => {
     const wire = written({ language: 'en', text: 'Hi.' })
     expect(read(wire, callWith({ measuredMilliseconds: null })).durationSeconds).toBe(9)
     expect(
@@ -265,7 +265,7 @@ describe('a transcript of Gemini', () => {
   })
 })
 
-describe('a model of which the operator says that it gives times', () => {
+describe('a model that the operator configured with times', () => {
   const timed = endpointWith({ wordTimes: true, diarize: true, keyterms: unboundedKeyterms })
 
   test('is asked by Gemini’s own configuration', async () => {

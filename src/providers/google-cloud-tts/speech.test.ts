@@ -34,7 +34,7 @@ test.each([
   ['cmn-CN-Chirp3-HD-Kore', 'cmn-CN'],
   ['es-419-Chirp3-HD-Kore', 'es-419'],
   ['Kore', undefined],
-])('the language of the voice %s is what its name begins with', (name, languageCode) => {
+])('the language of the voice %s is the beginning of its name', (name, languageCode) => {
   expect(requestOf({ voice: name }).body.voice).toEqual(
     languageCode === undefined ? { name } : { languageCode, name },
   )
@@ -57,7 +57,7 @@ test('the caller’s options tune the sound, and change neither text nor voice',
   expect(dropped).toEqual(['provider.options.acme.input', 'provider.options.acme.voice'])
 })
 
-test('the sound is read from the member with base64, which tells nothing of what was billed', () => {
+test('the sound is read from the member with base64; the answer has no billed amount', () => {
   const reader = stepOf({ voice }).open(testContext, new Headers())
   const sound = Buffer.from([1, 2, 3, 4])
   const body = Buffer.from(JSON.stringify({ audioContent: sound.toString('base64') }))

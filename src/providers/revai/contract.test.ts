@@ -4,7 +4,7 @@ import { at } from '../../../test/support/gateway.ts'
 
 const vendor = await startAudioVendor('revai', { path: '/revai/speechtotext/v1', hears: ['machine'] })
 
-test('Rev AI’s 403 for spent credit is told as that, and not as a refused credential', async () => {
+test('Rev AI’s 403 for spent credit is reported as such, and not as a refused credential', async () => {
   await vendor.prepare('status=402')
   const { status, json } = await vendor.transcribe('machine')
   expect([status, at(json, 'error.message')]).toEqual([

@@ -83,7 +83,7 @@ describe('a job of Rev AI', () => {
     expect(bodyOf(sentBy(adapter.first({ ...asked, endpoint })))).toMatchObject({ language: told })
   })
 
-  test('is looked at, then read as JSON', () => {
+  test('is polled, then read as JSON', () => {
     const steps = walk(adapter, askedFor('revai'), [
       made,
       made,
@@ -201,7 +201,7 @@ describe('a job of Rev AI', () => {
     })
   })
 
-  test('has no speakers where nobody asked for them, and spaces where it has no marks', () => {
+  test('has no speakers unless they were asked for, and spaces where it has no marks', () => {
     const monologues = [{ speaker: 0, elements: [word('so', 0), word('it', 0.5)] }]
     const last = walk(adapter, askedFor('revai'), [
       made,
@@ -214,7 +214,7 @@ describe('a job of Rev AI', () => {
     expect(words.map(({ speaker }) => speaker)).toEqual([undefined, undefined])
   })
 
-  test('without monologues is no transcript, and with none of them nobody spoke', () => {
+  test('without the list of monologues is a failure, and with an empty list is silence', () => {
     const asked = askedFor('revai')
     expect(() => walk(adapter, asked, [made, transcribed, {}])).toThrow('without a transcript')
     const last = walk(adapter, asked, [made, transcribed, { monologues: [] }]).at(-1)

@@ -10,7 +10,7 @@ const vendor = await startAudioVendor('speechmatics', {
 const configSent = async () =>
   JSON.parse((await vendor.fieldsSentTo('/jobs/'))['config'] ?? '{}') as Record<string, object>
 
-test('Speechmatics hears Mandarin under its own code, and the caller is told the one that was asked for', async () => {
+test('Speechmatics gets its own code for Mandarin, and the caller gets the requested code back', async () => {
   const asked = { language: 'zh', response_format: 'verbose_json' }
   const { status, json } = await vendor.transcribe('enhanced', asked)
   expect([status, json['language']]).toEqual([200, 'zh'])

@@ -24,7 +24,7 @@ describe('a job of Speechmatics', () => {
     return JSON.parse(String((await response.formData()).get('config')))
   }
 
-  test('has its wishes in one member of the form, and an address instead of a file', async () => {
+  test('has its options in one field of the form, and an address instead of a file', async () => {
     const asked = askedFor('speechmatics', { diarize: true, keyterms: ['head race'], temperature: 0 })
     const exchange = sentBy(adapter.first(asked))
     expect(exchange.request.path).toBe('/jobs/')
@@ -43,7 +43,7 @@ describe('a job of Speechmatics', () => {
     expect(exchange.dropped).toEqual(['temperature'])
   })
 
-  test('is looked at without its own wait, then read', () => {
+  test('is polled with Speechmatics’ own wait switched off, then read', () => {
     const steps = walk(adapter, askedFor('speechmatics'), [
       { id: 's1' },
       { job: { status: 'running' } },
@@ -151,7 +151,7 @@ describe('a job of Speechmatics', () => {
     expect(words.map(({ start }) => start)).toEqual([0, 0.5, 1, 1.5, 2, 2.5])
   })
 
-  test('is words and marks in a row: a mark stands where it attaches, and nobody speaks as UU', () => {
+  test('is words and marks in one list: a mark attaches as it says, and the speaker UU is unknown', () => {
     const row = (type: string, content: string, at: number, more: object = {}) => ({
       type,
       start_time: at,

@@ -6,7 +6,7 @@ const vendor = await startAudioVendor('xai', { path: '/xai/v1', hears: ['grok-st
 
 const bodySpoken = async () => JSON.parse((await vendor.sentTo('/tts'))[0] ?? '{}') as object
 
-test('xAI speaks with the language that it requires, which it finds out where nobody names one', async () => {
+test('xAI is sent the language that it requires, and `auto` when the caller names none', async () => {
   expect(await vendor.speak('grok-tts', { voice: 'eve' })).toMatchObject({ status: 200, message: '' })
   expect(await bodySpoken()).toMatchObject({ language: 'auto' })
   const own = { provider: { options: { xai: { language: 'pt-BR' } } } }
@@ -16,7 +16,7 @@ test('xAI speaks with the language that it requires, which it finds out where no
   expect((await vendor.speak('grok-tts', { voice: 'eve', ...none })).status).toBe(200)
 })
 
-test('xAI speaks in voices that a team made for itself, and in its own in any case', async () => {
+test('xAI is sent voices that a team created, and its own voices in upper or lower case', async () => {
   for (const [asked, sent] of [
     ['nlbqfwie', 'nlbqfwie'],
     ['EVE', 'eve'],
@@ -37,7 +37,7 @@ test('xAI hears with the model that the caller’s own options name', async () =
   expect(await vendor.fieldsSentTo('/stt')).not.toHaveProperty('model')
 })
 
-test('xAI tells the speaker of every word', async () => {
+test('xAI gives the speaker of every word', async () => {
   const { status, json } = await vendor.transcribe('grok-stt', {
     response_format: 'verbose_json',
     diarize: true,

@@ -41,7 +41,7 @@ const stores: [string, () => BlobStore][] = [
 for (const [name, create] of stores) {
   const store = create()
 
-  test(`${name}: what was put is read back whole, by range and as a stream`, async () => {
+  test(`${name}: an object is read back whole, by range and as a stream`, async () => {
     const content = patterned(5_000)
     const written = await store.put('segments/b1/0', inChunks(content, 999))
     expect(written).toEqual({ bytes: 5_000, sha256: createHash('sha256').update(content).digest('hex') })
@@ -84,7 +84,7 @@ for (const [name, create] of stores) {
     expect(await store.exists('broken/x')).toBe(true)
   })
 
-  test(`${name}: what is not there is not found, and deleting it is fine`, async () => {
+  test(`${name}: a missing object is not found, and deleting it succeeds`, async () => {
     expect(await failureOf(store.get('absent'))).toMatchObject({ type: 'not_found' })
     expect(await failureOf(store.size('absent/deeper'))).toMatchObject({ type: 'not_found' })
     expect(await failureOf(readAll(store.stream('absent')))).toMatchObject({ type: 'not_found' })
@@ -132,7 +132,7 @@ for (const [name, create] of stores) {
   })
 }
 
-test('what a put has confirmed survives a crash, folders and all', async () => {
+test('a confirmed object survives a crash, with its folders', async () => {
   const files = new LossyFileLayer()
   const store = new FolderBlobStore('/data/blobs', { files })
   await store.put('parts/b1/0/x', text('first'))
@@ -183,7 +183,7 @@ test('a full or failing disk is an unavailable storage, leaves nothing, and pass
   await store.put('before/full', text('x'))
 })
 
-test('only what began before the given time is swept', async () => {
+test('only writes that began before the given time are swept', async () => {
   const files = new LossyFileLayer()
   const at = (nowMs: number): FolderBlobStore =>
     new FolderBlobStore('/blobs', {
@@ -224,7 +224,7 @@ test('a real folder holds nothing but the objects', async () => {
   expect(readdirSync(join(folder, 'real', '.unfinished'))).toEqual([])
 })
 
-test('folders that somebody has removed are made again', async () => {
+test('folders that were removed from outside are made again', async () => {
   const root = join(folder, 'swept')
   const store = new FolderBlobStore(root)
   await store.put('parts/b1/a', text('a'))

@@ -58,7 +58,7 @@ test('a killed process is dead at once, a frozen one is not', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a trace of another machine or without its lock yet says nothing, and goes after a day', () => {
+test('a trace of another machine, or one that has no lock yet, proves nothing, and is removed after a day', () => {
   const own = new OwnerTraces({ folder, ownerId: 'own', kernel: 'this' })
   for (const [ownerId, kernel] of [
     ['elsewhere', 'other'],
@@ -109,7 +109,7 @@ describe.skipIf(whyNoPostgres() !== null)('postgres', () => {
       ${stay}`)
   }
 
-  test('who follows on the same folder finds the death at once, and so does everybody else', async () => {
+  test('the next process on the same folder finds the death at once, and so do all others', async () => {
     const owners = join(folder, 'owners')
     const elsewhere = await open()
     const [first, second] = await Promise.all([startOwner(owners), startOwner(owners)])
@@ -120,7 +120,7 @@ describe.skipIf(whyNoPostgres() !== null)('postgres', () => {
       expect(await each.isOwnerDead(first.line)).toBe(true)
       expect(await each.isOwnerDead(second.line)).toBe(false)
     }
-    // One that dies while others run is found by whoever asks there.
+    // The death of a process while others run is found by any process of that machine that asks.
     await second.kill()
     expect(await elsewhere.isOwnerDead(second.line)).toBe(false)
     expect(await next.isOwnerDead(second.line)).toBe(true)

@@ -9,7 +9,7 @@ import { openDatabase } from '../open-database.ts'
 import { withoutPartition } from './partitions.ts'
 
 const today = 20_621
-/** Sorted by name, the one comes before and the other behind all days. */
+/** Two other names; in the order of names one comes before and the other after all days. */
 const always = { first: 'postings_default', last: 'postings_undated' }
 
 function postingOn(day: number): Unit {
@@ -64,17 +64,17 @@ describe.skipIf(whyNoPostgres() !== null)('partitions', () => {
     for (const name of created) await administer(`drop database ${name} with (force)`)
   })
 
-  test('are there for today and the days ahead, and more of them at a later start', async () => {
+  test('exist for today and the days ahead, and are added at a later start', async () => {
     const open = await begin()
     const database = await open(today)
     expect(await partitionsOf(database)).toEqual([always.first, ...daysFrom(today), always.last])
-    // Two at once, of which one finds the work done.
+    // Two processes at once; one of them finds the work done.
     await Promise.all([open(today + 3), open(today + 3)])
     const expected = new Set([always.first, ...daysFrom(today), ...daysFrom(today + 3), always.last])
     expect(await partitionsOf(database)).toEqual([...expected])
   })
 
-  test('are missed by nobody: days without one share the default, under the same constraint', async () => {
+  test('may be missing: rows of such days go to the default partition, under the same constraint', async () => {
     const database = await (await begin())(today)
     for (const day of [0, 1, today, today + 500]) {
       await database.commit(postingOn(day))
@@ -108,7 +108,7 @@ describe.skipIf(whyNoPostgres() !== null)('partitions', () => {
     await sql.close()
   })
 
-  test('but one are passed by when the day is known', async () => {
+  test('except one are skipped by a query with a day', async () => {
     const database = await (await begin())(today)
     const plan = await database.query(
       'explain select 1 from postings where day = $1 and transaction_id = $2',

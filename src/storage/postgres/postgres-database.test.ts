@@ -63,7 +63,7 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(here.health().ok).toBe(true)
   })
 
-  test('a connection lost during the commit leaves it unknown, and committing again tells', async () => {
+  test('a connection lost during the commit leaves it unknown, and a second commit shows the outcome', async () => {
     const proxy = proxyTo()
     const database = await open(proxy.url(server.url))
     proxy.cutAfter('commit\0')
@@ -119,7 +119,7 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(rows).toEqual([{ due_at_ms: 20 }, { due_at_ms: 20 }])
   }, 30_000)
 
-  test('a network that swallows everything is given up, and a fresh connection works', async () => {
+  test('a network that drops all packets is given up, and a fresh connection works', async () => {
     const proxy = proxyTo()
     const pool = new Pool({ url: proxy.url(server.url), connectionsMax: 1, patienceMs: 2_000 })
     const ask = (): Promise<unknown> => pool.use<unknown>((sql) => sql.unsafe('select 1 as one'))
@@ -149,15 +149,15 @@ describe.skipIf(reason !== null)('postgres', () => {
       { blob: 'back' },
     ])
     expect(database.health()).toMatchObject({ ok: true, lastError: null })
-    // Signals may have been missed meanwhile, therefore everybody looks.
+    // Signals may have been missed meanwhile, therefore every listener is called.
     await woken.promise
-    // Both take their ids again; without a grace they look dead to each other until then.
+    // Both processes take their ids again; without a grace time they look dead to each other until then.
     const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
     while (await database.isOwnerDead(other.ownerId)) await nextTurn()
     while (await other.isOwnerDead(database.ownerId)) await nextTurn()
   }, 20_000)
 
-  test('who only reads notices too that the server is gone, and that it is back', async () => {
+  test('a process that only reads also notices that the server is gone, and that it is back', async () => {
     const database = await open(server.url)
     await database.query('select 1 as one')
     expect(database.health().ok).toBe(true)
@@ -165,13 +165,13 @@ describe.skipIf(reason !== null)('postgres', () => {
     await failureOf(database.query('select 1 as one'))
     expect(database.health().ok).toBe(false)
     server.start()
-    // Asking is what makes it look again: nobody reads from a gateway that is not ready.
+    // Only a question makes the process look again, because a gateway that is not ready serves no reads.
     const deadline = performance.now() + 15_000
     while (!database.health().ok && performance.now() < deadline) await Bun.sleep(20)
     expect(database.health()).toMatchObject({ ok: true, lastError: null })
   }, 20_000)
 
-  test('signals arrive again after the network swallowed one', async () => {
+  test('signals arrive again after the network lost one', async () => {
     const proxy = proxyTo()
     const signals = new Signals()
     const connection = new SignalConnection(proxy.url(server.url), signals, 200)
@@ -288,7 +288,7 @@ class Proxy {
           if (!this.isStalled) upstream?.write(bytes)
           if (this.#freeze !== null && bytes.includes(this.#freeze.after)) this.#freezeNow(this.#freeze.ms)
           if (!isCut) return
-          // The server has it; the answer finds nobody.
+          // The server has the commit; its answer is lost.
           this.#cutAfter = null
           this.cuts++
           client.terminate()

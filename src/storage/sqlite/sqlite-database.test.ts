@@ -85,7 +85,7 @@ test('several processes write one file without losing or refusing anything', asy
   expect(await count(database)).toBe(700)
 }, 20_000)
 
-test('what was committed survives a kill, what was not leaves no trace, and the owner is known to be dead', async () => {
+test('committed units survive a kill, others leave no trace, and the owner is known to be dead', async () => {
   const database = await open('killed.db')
   const process = startProcess(
     'killed.db',
@@ -123,7 +123,7 @@ test('another process that holds the lock delays writes but not reads', async ()
   lock.acquire()
   const done: string[] = []
   const commit = database.commit(insert('waits')).then(() => done.push('waits'))
-  // Many times longer than a commit takes that need not wait.
+  // Many times longer than a commit without a wait takes.
   const untilMs = performance.now() + 50
   while (performance.now() < untilMs) {
     expect(await count(database)).toBe(0)
@@ -177,7 +177,7 @@ test('a file that cannot be opened is an unavailable storage, not a crash', asyn
   expect(await failureOf(openDatabase({ url: urlOf('statements.db.owners') }))).toMatchObject({
     type: 'storage_unavailable',
   })
-  // Whoever runs the tests may be allowed everything, so a folder stands where the lock's file belongs.
+  // The tests may run as root, which ignores permissions, so a folder takes the place of the lock's file.
   mkdirSync(join(folder, 'locked.db.lock'))
   expect(await failureOf(openDatabase({ url: urlOf('locked.db') }))).toMatchObject({
     type: 'storage_unavailable',

@@ -16,7 +16,7 @@ function groupOf(values: SqlValue[]) {
   }
 }
 
-test('a group crosses as text and is the same again', () => {
+test('a group passes to the writer thread as text and is equal afterwards', () => {
   const group = groupOf([
     0n,
     -61650n,
@@ -34,12 +34,12 @@ test('a group crosses as text and is the same again', () => {
   expect(parseWireText(textOf(toWire(group)))).toEqual(group)
 })
 
-test('a group that needs no marks is the same again', () => {
+test('a group that needs no marks is equal afterwards', () => {
   const group = groupOf([9_007_199_254_740_991, 'a#', null, -1.5])
   expect(parseWireText(textOf(toWire(group)))).toEqual(group)
 })
 
-test('a group with bytes does not cross as text', () => {
+test('a group with bytes does not pass as text', () => {
   const group = groupOf([1, new Uint8Array([1, 2]), 5n, '#'])
   expect(toWire(group)).toEqual(group)
 })

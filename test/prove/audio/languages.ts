@@ -14,7 +14,7 @@ export const proof = namedTests({
     },
     {
       file: 'src/providers/gladia/contract.test.ts',
-      names: ['Gladia is not sent Norwegian as it is mostly written'],
+      names: ['Gladia is not sent Norwegian Bokmål'],
     },
   ],
 })

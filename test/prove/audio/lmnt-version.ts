@@ -5,7 +5,7 @@ export const proof = namedTests({
   tests: [
     {
       file: 'src/providers/lmnt/contract.test.ts',
-      names: ['LMNT is told which version of its interface is meant'],
+      names: ['a request to LMNT names the version of its interface'],
     },
   ],
 })

@@ -10,7 +10,7 @@ export const proof = namedTests({
     },
     {
       file: 'src/providers/revai/contract.test.ts',
-      names: ['Rev AI’s 403 for spent credit is told as that, and not as a refused credential'],
+      names: ['Rev AI’s 403 for spent credit is reported as such, and not as a refused credential'],
     },
     { file: 'src/providers/openai-audio.test.ts', names: ['of fireworks for whisper-v3'] },
   ],

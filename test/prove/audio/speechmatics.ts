@@ -7,7 +7,7 @@ export const proof = namedTests({
     {
       file: 'src/providers/speechmatics/contract.test.ts',
       names: [
-        'Speechmatics hears Mandarin under its own code',
+        'Speechmatics gets its own code for Mandarin',
         'Melia is asked for several languages at once',
         'Melia has no dictionary, and refuses key terms by name',
       ],

@@ -6,8 +6,8 @@ export const proof = namedTests({
     {
       file: 'src/providers/xai/contract.test.ts',
       names: [
-        'xAI speaks with the language that it requires',
-        'xAI speaks in voices that a team made for itself, and in its own in any case',
+        'xAI is sent the language that it requires',
+        'xAI is sent voices that a team created, and its own voices in upper or lower case',
         'xAI hears with the model that the caller’s own options name',
       ],
     },

@@ -8,7 +8,7 @@ export const proof = namedTests({
     {
       file: 'test/contract/completions.test.ts',
       names: [
-        'passes as it was sent, without the gateway’s own members, and costs what was counted',
+        'passes unchanged, without the gateway’s own members, and costs the counted tokens',
         'streams, with usage and cost in the last frame before the end',
         'streams the same words',
         'a call that a conversation cannot say goes to the provider that can',

@@ -8,7 +8,7 @@ export const proof = namedTests({
       names: [
         'a custom server is told the limit of a messages or responses call by the name that every server knows',
         'a custom server is told every limit by the name that its operator says it knows',
-        'what LiteLLM noted in an answer does not come back to any host, a custom one neither',
+        'members that LiteLLM added to an answer are not sent to any host, not even a custom one',
       ],
     },
     {

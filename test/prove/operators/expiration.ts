@@ -7,8 +7,8 @@ export const proof = namedTests({
       file: 'test/contract/expiration.test.ts',
       names: [
         'a model that its provider shuts down shows the day, live and in its row for batches',
-        'the day that a listing tells goes before the one that was shipped',
-        'the doctor warns of what ends within 60 days, by day',
+        'the day in a provider’s listing wins over the shipped one',
+        'the doctor warns of models that end within 60 days, in the order of their days',
       ],
     },
   ],

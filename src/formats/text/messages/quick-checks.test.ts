@@ -59,7 +59,7 @@ const odd = [
 const anything = fc.oneof(fc.constantFrom(...odd), fc.jsonValue(), fc.integer(), fc.double())
 
 test.each(Object.entries(messagesQuickChecks))(
-  '%s: what the quick check takes, the schema takes as it is',
+  '%s: the schema accepts every value that the quick check accepts, unchanged',
   (name, check) => {
     const schema = messagesRequestShape[name as keyof typeof messagesRequestShape]
     const agrees = (value: unknown): void => {

@@ -197,7 +197,7 @@ test('arguments of a call whose block has ended fail the stream', () => {
   expect(rewriter.failure?.type).toBe('provider_failed')
 })
 
-test('a citation that comes after its block has ended is of the text of that block, or of none', () => {
+test('a citation that comes after its block has ended belongs to that block’s text, or is dropped', () => {
   const citation = { type: 'web_search_result_location', url: 'https://example.com', title: 'A' }
   const cite = (index: number) => go(index, { type: 'citations_delta', citation })
   const events = [
@@ -218,7 +218,7 @@ test('a citation that comes after its block has ended is of the text of that blo
   expect(deltas.flatMap((delta) => delta?.annotations ?? [])).toMatchObject([
     { url_citation: { url: 'https://example.com' } },
   ])
-  // An item that has ended takes no annotation, and the caller is told so.
+  // An item that has ended takes no annotation, and the loss is listed.
   const shown = shownTo('responses', all)
   expect(shown).not.toContain('annotation.added')
   expect(shown).toContain('"dropped":["output[].content[].annotations"]')

@@ -141,7 +141,7 @@ describe.if(isThere)('recorded streams of Anthropic', () => {
       expect(toldByAnswer(readWhole(bytes, Array.from(bytes.keys())))).toEqual(told)
     })
 
-    test(`${basename(file)} passes to a caller of its own format, and says the same through both halves`, () => {
+    test(`${basename(file)} passes to a caller of its own format, with the same contents as through both halves`, () => {
       for (const halves of [selectCodec('messages', 'messages'), translated]) {
         const rewriter = halves.createStream(testContext, messagesQuirks(), call)
         const { shown, ending } = runStream(rewriter, bytes, seededPlaces(bytes.length))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readMessagesUsage } from './usage.ts'
 
-test('tokens that the provider used to shorten a conversation are used, though its totals leave them out', () => {
+test('tokens that the provider used to shorten a conversation are counted, although its totals leave them out', () => {
   const iterations = [
     { type: 'compaction', input_tokens: 50_000, cache_read_input_tokens: 1_000, output_tokens: 400 },
     { type: 'message', input_tokens: 600, output_tokens: 90 },

@@ -76,7 +76,7 @@ test.each<[string, Schema]>([
   ['contains', { anyOf: [{ contains: {} }] }],
   ['$ref', { $ref: 'https://example.com/schema' }],
   ['$ref', { $ref: '#/$defs/none' }],
-  // This place holds no schema, so its keywords were not searched.
+  // The value here is not a schema, so its keywords were not searched.
   ['$ref', { $ref: '#/x0', x0: { pattern: '^(a+)+$' } }],
   ['$ref', { $ref: '#/properties', properties: { a: {} } }],
 ])('"%s" is told where answers cannot be held to it', (keyword, schema) => {

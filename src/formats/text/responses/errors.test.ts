@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type ErrorType } from '../../../core/errors.ts'
 import { writeResponsesError } from './errors.ts'
 
-test('the prompt is blamed only for what is wrong with it, and a rate is a rate', () => {
+test('the code is `invalid_prompt` only for faults of the prompt, and a rate limit has its own code', () => {
   const codeOf = (type: ErrorType) => writeResponsesError(new GatewayError(type, 'No.')).code
   expect(codeOf('upstream_rate_limited')).toBe('rate_limit_exceeded')
   expect(codeOf('invalid_request')).toBe('invalid_prompt')

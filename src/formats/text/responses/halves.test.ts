@@ -143,7 +143,7 @@ function outcomeOf(encode: () => EncodedRequest) {
   }
 }
 
-test('a request of responses says what it says through both halves, and loses the same', () => {
+test('a request of responses is the same as through both halves, with the same losses', () => {
   fc.assert(
     fc.property(request, fc.constantFrom(...hosts), (body, quirks) => {
       const read = () => decodeResponsesRequest(bytesOf(body), { sessionIdHeader: null })
@@ -306,7 +306,7 @@ const readOf = ({ finishReason, nativeFinishReason, usage: read, outputPieces }:
 })
 
 describe('an answer of responses', () => {
-  test('shows whole what it shows through both halves', () => {
+  test('shows as a whole body the same as both halves', () => {
     fc.assert(
       fc.property(answer, (given) => {
         const [passed, written] = [passage, halves].map((codec) => {
@@ -323,7 +323,7 @@ describe('an answer of responses', () => {
     )
   })
 
-  test('shows as a stream what it shows through both halves, cut anywhere', () => {
+  test('shows as a stream the same as both halves, cut anywhere', () => {
     fc.assert(
       fc.property(answer, fc.array(fc.nat(3_000), { maxLength: 6 }), (given, cuts) => {
         const bytes = streamOf(eventsOf(given))
@@ -350,7 +350,7 @@ describe('an answer of responses', () => {
     )
   })
 
-  test('passes byte for byte but for who answers, and what it cost', () => {
+  test('passes byte for byte except for ids and cost', () => {
     const number = '{"n":12345678901234567890.10, "e":1e400}'
     const output = `[{"id":"x", "type":"mcp_call","big":12345678901234567890,"output":${JSON.stringify(number)}}]`
     const body = Buffer.from(
@@ -362,7 +362,7 @@ describe('an answer of responses', () => {
     expect(shown).not.toContain('resp_1')
   })
 
-  test('that does not keep to the format is read and written anew', () => {
+  test('that breaks the format’s rules is read and written anew', () => {
     const { response } = eventsOf({ output: [], ending: { status: 'completed' } }).at(-1) ?? {}
     const said = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text('Hi.')] }
     const whole = { ...(response as Wire), output: [said] }
@@ -387,7 +387,7 @@ describe('an answer of responses', () => {
     }
   })
 
-  test('that breaks off is told as failed, with what was under way', () => {
+  test('that breaks off is reported as failed, with its unfinished items', () => {
     const message = { id: 'm', type: 'message', role: 'assistant', content: [] }
     const events = [
       { type: 'response.created', response: head, sequence_number: 0 },

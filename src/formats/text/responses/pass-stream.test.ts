@@ -110,7 +110,7 @@ describe('a stream that passes', () => {
       expect(deltasIn(eventsIn(shown + end))).toEqual(words.map((word) => JSON.parse(word)))
     })
 
-    test(`is read where something must be read or edited, not for every word: style ${index + 1}`, () => {
+    test(`is parsed where a member must be read or edited, not for every delta: style ${index + 1}`, () => {
       const many = Array.from({ length: 2_000 }, (_, at) => `"word ${at} "`)
       const bytes = Buffer.from(streamOf(many, style))
       const rewriter = open()
@@ -125,7 +125,7 @@ describe('a stream that passes', () => {
       }
     })
 
-    test(`breaks where a delta is no JSON, also behind those that are only compared: style ${index + 1}`, () => {
+    test(`breaks where a delta is not JSON, even after deltas that are only compared: style ${index + 1}`, () => {
       for (const broken of ['"a\\x"', '"a\tb"', '"a', '"a"b"']) {
         const begun = streamOf(words, style).split('event: response.output_item.done')[0] ?? ''
         const rewriter = open()
@@ -135,7 +135,7 @@ describe('a stream that passes', () => {
     })
   }
 
-  test('tells what was under way when it breaks off, with all that was only compared', () => {
+  test('has its unfinished items when it breaks off, with the text of deltas that were only compared', () => {
     const begun = streamOf(words, padded).split('event: response.output_item.done')[0] ?? ''
     const rewriter = open()
     const piece = rewriter.push(Buffer.from(begun))
@@ -147,7 +147,7 @@ describe('a stream that passes', () => {
     expect(failed['output']).toMatchObject([{ id: 'm', status: 'incomplete', content: [{ text }] }])
   })
 
-  test('counts deltas of a part that has ended as nothing, whether they are read or not', () => {
+  test('does not count deltas of a part that has ended, whether they are parsed or not', () => {
     const late = Array.from({ length: 3 }, (_, at) => frame(padded('"late"', 5 + at)))
     const done = { type: 'response.output_item.done', output_index: 0, item: message('It is ') }
     const rewriter = open()

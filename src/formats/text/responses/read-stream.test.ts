@@ -74,7 +74,7 @@ function told(events: readonly Wire[], options?: ResponsesQuirkOptions) {
 }
 
 describe('a stream of responses', () => {
-  test('whose items come at once is told one item after the other', () => {
+  test('whose items overlap is sent one item after the other', () => {
     const call = (index: number, name: string, given = '') => ({
       id: `fc_${index}`,
       type: 'function_call',
@@ -117,7 +117,7 @@ describe('a stream of responses', () => {
     expect(told(events)).toMatchObject({ content: 'Hello', finish: 'stop', failure: null })
   })
 
-  test('tells what its pieces left out when an item, or the response, is whole', () => {
+  test('sends the missing parts when a whole item, or the whole response, comes', () => {
     const thought = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }
     expect(told([begun, done(0, thought), done(1, message([text('Hello')])), completed()])).toMatchObject({
       reasoning: 'Hm.',
@@ -151,7 +151,7 @@ describe('a stream of responses', () => {
     expect(told([response])).toMatchObject({ content: 'Hello', finish: 'stop', failure: null })
   })
 
-  test('does not tell what the provider itself called as a call of the caller’s tool', () => {
+  test('does not show a call that the provider runs itself as a call of the caller’s tool', () => {
     const own = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'xs_1', name: 'x_search', input: 'q' }
     const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' }
     const events = [
@@ -167,7 +167,7 @@ describe('a stream of responses', () => {
     expect(told(events)).toMatchObject({ calls: ['x_searchq'], finish: 'tool_calls' })
   })
 
-  test('that was cut off, filtered or refused says so', () => {
+  test('that was cut off, filtered or refused has that finish reason', () => {
     const incomplete = (reason: string) => ({
       type: 'response.incomplete',
       response: {
@@ -205,7 +205,7 @@ describe('a stream of responses', () => {
     expect(streamed('chat', [begun, blamed]).rewriter.failure).toMatchObject({ type: 'invalid_request' })
   })
 
-  test('that breaks off, or ends without its last event, is no answer', () => {
+  test('that breaks off, or ends without its last event, is a failure', () => {
     for (const events of [[], [begun], [begun, delta(0, 'He')], [begun, done(0, message([text('Hello')]))]])
       expect(streamed('chat', events).rewriter.failure).toMatchObject({ type: 'provider_failed' })
   })
@@ -314,7 +314,7 @@ describe('a thought of responses', () => {
     expect(JSON.stringify(content)).toContain('"hr1.responses.d.rs_7.c2VhbGVk"')
   })
 
-  test('is left out, and listed, where nothing that follows it was said', () => {
+  test('is left out, and listed, when no item follows it', () => {
     const alone = {
       role: 'assistant',
       content: '',

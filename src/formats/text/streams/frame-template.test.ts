@@ -55,7 +55,7 @@ const payload = fc.oneof(
 )
 
 describe('a frame that fits a template', () => {
-  test('comes out byte for byte as if it had been parsed, wherever its reads end', () => {
+  test('has the same bytes as if it had been parsed, wherever its reads end', () => {
     fc.assert(
       fc.property(
         fc.array(payload, { minLength: 2, maxLength: 30 }),
@@ -83,7 +83,7 @@ describe('a frame that fits a template', () => {
   })
 })
 
-describe('a frame whose text is not sound', () => {
+describe('a frame with an invalid text', () => {
   const encoded = JSON.stringify(chunk({ content: '@' }, {}, { obfuscation: '#' }))
   const streamWith = (mark: string, inside: Buffer) => {
     const [head = '', tail = ''] = encoded.split(mark)
@@ -102,7 +102,7 @@ describe('a frame whose text is not sound', () => {
     },
   )
 
-  test('never carries what is not UTF-8 to the caller', () => {
+  test('never sends invalid UTF-8 to the caller', () => {
     for (const mark of ['@', '#']) {
       const rewriter = createChatStream(testContext, chatQuirks())
       const shown = rewriter.push(streamWith(mark, Buffer.from([0x61, 0xff, 0x62])))

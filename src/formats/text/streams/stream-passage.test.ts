@@ -58,7 +58,7 @@ for (const { name, open, frames } of formats) {
       }
     })
 
-    test('a failure is the end, and the first one stays', () => {
+    test('the first failure ends the stream, and a later one does not replace it', () => {
       const stream = open()
       stream.push(write('\n\n'))
       stream.push(new TextEncoder().encode('data: {"broken\n\n'))

@@ -148,11 +148,11 @@ for (const { name, host, maker, request, decode, answer, stream, envelope, dropp
         return { found, dropped: encoded.dropped }
       }
       for (const isLarge of [false, true]) {
-        test(`a host is sent its own seals alone${isLarge ? ' in a large request' : ''}`, () => {
+        test(`a host is sent only its own seals${isLarge ? ' in a large request' : ''}`, () => {
           expect(sent('fjord', host, isLarge)).toEqual({ found: ['own'], dropped: [dropped] })
         })
 
-        test(`the maker is sent what has no mark${isLarge ? ' in a large request' : ''}`, () => {
+        test(`the maker is sent seals without an envelope${isLarge ? ' in a large request' : ''}`, () => {
           expect(sent('fjord', maker, isLarge)).toEqual({ found: ['maker'], dropped: [dropped] })
         })
       }
@@ -167,7 +167,7 @@ for (const { name, host, maker, request, decode, answer, stream, envelope, dropp
           return name === 'messages' && at % 2 === 1 ? sealed.replace('.s.', '.d.') : sealed
         })
 
-      test('an answer of a host has its seals in its envelope, and one of the maker has them as they came', () => {
+      test('an answer of a host has its seals in envelopes, an answer of the maker has them unchanged', () => {
         const shown = (quirks: typeof host) =>
           marked(
             textOf(
@@ -213,13 +213,13 @@ test('an envelope names a provider whose slug has points', () => {
   expect(openReasoning(text)).toEqual({ ...bound, text: null })
 })
 
-test('what nothing binds gets no envelope', () => {
+test('an unsigned thought gets no envelope', () => {
   expect(
     sealReasoning({ id: null, signature: '', sealed: null, origin: 'messages', sealer: 'fjord' }),
   ).toBeNull()
 })
 
-test('a host of chat completions that takes thoughts back is sent no envelope, and the words of the thought', () => {
+test('a host of chat completions that takes thoughts back is sent the text of the thought without an envelope', () => {
   const details = [
     { type: 'reasoning.encrypted', data: envelopeOf('fjord'), format: 'openai-responses-v1' },
     { type: 'reasoning.encrypted', data: 'plain', format: 'openai-responses-v1' },

@@ -10,7 +10,7 @@ test('arguments are the object that they write, with every digit', () => {
   expect(toolInputOf({ kind: 'custom', arguments: 'ls' })).toEqual({ input: 'ls' })
 })
 
-test('what is no object stays as the text it is', () => {
+test('arguments that are not an object stay text', () => {
   for (const text of ['[1]', '"a"', 'null', '{"a":', 'no']) expect(inputOf(text)).toEqual({ _raw: text })
 })
 
