@@ -77,7 +77,8 @@ export interface Batch {
   providerSlug: string | null
 }
 
-const terminalStatuses: ReadonlySet<StoredStatus> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+/** The statuses of a batch that has ended. */
+export const terminalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
 /** Whether the batch has ended and will not change any more. */
 export function isTerminal(status: StoredStatus): boolean {

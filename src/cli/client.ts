@@ -81,7 +81,7 @@ export function createClient(baseUrl: string): GatewayClient {
       return response.body ? new Response(guarded(response.body, patience, signal), response) : response
     } catch (error) {
       if (signal?.aborted) throw error
-      throw patience.signal.aborted ? silent(baseUrl) : unreachable(baseUrl, codeOf(error))
+      throw patience.signal.aborted ? silent(baseUrl) : unreachable(baseUrl, connectionCode(error))
     } finally {
       patience.end()
     }
@@ -175,7 +175,7 @@ function unreachable(baseUrl: string, code: string): CommandFailure {
   )
 }
 
-function codeOf(error: unknown): string {
+function connectionCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 

@@ -17,7 +17,7 @@ const secrets: readonly RegExp[] = [
  * A provider's text as callers may see it: one line of bounded length, without addresses, hosts, ids and anything like
  * a key. Names of known models stay, even when they look like one of those.
  */
-export function redact(text: string, names: readonly string[] = []): string {
+export function redactForCaller(text: string, names: readonly string[] = []): string {
   if (isMarkup(text)) return ''
   const kept = names
     .filter((name) => name.length >= keptNameLengthMin)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
-import { redact } from './redact.ts'
+import { redactForCaller } from './redact.ts'
 import { readReportedError, readUpstreamFailure, type ProviderReport } from './upstream-errors.ts'
 
 function failureOf(status: number, body: unknown, headers: Record<string, string> = {}): UpstreamFailure {
@@ -286,7 +286,7 @@ describe('the message that a caller is shown', () => {
       expect(error.message).toContain('Trouble with')
       expect(error.message).toContain('today')
     }
-    expect(redact('<!doctype html><p>hello')).toBe('')
+    expect(redactForCaller('<!doctype html><p>hello')).toBe('')
   })
 
   test('is short, on one line, and has the provider’s words only for the caller’s own mistakes', () => {

@@ -1,7 +1,7 @@
 import type { AnswerContext, UpstreamErrorResponse, UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
 import { retryAfterMsMax } from '../core/limits/text.ts'
-import { isMarkup, redact } from './redact.ts'
+import { isMarkup, redactForCaller } from './redact.ts'
 import { readLimitReset, readRetryAfter } from './retry-after.ts'
 import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 
@@ -312,8 +312,8 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   const retryAfterMs = kind === 'too_large' ? null : facts.retryAfterMs
   const param = kind === 'request' ? parameterOf(facts) : null
   const cause = new ProviderReport(
-    `upstream ${facts.status} ${redact(facts.reported.code || facts.reported.type)}`.trim(),
-    redact(facts.reported.message, facts.modelNames),
+    `upstream ${facts.status} ${redactForCaller(facts.reported.code || facts.reported.type)}`.trim(),
+    redactForCaller(facts.reported.message, facts.modelNames),
   )
   const error = new GatewayError(type, describe(facts), {
     cause,
@@ -338,7 +338,7 @@ function parameterOf({ reported, parameterNames }: FailureFacts): string | null 
 }
 
 function quote({ reported, modelNames }: FailureFacts): string {
-  const shown = redact(reported.message, modelNames)
+  const shown = redactForCaller(reported.message, modelNames)
   return shown === '' ? '' : ` It said: ${shown}`
 }
 

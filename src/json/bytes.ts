@@ -28,6 +28,11 @@ export function isTokenByte(byte: number): boolean {
   )
 }
 
+/** The bytes written as base64, in ASCII. */
+export function toBase64(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('base64'), 'latin1')
+}
+
 /** Whether this byte is one of the digits from 0 to 9. */
 export function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39

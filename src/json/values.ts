@@ -82,6 +82,11 @@ export function countOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
+/** Whether the value is a whole number from 0, such as the number of a token. */
+export function isWholeNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0
+}
+
 /** The whole number from 0 to the most tokens that a call can have. */
 export function tokenCountOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= tokenCountMax

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import type { CallLine } from './call-line.ts'
-import { createLogger, type LogLevel, redact, logTextMax } from './logger.ts'
+import { createLogger, type LogLevel, redactForLog, logTextMax } from './logger.ts'
 
 function setUp(level: LogLevel = 'info') {
   const written: string[] = []
@@ -99,10 +99,10 @@ test('text that looks like a secret is removed from free text', () => {
     expect(text).not.toContain(secret)
   expect(text).toContain('100000000000000000000')
   expect(text).toContain('x=1')
-  expect(redact('the task key was found, model gpt-4o-mini')).toBe(
+  expect(redactForLog('the task key was found, model gpt-4o-mini')).toBe(
     'the task key was found, model gpt-4o-mini',
   )
-  expect(redact('x'.repeat(logTextMax * 2))).toHaveLength(logTextMax + 1)
+  expect(redactForLog('x'.repeat(logTextMax * 2))).toHaveLength(logTextMax + 1)
 })
 
 test('names of models that are known stay, however much they look like keys', () => {

@@ -59,11 +59,11 @@ export function createLogger(options: {
     },
     failure(error, facts) {
       const fields = { ...toFields(facts), error_type: error.type, cause: causesOf(error.cause) }
-      if (error.type === 'internal') logger.error({ ...fields, stack: stackOf(error) }, redact(error.message))
-      else logger.warn(fields, redact(error.message))
+      if (error.type === 'internal') logger.error({ ...fields, stack: stackOf(error) }, redactForLog(error.message))
+      else logger.warn(fields, redactForLog(error.message))
     },
-    info: (message, facts) => logger.info(toFields(facts), redact(message)),
-    warn: (message, facts) => logger.warn(toFields(facts), redact(message)),
+    info: (message, facts) => logger.info(toFields(facts), redactForLog(message)),
+    warn: (message, facts) => logger.warn(toFields(facts), redactForLog(message)),
     flush: () => gathered?.drain() ?? Promise.resolve(),
   }
 }
@@ -170,7 +170,7 @@ export function askerFields({ organizationId, keyId, clientAddress }: Asker): Re
 
 /** Once the requested name is known to be a model of the catalog it is no secret; before that it is the caller's own text. */
 function shownModel(model: string, tried: readonly AttemptLine[]): string {
-  return tried.some((attempt) => attempt.model === model) ? model : redact(model)
+  return tried.some((attempt) => attempt.model === model) ? model : redactForLog(model)
 }
 
 function attemptFields({ deployment, model, status, errorType, said }: AttemptLine): Record<string, unknown> {
@@ -203,10 +203,10 @@ function isId(name: string, value: unknown): boolean {
 }
 
 function toField(value: unknown): unknown {
-  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'string') return redactForLog(value)
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Error) return causesOf(value)
-  if (typeof value === 'object' && value !== null) return redact(Bun.inspect(value, { depth: 2 }))
+  if (typeof value === 'object' && value !== null) return redactForLog(Bun.inspect(value, { depth: 2 }))
   return value
 }
 
@@ -216,7 +216,7 @@ const causesMax = 5
 function causesOf(thrown: unknown): string[] | undefined {
   const causes: string[] = []
   for (let current = thrown; current !== undefined && current !== null && causes.length < causesMax;) {
-    causes.push(redact(describe(current)))
+    causes.push(redactForLog(describe(current)))
     current = current instanceof Error ? current.cause : null
   }
   return causes.length === 0 ? undefined : causes
@@ -230,7 +230,7 @@ function describe(thrown: unknown): string {
 
 function stackOf(error: GatewayError): string {
   const source = error.cause instanceof Error ? error.cause : error
-  return redact(source.stack ?? '')
+  return redactForLog(source.stack ?? '')
 }
 
 const secrets = /\b(Bearer\s+|Basic\s+|(?:sk|gsk|pk|rk|key|tok|xai|hf|r8|fw)[-_])[\w.~+/=-]{6,}/gi
@@ -243,7 +243,7 @@ const keyedQuery = /([?&](?:key|token|api[-_]?key|signature|secret|password)=)[^
  * Free text in a form that a log may have: anything that looks like a credential is removed, and the length is bounded.
  * This is the second line of defence; the first is that log lines consist of named fields.
  */
-export function redact(text: string): string {
+export function redactForLog(text: string): string {
   const cut = text.length > logTextMax ? `${text.slice(0, logTextMax)}…` : text
   return cut.replace(userInfo, '$1[secret]@').replace(keyedQuery, '$1[secret]').replace(secrets, '$1[secret]')
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../core/errors.ts'
 import { noUsage } from '../usage.ts'
-import { emptyPart, eventsOf, joinEvents, type Answer } from './answer.ts'
+import { emptyPart, joinEvents, type Answer, type AnswerPart } from './answer.ts'
+import type { Piece } from './events.ts'
+import type { TextEvent } from './events.ts'
 
 const answer: Answer = {
   upstreamId: 'up-1',
@@ -51,3 +53,29 @@ test('a failed stream does not become an answer', () => {
   const error = new GatewayError('provider_failed', 'It broke off.')
   expect(() => joinEvents([{ type: 'failure', error }])).toThrow(error)
 })
+
+/** The events of a whole answer, with every part in one piece. */
+function* eventsOf(answer: Answer): Generator<TextEvent> {
+  yield { type: 'begin', upstreamId: answer.upstreamId, upstreamModel: answer.upstreamModel }
+  for (const [choice, { parts }] of answer.choices.entries()) {
+    for (const [part, each] of parts.entries()) {
+      yield { type: 'part_begin', choice, part, head: each.head }
+      for (const piece of piecesOf(each)) yield { type: 'piece', choice, part, piece }
+      yield { type: 'part_end', choice, part }
+    }
+  }
+  for (const [choice, { finish }] of answer.choices.entries()) {
+    if (finish !== null) yield { type: 'finish', choice, ...finish }
+  }
+  if (answer.usage !== null) yield { type: 'usage', usage: answer.usage }
+}
+
+function* piecesOf(part: AnswerPart): Generator<Piece> {
+  for (const [index, text] of part.summary.entries()) yield { type: 'summary', text, index }
+  const kind = part.head.type === 'tool_call' ? 'arguments' : 'text'
+  if (part.text !== '') yield { type: kind, text: part.text }
+  if (part.logprobs !== null) yield { type: 'logprobs', tokens: part.logprobs }
+  for (const annotation of part.annotations) yield { type: 'annotation', annotation }
+  if (part.signature !== null) yield { type: 'signature', signature: part.signature }
+  if (part.sealed !== null) yield { type: 'sealed', data: part.sealed }
+}

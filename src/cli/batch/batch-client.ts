@@ -9,6 +9,7 @@ import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
+import { terminalStatuses } from '../../canonical/batch.ts'
 
 /** The longest watch over one batch: its window of a day, and an hour to finish. */
 const batchWatchMs = 25 * 3_600_000
@@ -30,11 +31,9 @@ export interface BatchLine {
   waiting: readonly WaitingLine[]
 }
 
-const terminal = new Set(['completed', 'failed', 'expired', 'cancelled'])
-
 /** Whether the batch has ended and will not change any more. */
 export function isEnded(batch: BatchLine): boolean {
-  return terminal.has(batch.status)
+  return terminalStatuses.has(batch.status)
 }
 
 /** A batch object from the API, without its results. */

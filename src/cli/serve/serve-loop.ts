@@ -141,7 +141,7 @@ export function explainFailure(
   config: ServeDependencies['config'],
   { isDoctor = false } = {},
 ): string | null {
-  const code = codeOf(error)
+  const code = codeOrCauseCode(error)
   const message = error instanceof Error ? error.message : String(error)
   if (propertyOf(error, 'syscall') === 'listen' || code === 'EADDRINUSE')
     return explainListening(code, config)
@@ -197,7 +197,7 @@ function explainListening(code: string | null, { host, port }: ServeDependencies
 }
 
 /** The code of a failure or of its cause, because storage hides the cause's code from callers. */
-function codeOf(error: unknown): string | null {
+function codeOrCauseCode(error: unknown): string | null {
   return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
 }
 

@@ -10,7 +10,7 @@ import {
   memberValue,
   parseJsonDocument,
 } from '../../json/document.ts'
-import { numberOrNull, recordOrNull, textOrNull } from '../../json/values.ts'
+import { numberOrNull, recordOrNull, textOrNull, isWholeNumber } from '../../json/values.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
 import { type DecodeContext, decodeSessionId } from '../text/decode-context.ts'
@@ -68,20 +68,16 @@ function countPrompts(document: JsonDocument): number {
   if (typeof prompt === 'string') return 1
   if (!Array.isArray(prompt)) throw fieldError('prompt', 'must be a text, a list of texts, or token numbers.')
   if (prompt.length === 0) throw fieldError('prompt', 'is empty. Send at least one text.')
-  const isRow = isToken(prompt[0])
+  const isRow = isWholeNumber(prompt[0])
   for (const [index, each] of prompt.entries()) {
     const isSound = isRow
-      ? isToken(each)
-      : typeof each === 'string' || (Array.isArray(each) && each.length > 0 && each.every(isToken))
+      ? isWholeNumber(each)
+      : typeof each === 'string' || (Array.isArray(each) && each.length > 0 && each.every(isWholeNumber))
     if (!isSound) throw fieldError(`prompt[${index}]`, 'must be a text or token numbers, like the others.')
   }
   if (!isRow && prompt.length > promptsMax)
     throw fieldError('prompt', `has ${prompt.length} entries; at most ${promptsMax} fit in one request.`)
   return isRow ? 1 : prompt.length
-}
-
-function isToken(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0
 }
 
 function readFields(document: JsonDocument): Record<string, unknown> {

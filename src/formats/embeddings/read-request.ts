@@ -4,7 +4,7 @@ import { skipSpace, skipValue } from '../../json/scan.ts'
 import { isDigit, toBuffer } from '../../json/bytes.ts'
 import { lookInto } from '../../json/set-aside-texts.ts'
 import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits/text.ts'
-import { isRecord } from '../../json/values.ts'
+import { isRecord, isWholeNumber } from '../../json/values.ts'
 import { type DecodeContext, decodeSessionId, documentOf } from '../text/decode-context.ts'
 import { parseField } from '../field-error.ts'
 import { fieldError } from '../../core/errors.ts'
@@ -129,13 +129,9 @@ function checkInput(input: unknown): void {
 
 function kindOf(entry: unknown): string | null {
   if (typeof entry === 'string') return 'a text'
-  if (isToken(entry)) return 'a token number'
-  if (Array.isArray(entry)) return entry.length > 0 && entry.every(isToken) ? 'a list of token numbers' : null
+  if (isWholeNumber(entry)) return 'a token number'
+  if (Array.isArray(entry)) return entry.length > 0 && entry.every(isWholeNumber) ? 'a list of token numbers' : null
   return isRecord(entry) && Array.isArray(entry['content']) ? 'an object with content' : null
-}
-
-function isToken(entry: unknown): boolean {
-  return typeof entry === 'number' && Number.isInteger(entry) && entry >= 0
 }
 
 /** The kind of the input, judged by its first bytes; the decoder checked the rest. */

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../core/errors.ts'
 import { isRecord, tokenCountOrNull } from '../../json/values.ts'
+import { unreadable } from '../upstream-json.ts'
 
 /** The vectors that the caller asked for: their encoding and their number. */
 export interface WantedVectors {
@@ -111,11 +111,4 @@ export function parseJson(buffer: Buffer): unknown {
   } catch (cause) {
     throw unreadable('it is not JSON', cause)
   }
-}
-
-/** The error for an unreadable answer; the reason is for the log. */
-export function unreadable(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
-    cause: new Error(reason, { cause }),
-  })
 }

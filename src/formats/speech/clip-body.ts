@@ -2,7 +2,7 @@ import type { BodyPieces } from '../../core/body.ts'
 import type { SpeechReference } from '../../canonical/call.ts'
 import type { StreamedBody } from '../../canonical/upstream.ts'
 import { bodySliceBytes } from '../../core/limits/http.ts'
-import { toBuffer } from '../../json/bytes.ts'
+import { toBuffer, toBase64 } from '../../json/bytes.ts'
 import { mark, writtenMark } from '../../json/set-aside-texts.ts'
 
 /** The text that stands in a body for the base64 of the clip at this index of the call's references. */
@@ -52,10 +52,6 @@ function* base64Of(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
     if (whole > 0) yield toBase64(bytes.subarray(0, whole))
   }
   if (rest.length > 0) yield toBase64(rest)
-}
-
-function toBase64(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString('base64'), 'latin1')
 }
 
 function streamOf(pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> {

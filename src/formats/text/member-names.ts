@@ -1,6 +1,7 @@
 import { hasMember, type JsonDocument } from '../../json/document.ts'
 import type { Conversation, ConversationFormat } from '../../canonical/text/conversation.ts'
 import { fieldError } from '../../core/errors.ts'
+import type { Turn } from '../../canonical/text/conversation.ts'
 
 /** The parts of a request that a provider may be unable to take. */
 export type Carried =
@@ -100,6 +101,20 @@ const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat
 /** The member's name in the caller's format, for errors and for lists of dropped members. */
 export function nameOf(carried: Carried, { format }: Pick<Conversation, 'format'>): string {
   return names[carried][format] ?? carried
+}
+
+/** The error for a part of a turn that the provider's format has no place for. `what` is in the plural. */
+export function cannotCarry({ place }: Turn, what: string): Error {
+  return fieldError(
+    place,
+    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
+  )
+}
+
+/** The error for a tool that the provider's format has no place for. */
+export function refuseTool(conversation: Conversation, what: string): Error {
+  const remedy = 'which the chosen provider cannot be sent. Leave it out or choose another model.'
+  return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
 }
 
 /** The part that a member carries, or that the member around it carries; null for one that no other format has. */

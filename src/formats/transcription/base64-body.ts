@@ -1,4 +1,5 @@
 import type { StreamedBody } from '../../canonical/upstream.ts'
+import { toBase64 } from '../../json/bytes.ts'
 
 /** Sound that a JSON body carries as base64; its bytes are read again for every attempt. */
 export interface EncodedFile {
@@ -55,8 +56,4 @@ function streamOf(head: Buffer, file: EncodedFile, tail: Buffer): ReadableStream
 
 function readerOf(file: EncodedFile) {
   return file.open().getReader()
-}
-
-function toBase64(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString('base64'), 'latin1')
 }

@@ -1,9 +1,9 @@
+import { redactForCaller } from '../redact.ts'
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import { isRemoteAudio } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { CallAt } from '../../canonical/steps.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { redact } from '../redact.ts'
 import { ProviderReport } from '../upstream-errors.ts'
 
 /** Words with which providers blame the sound, or the URL that it should come from. */
@@ -31,7 +31,7 @@ export function failedJob(
   { call, context }: CallAt<TranscriptionCall>,
   fault: JobFault = blamedIn(reason),
 ): AttemptFailed {
-  const said = redact(context.hideSecrets(reason), context.modelNames)
+  const said = redactForCaller(context.hideSecrets(reason), context.modelNames)
   const cause = new ProviderReport('the job has failed', said)
   return new AttemptFailed({
     error: errorOf(fault, { call, said, cause }),

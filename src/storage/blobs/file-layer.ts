@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { codeOf } from '../../core/error-code.ts'
 
 /** An open file. Everything is asynchronous, because a slow disk must not block the event loop. */
 export interface OpenFile {
@@ -103,10 +104,4 @@ async function openFile(path: string, flags: number): Promise<OpenFile> {
     fsync: async () => handle.sync(),
     close: async () => handle.close(),
   }
-}
-
-/** The system's code of a failed file operation, such as `ENOENT`. */
-export function codeOf(thrown: unknown): string | null {
-  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null
-  return typeof thrown.code === 'string' ? thrown.code : null
 }

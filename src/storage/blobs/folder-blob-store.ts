@@ -8,8 +8,9 @@ import { newId } from '../../core/ids.ts'
 import { blobListMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { BlobRange, BlobStore, BlobWritten } from './blob-store.ts'
-import { codeOf, systemFiles } from './file-layer.ts'
+import { systemFiles } from './file-layer.ts'
 import type { FileLayer, OpenFile } from './file-layer.ts'
+import { codeOf } from '../../core/error-code.ts'
 
 /** Bytes read from a blob at a time, so that a slow reader holds no more. */
 export const blobChunkBytes = 256 * 1024

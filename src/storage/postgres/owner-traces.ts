@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Owner files that one look reads, and how long a file that proves nothing here is kept. */
 const ownerTracesMax = 1_000
 export const ownerTraceKeptMs = 86_400_000
-import { FileLock } from '../sqlite/file-lock.ts'
+import { FileLock, isLockFree } from '../sqlite/file-lock.ts'
 
 const tracePattern = /^([\w-]+)\.lock$/
 
@@ -54,8 +54,8 @@ export class OwnerTraces {
     const path = this.#pathOf(ownerId)
     try {
       // In a folder shared between machines a lock may look free although its owner lives on a different machine.
-      if (readFileSync(path, 'utf8') === this.#kernel) return isFree(path)
-      if (statSync(path).mtimeMs < Date.now() - ownerTraceKeptMs && isFree(path)) rmSync(path)
+      if (readFileSync(path, 'utf8') === this.#kernel) return isLockFree(path)
+      if (statSync(path).mtimeMs < Date.now() - ownerTraceKeptMs && isLockFree(path)) rmSync(path)
     } catch {
       // Another process has removed the file meanwhile.
     }
@@ -85,15 +85,6 @@ export class OwnerTraces {
 
   #pathOf(ownerId: string): string {
     return join(this.#folder, `${ownerId}.lock`)
-  }
-}
-
-function isFree(path: string): boolean {
-  const lock = new FileLock(path)
-  try {
-    return lock.tryAcquire()
-  } finally {
-    lock.close()
   }
 }
 

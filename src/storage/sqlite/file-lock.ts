@@ -48,6 +48,16 @@ export class FileLock {
   }
 }
 
+/** Whether no process holds the lock of this file, which is created where it is missing. False where that is unknown. */
+export function isLockFree(path: string): boolean {
+  const lock = new FileLock(path)
+  try {
+    return lock.tryAcquire()
+  } finally {
+    lock.close()
+  }
+}
+
 /** Whether this system has such locks. */
 export function hasFileLocks(): boolean {
   return loadFlock() !== null

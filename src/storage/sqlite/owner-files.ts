@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileLock, hasFileLocks } from './file-lock.ts'
+import { FileLock, hasFileLocks, isLockFree } from './file-lock.ts'
 
 const running = '.lock'
 const starting = '.starting'
@@ -29,7 +29,7 @@ export class OwnerFiles {
     if (ownerId === this.#ownerId) return false
     if (!/^[\w-]+$/.test(ownerId)) return true
     const path = join(this.#folder, `${ownerId}${running}`)
-    const isDead = !existsSync(path) || isFree(path)
+    const isDead = !existsSync(path) || isLockFree(path)
     // Another process may remove it at the same time.
     if (isDead) rmSync(path, { force: true })
     return isDead
@@ -57,7 +57,7 @@ export function listOccupants(databasePath: string, ownOwnerId: string): string[
   if (!hasFileLocks() || !existsSync(folder)) return []
   return readdirSync(folder)
     .filter((name) => name.endsWith(running) && name !== `${ownOwnerId}${running}`)
-    .filter((name) => !isFree(join(folder, name)))
+    .filter((name) => !isLockFree(join(folder, name)))
     .map((name) => {
       const processId = holderOf(join(folder, name))
       const ownerId = name.slice(0, -running.length)
@@ -67,15 +67,6 @@ export function listOccupants(databasePath: string, ownOwnerId: string): string[
 
 function folderOf(databasePath: string): string {
   return `${databasePath}.owners`
-}
-
-function isFree(path: string): boolean {
-  const lock = new FileLock(path)
-  try {
-    return lock.tryAcquire()
-  } finally {
-    lock.close()
-  }
 }
 
 /** The process that holds the lock on a file, if the system tells (on Linux, and not across containers). */

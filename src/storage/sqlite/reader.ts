@@ -3,9 +3,10 @@ import { statementCacheMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { normaliseRows } from '../rows.ts'
-import { toStorableText } from '../storable-text.ts'
 import { openReading } from './open-connection.ts'
-import { codeOf, isBusy, isUnavailable } from './sqlite-failures.ts'
+import { isBusy, isUnavailable } from './sqlite-failures.ts'
+import { codeOf } from '../../core/error-code.ts'
+import { toBinding } from './wire-text.ts'
 
 /** Times a read is tried again when another process has the database for a moment, and the pause between. */
 const readTriesMax = 20
@@ -58,9 +59,4 @@ export class SqliteReader {
     const message = error instanceof Error ? error.message : String(error)
     return storageUnavailable(new StorageFailure(message, { code: codeOf(error), cause: error }))
   }
-}
-
-function toBinding(value: SqlValue): Exclude<SqlValue, boolean> {
-  if (typeof value === 'string') return toStorableText(value)
-  return typeof value === 'boolean' ? Number(value) : value
 }

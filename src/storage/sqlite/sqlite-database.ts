@@ -11,8 +11,8 @@ import { UnitQueue } from '../unit-queue.ts'
 import { listOccupants, OwnerFiles } from './owner-files.ts'
 import { SqliteReader } from './reader.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-import { codeOf } from './sqlite-failures.ts'
 import { WriterLink } from './writer-link.ts'
+import { codeOf } from '../../core/error-code.ts'
 
 /** Opens a SQLite file, creating it and its folder. */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {

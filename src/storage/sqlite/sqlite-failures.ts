@@ -1,4 +1,5 @@
 import type { WireFailure } from './protocol.ts'
+import { codeOf } from '../../core/error-code.ts'
 
 /**
  * Codes of failures of the medium or the file, not of the statement: trying again later may help. Codes without a prefix
@@ -6,12 +7,6 @@ import type { WireFailure } from './protocol.ts'
  */
 const unavailableCodes =
   /^(SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB|AUTH|PERM|NOLFS)|E(ACCES|PERM|ROFS|NOSPC|IO|NOENT|NOTDIR|ISDIR|MFILE|NFILE)$)/
-
-/** The driver's code of a thrown value, such as `SQLITE_FULL`. */
-export function codeOf(thrown: unknown): string | null {
-  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null
-  return typeof thrown.code === 'string' ? thrown.code : null
-}
 
 /** Whether another connection has the database locked for a moment. */
 export function isBusy(thrown: unknown): boolean {

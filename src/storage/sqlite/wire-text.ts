@@ -52,7 +52,7 @@ function mapGroup(group: Group, map: (values: Values) => Values): Group {
 
 function mapCloned(values: Values): Values {
   return values.some((value) => typeof value === 'boolean' || isUnstorable(value))
-    ? values.map(plain)
+    ? values.map(toBinding)
     : values
 }
 
@@ -61,7 +61,8 @@ function mapRead(values: Values): Values {
   return values
 }
 
-function plain(value: SqlValue): SqlValue {
+/** A value as the driver takes it: booleans are 0 and 1, and texts are storable. */
+export function toBinding(value: SqlValue): Exclude<SqlValue, boolean> {
   if (typeof value === 'string') return toStorableText(value)
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -11,13 +11,13 @@ import type {
   Turn,
 } from '../../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
-import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import type { Losses } from '../member-names.ts'
 import { writeMediaUrl } from '../media/media-source.ts'
 import { detailBase } from './reasoning.ts'
 import { typeNameOf } from '../../../json/values.ts'
 import { asText } from '../conversation-reading.ts'
+import { cannotCarry } from '../member-names.ts'
 
 type Wire = Record<string, unknown>
 
@@ -90,20 +90,20 @@ function writeBare(part: Part, place: Place): Wire {
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } }
     case 'opaque':
       if (part.format === 'chat') return { ...part.value }
-      throw cannotCarry(place, `"${typeNameOf(part.value)}" parts`)
+      throw cannotCarry(place.turn, `"${typeNameOf(part.value)}" parts`)
     default:
-      throw cannotCarry(place, `"${part.type}" parts`)
+      throw cannotCarry(place.turn, `"${part.type}" parts`)
   }
 }
 
 function writeImage({ source, detail }: ImagePart, place: Place): Wire {
   const url = writeMediaUrl(source)
-  if (url === null) throw cannotCarry(place, "a provider's file id")
+  if (url === null) throw cannotCarry(place.turn, "a provider's file id")
   return { type: 'image_url', image_url: { url, ...(detail === null ? {} : { detail }) } }
 }
 
 function writeFile({ source, name, context, citations }: FilePart, place: Place): Wire {
-  if (citations) throw cannotCarry(place, 'documents to be cited')
+  if (citations) throw cannotCarry(place.turn, 'documents to be cited')
   // The format's own hosts take text files like other files.
   if (place.conversation.format === 'chat' && source.kind === 'data') return fileOf(source, name)
   if (source.kind === 'text') return { type: 'text', text: asText(source.text, name, context) }
@@ -112,7 +112,7 @@ function writeFile({ source, name, context, citations }: FilePart, place: Place)
     return { type: 'text', text: asText(text, name, context) }
   }
   if (source.kind === 'provider_file' && place.conversation.format !== 'chat')
-    throw cannotCarry(place, "a provider's file id")
+    throw cannotCarry(place.turn, "a provider's file id")
   return fileOf(source, name)
 }
 
@@ -132,7 +132,7 @@ function writeAssistant(parts: readonly Part[], place: Place): Wire {
   const images = parts.filter((part) => part.type === 'image')
   const spoken = parts.find((part) => part.type === 'opaque')
   if (spoken !== undefined && spoken.format !== 'chat')
-    throw cannotCarry(place, `"${typeNameOf(spoken.value)}" parts`)
+    throw cannotCarry(place.turn, `"${typeNameOf(spoken.value)}" parts`)
   return {
     role: 'assistant',
     content: said.length === 0 ? null : writeSaid(said, place),
@@ -184,7 +184,7 @@ function writeResults(parts: readonly Part[], place: Place, more: Wire): Wire[] 
   const messages: Wire[] = []
   const media: Wire[] = []
   for (const part of parts) {
-    if (part.type !== 'tool_result') throw cannotCarry(place, `"${part.type}" parts among results`)
+    if (part.type !== 'tool_result') throw cannotCarry(place.turn, `"${part.type}" parts among results`)
     messages.push({ ...writeResult(part, place), ...more })
     media.push(...mediaOf(part, place))
   }
@@ -215,11 +215,4 @@ function wordsOf(part: ToolResultPart['content'][number]): string | null {
 function mediaOf({ callId, content }: ToolResultPart, place: Place): Wire[] {
   const media = content.filter((part) => wordsOf(part) === null).map((part) => writePart(part, place))
   return media.length === 0 ? [] : [{ type: 'text', text: `From the tool call ${callId}:` }, ...media]
-}
-
-function cannotCarry({ turn }: Place, what: string): Error {
-  return fieldError(
-    turn.place,
-    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
-  )
 }

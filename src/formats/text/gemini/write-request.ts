@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isHeldByGemini } from '../output/json-schema.ts'
-import { type Carried, leaveOwnMembers, Losses, nameOf } from '../member-names.ts'
+import { type Carried, leaveOwnMembers, Losses, nameOf, refuseTool } from '../member-names.ts'
 import { tellOutput, type ToldOutput } from '../output/promised-output.ts'
 import { tierToSend } from '../../service-tier.ts'
 import type { GeminiModel, GeminiQuirks } from './quirks.ts'
@@ -73,11 +73,6 @@ function refuseWhatIsMissing(conversation: Conversation): void {
     if (tool.kind === 'provider' && tool.format !== 'gemini')
       throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
   }
-}
-
-function refuseTool(conversation: Conversation, what: string): Error {
-  const remedy = 'which the chosen provider cannot be sent. Leave it out or choose another model.'
-  return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
 }
 
 /**

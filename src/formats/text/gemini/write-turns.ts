@@ -14,6 +14,7 @@ import { toolInputOf } from '../tools/tool-input.ts'
 import type { GeminiModel } from './quirks.ts'
 import { Signatures } from './read-signatures.ts'
 import { typeNameOf } from '../../../json/values.ts'
+import { cannotCarry } from '../member-names.ts'
 
 /** A JSON object of the request. */
 type Wire = Record<string, unknown>
@@ -111,7 +112,7 @@ function partsOf(turn: Turn, writing: PartWriting): Wire[] {
 /** Null for a part that must not be sent: an empty text, or a thought of another provider. */
 function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
   const { losses, turn } = writing
-  if (turn.role === 'system' && part.type !== 'text') throw cannotCarry(writing, `"${part.type}" parts`)
+  if (turn.role === 'system' && part.type !== 'text') throw cannotCarry(writing.turn, `"${part.type}" parts`)
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -132,7 +133,7 @@ function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
     }
     case 'tool_result':
     case 'opaque':
-      throw cannotCarry(writing, `"${nameOfPart(part)}" parts`)
+      throw cannotCarry(writing.turn, `"${nameOfPart(part)}" parts`)
   }
 }
 
@@ -147,7 +148,7 @@ function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
 
 /** The format has no name and no description for a document, so both go before it as text. */
 function writeFile({ source, name, context, citations }: FilePart, writing: PartWriting): Wire[] {
-  if (citations) throw cannotCarry(writing, 'documents to be cited')
+  if (citations) throw cannotCarry(writing.turn, 'documents to be cited')
   const title = name === null ? [] : [name]
   const lead = [...title, ...(context === null ? [] : [context])].map((text) => ({ text }))
   return [...lead, source.kind === 'text' ? { text: source.text } : writeSource(source, writing)]
@@ -157,12 +158,12 @@ function writeSource(source: MediaSource, writing: PartWriting): Wire {
   if (source.kind === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
   if (source.kind === 'url') return { fileData: { fileUri: source.url } }
   // A file id is valid only at the provider that keeps the file.
-  throw cannotCarry(writing, "a provider's file id")
+  throw cannotCarry(writing.turn, "a provider's file id")
 }
 
 function writeResults(turn: Turn, writing: PartWriting): Wire[] {
   return turn.parts.flatMap((part) => {
-    if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
+    if (part.type !== 'tool_result') throw cannotCarry(writing.turn, `"${part.type}" parts among results`)
     return writeResult(part, writing)
   })
 }
@@ -210,10 +211,3 @@ function unknownCall(callId: string): string {
 
 /** The caller chooses the id, so it is cut when shown. */
 const shownIdLengthMax = 64
-
-function cannotCarry({ turn }: PartWriting, what: string): Error {
-  return fieldError(
-    turn.place,
-    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
-  )
-}

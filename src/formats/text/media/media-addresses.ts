@@ -73,7 +73,7 @@ function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
       target.set(piece, offset)
       offset += piece.length
     } else {
-      for (const text of toBase64(piece.chunks)) {
+      for (const text of base64InSteps(piece.chunks)) {
         offset += target.write(text, offset, 'latin1')
         yield
       }
@@ -83,7 +83,7 @@ function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
 }
 
 /** Base64 of the chunks as if they were joined, in texts of bounded length. */
-function* toBase64(chunks: readonly Uint8Array[]): Generator<string> {
+function* base64InSteps(chunks: readonly Uint8Array[]): Generator<string> {
   let rest: Uint8Array = new Uint8Array(0)
   for (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += mediaStepBytes) {

@@ -18,7 +18,7 @@ import type { GatewayError } from '../../../core/errors.ts'
 import { isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { type FrameText, learnPassed } from '../streams/frame-template.ts'
-import { type FrameWire, StreamPassage } from '../streams/stream-passage.ts'
+import { type FrameWire, StreamPassage, toTypedFrame } from '../streams/stream-passage.ts'
 import { type ByteText, fromUtf8, toBytes } from '../../sse.ts'
 import { sealerOf } from '../thoughts/seals.ts'
 import { writeMessagesError } from './errors.ts'
@@ -89,8 +89,8 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     )
     // Some servers end without a stop reason.
     if (this.kept.every((kept) => typeof kept === 'string'))
-      frames.push(toFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }))
-    const stop = toFrame({ type: 'message_stop', ...showMetadata(charge) })
+      frames.push(toTypedFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }))
+    const stop = toTypedFrame({ type: 'message_stop', ...showMetadata(charge) })
     return toBytes(`${this.takeUnshown()}${frames.join('')}${stop}`)
   }
 
@@ -204,8 +204,4 @@ function endingOf(document: JsonDocument, usage: FrameWire): Record<string, stri
   if (Object.keys(missing).length === 0) return set
   const inner = wireDocument(memberBytes(document, 'delta') ?? toBytes('{}'), delta)
   return { ...set, delta: editDocument(inner, { set: toJson(missing) }) }
-}
-
-function toFrame(wire: FrameWire): ByteText {
-  return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
 }

@@ -4,7 +4,7 @@ import { writeCacheMark } from '../cache-mark.ts'
 import { isRecord, typeNameOf } from '../../../json/values.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { closedSchemaOf, type JsonSchema } from '../output/json-schema.ts'
-import { type Carried, leaveOwnMembers, Losses, nameOf } from '../member-names.ts'
+import { type Carried, leaveOwnMembers, Losses, nameOf, refuseTool } from '../member-names.ts'
 import { tellOutput } from '../output/promised-output.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
 import { writeTurns } from './write-turns.ts'
@@ -121,11 +121,6 @@ function refuseWhatIsMissing(conversation: Conversation): void {
     if (tool.kind === 'provider' && tool.format !== 'messages')
       throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
   }
-}
-
-function refuseTool(conversation: Conversation, what: string): Error {
-  const remedy = 'which the chosen provider cannot be sent. Leave it out or choose another model.'
-  return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
 }
 
 function writeTools({ conversation, quirks, body, losses }: Writing): void {

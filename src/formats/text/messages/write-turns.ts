@@ -11,12 +11,12 @@ import type {
   Turn,
 } from '../../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
-import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { toolIdOf, toolInputOf } from '../tools/tool-input.ts'
 import type { Losses } from '../member-names.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
+import { cannotCarry } from '../member-names.ts'
 
 /** A JSON object of the request. */
 type Wire = Record<string, unknown>
@@ -111,7 +111,7 @@ function blockOf(part: Part, writing: PartWriting): Wire | null {
     case 'file':
       return writeFile(part, writing)
     case 'audio':
-      throw cannotCarry(writing, 'audio')
+      throw cannotCarry(writing.turn, 'audio')
     case 'tool_call':
       return writeToolCall(part)
     case 'tool_result':
@@ -119,7 +119,7 @@ function blockOf(part: Part, writing: PartWriting): Wire | null {
     case 'reasoning':
       return writeThought(part, writing)
     case 'opaque':
-      if (part.format !== 'messages') throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
+      if (part.format !== 'messages') throw cannotCarry(writing.turn, `"${typeNameOf(part.value)}" parts`)
       return { ...part.value }
   }
 }
@@ -145,17 +145,17 @@ function writeThought(part: ReasoningPart, { losses, quirks }: PartWriting): Wir
 }
 
 function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
-  if (!writing.quirks.hasImages || writing.turn.role === 'assistant') throw cannotCarry(writing, 'images')
+  if (!writing.quirks.hasImages || writing.turn.role === 'assistant') throw cannotCarry(writing.turn, 'images')
   if (detail !== null && detail !== 'auto') writing.losses.drop('detail')
   return { type: 'image', source: writeSource(source, writing) }
 }
 
 function writeFile(part: FilePart, writing: PartWriting): Wire {
-  if (!writing.quirks.hasDocuments) throw cannotCarry(writing, 'files')
+  if (!writing.quirks.hasDocuments) throw cannotCarry(writing.turn, 'files')
   const { source, name, context, citations } = part
   const isText = source.kind === 'data' && source.mediaType.startsWith('text/')
   if (source.kind === 'data' && !isText && source.mediaType !== 'application/pdf')
-    throw cannotCarry(writing, `files of the type ${source.mediaType}`)
+    throw cannotCarry(writing.turn, `files of the type ${source.mediaType}`)
   return {
     type: 'document',
     source: source.kind === 'text' || isText ? writePlainText(source) : writeSource(source, writing),
@@ -178,7 +178,7 @@ function writeSource(source: MediaSource, writing: PartWriting): Wire {
   if (source.kind === 'data') return { type: 'base64', media_type: source.mediaType, data: source.base64 }
   if (source.kind === 'url') return { type: 'url', url: source.url }
   // A file id is valid only at the provider that keeps the file.
-  if (writing.format !== 'messages') throw cannotCarry(writing, "a provider's file id")
+  if (writing.format !== 'messages') throw cannotCarry(writing.turn, "a provider's file id")
   return { type: 'file', file_id: source.fileId }
 }
 
@@ -201,11 +201,4 @@ function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {
     ...(content.length === 0 ? {} : { content }),
     ...(part.isError ? { is_error: true } : {}),
   }
-}
-
-function cannotCarry({ turn }: PartWriting, what: string): Error {
-  return fieldError(
-    turn.place,
-    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
-  )
 }

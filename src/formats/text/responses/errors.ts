@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.ts'
 
 /** An error inside a response, with a code of the format's closed list. */
 export function writeResponsesError(error: GatewayError): { code: string; message: string } {
-  return { code: codeOf(error), message: error.message }
+  return { code: responsesCode(error), message: error.message }
 }
 
 /** Error types of the contract that the caller can fix; every other failure is the server's. */
@@ -13,7 +13,7 @@ const callersFaults: ReadonlySet<string> = new Set([
   'content_policy_violation',
 ])
 
-function codeOf({ contractType }: GatewayError): string {
+function responsesCode({ contractType }: GatewayError): string {
   if (contractType === 'rate_limit_exceeded') return 'rate_limit_exceeded'
   return callersFaults.has(contractType) ? 'invalid_prompt' : 'server_error'
 }

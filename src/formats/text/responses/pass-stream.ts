@@ -18,7 +18,7 @@ import { toJson, wireDocument } from '../wire-document.ts'
 import { type ByteText, fromUtf8, toBytes, toUtf8 } from '../../sse.ts'
 import { sealerOf } from '../thoughts/seals.ts'
 import { type FrameTemplate, learnPassed } from '../streams/frame-template.ts'
-import { type FrameWire, StreamPassage, WrappedStream } from '../streams/stream-passage.ts'
+import { type FrameWire, StreamPassage, WrappedStream, toTypedFrame } from '../streams/stream-passage.ts'
 import { writeResponsesError } from './errors.ts'
 import { editOutput, editsOf, passUsage, shownMembers } from './pass-answer.ts'
 import type { ResponsesQuirks } from './quirks.ts'
@@ -183,7 +183,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
       response,
       error_type: error.contractType,
     }
-    return toBytes(this.takeUnshown() + toFrame(raised) + toFrame(failed))
+    return toBytes(this.takeUnshown() + toTypedFrame(raised) + toTypedFrame(failed))
   }
 
   #take(event: TextEvent): void {
@@ -257,7 +257,7 @@ class ResponsesPassage extends StreamPassage<EndingEvent> {
       return this.#frame(type, wire, editDocument(inner, { set }))
     }
     const number = this.takeNumber()
-    if (given !== number) return toFrame({ ...wire, type, sequence_number: number })
+    if (given !== number) return toTypedFrame({ ...wire, type, sequence_number: number })
     return frame.startsWith('event:') ? `${frame}\n\n` : `event: ${type}\n${frame}\n\n`
   }
 
@@ -353,10 +353,6 @@ class ShownItems {
         return [told]
     }
   }
-}
-
-function toFrame(wire: Wire): ByteText {
-  return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
 }
 
 /** The frame of an item with some of its members set or removed. */

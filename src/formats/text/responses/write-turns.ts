@@ -9,13 +9,13 @@ import type {
   Turn,
 } from '../../../canonical/text/conversation.ts'
 import { asText } from '../conversation-reading.ts'
-import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import type { Losses } from '../member-names.ts'
 import { writeMediaUrl } from '../media/media-source.ts'
 import { toolIdOf } from '../tools/tool-input.ts'
 import type { ResponsesQuirks } from './quirks.ts'
 import { typeNameOf } from '../../../json/values.ts'
+import { cannotCarry } from '../member-names.ts'
 
 /** A JSON object of the request. */
 type Wire = Record<string, unknown>
@@ -100,11 +100,11 @@ function writePart(part: Part, writing: TurnWriting): Wire {
       return { ...writeFile(part, writing), ...extras }
     case 'opaque':
       if (part.format === 'responses') return { ...part.value }
-      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
+      throw cannotCarry(writing.turn, `"${typeNameOf(part.value)}" parts`)
     case 'audio':
-      throw cannotCarry(writing, 'audio')
+      throw cannotCarry(writing.turn, 'audio')
     default:
-      throw cannotCarry(writing, `"${part.type}" parts`)
+      throw cannotCarry(writing.turn, `"${part.type}" parts`)
   }
 }
 
@@ -117,10 +117,10 @@ function writeImage({ source, detail }: ImagePart, writing: TurnWriting): Wire {
 
 function writeFile(part: FilePart, writing: TurnWriting): Wire {
   const { source, name, context, citations } = part
-  if (citations) throw cannotCarry(writing, 'documents to be cited')
+  if (citations) throw cannotCarry(writing.turn, 'documents to be cited')
   const words = wordsOf(source, writing)
   if (words !== null) return { type: 'input_text', text: asText(words, name, context) }
-  if (context !== null) throw cannotCarry(writing, 'a document with a context')
+  if (context !== null) throw cannotCarry(writing.turn, 'a document with a context')
   if (source.kind === 'url') return { type: 'input_file', file_url: source.url }
   if (source.kind !== 'data') return { type: 'input_file', file_id: fileIdOf(source, writing) }
   // OpenAI refuses bytes without a name.
@@ -137,7 +137,7 @@ function wordsOf(source: FilePart['source'], { format }: TurnWriting): string | 
 /** A file id is valid only at the provider that keeps the file. */
 function fileIdOf(source: FilePart['source'], writing: TurnWriting): string {
   if (source.kind === 'provider_file' && writing.format === 'responses') return source.fileId
-  throw cannotCarry(writing, "a provider's file id")
+  throw cannotCarry(writing.turn, "a provider's file id")
 }
 
 /** Neighbouring texts form one message; every other part is its own item. */
@@ -170,11 +170,11 @@ function writeItem(part: Part, writing: TurnWriting): Wire[] {
       return writeThought(part, writing)
     case 'opaque':
       if (part.format === 'responses') return [{ ...part.value }]
-      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
+      throw cannotCarry(writing.turn, `"${typeNameOf(part.value)}" parts`)
     case 'image':
-      throw cannotCarry(writing, 'images')
+      throw cannotCarry(writing.turn, 'images')
     default:
-      throw cannotCarry(writing, `"${part.type}" parts`)
+      throw cannotCarry(writing.turn, `"${part.type}" parts`)
   }
 }
 
@@ -206,7 +206,7 @@ function withoutLooseThoughts(items: readonly Wire[], { losses }: TurnWriting): 
 }
 
 function writeResult(part: Part, writing: TurnWriting): Wire {
-  if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
+  if (part.type !== 'tool_result') throw cannotCarry(writing.turn, `"${part.type}" parts among results`)
   const isCustom = writing.custom.has(part.callId)
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
@@ -231,11 +231,4 @@ function writeResultPart(part: ToolResultPart['content'][number], writing: TurnW
     return writePart(part, writing)
   writing.losses.approximate('resultMedia')
   return { type: 'input_text', text: part.words }
-}
-
-function cannotCarry({ turn }: TurnWriting, what: string): Error {
-  return fieldError(
-    turn.place,
-    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
-  )
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { fromUtf8, toUtf8, type ByteText } from '../../sse.ts'
+import { isDigit } from '../../../json/bytes.ts'
 
 /**
  * The common bytes of one kind of frame in a stream: everything except the model's new text, padding, and the frame's
@@ -101,10 +102,6 @@ function endOfNumber(block: ByteText, start: number): number {
   while (isDigit(block.charCodeAt(at))) at += 1
   const isNumber = at > start && (at === start + 1 || block.charCodeAt(start) !== 0x30)
   return isNumber ? at : -1
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
 }
 
 /** The member of a frame that holds the model's text. */

@@ -10,7 +10,7 @@ import {
 } from '../../../core/limits/text.ts'
 import { isNestedWithin } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
-import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8 } from '../../sse.ts'
+import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8, fromUtf8 } from '../../sse.ts'
 import { fitFrame, type FrameCursor, type FrameTemplate } from './frame-template.ts'
 import { StreamMeter } from './stream-meter.ts'
 import { toStreamFailure } from './stream-reader.ts'
@@ -21,6 +21,11 @@ export const streamTemplatesUnusedMax = 64
 
 /** The JSON of one frame. */
 export type FrameWire = Record<string, unknown>
+
+/** A frame whose event has the name of its `type`. */
+export function toTypedFrame(wire: Readonly<FrameWire>): ByteText {
+  return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
+}
 
 /**
  * A stream of a provider with the caller's own format; `stream-reader.ts` reads a provider of another format, and
