@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
 import { FileLock } from '../../src/storage/sqlite/file-lock.ts'
-import { at, customProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import { at, customProvider, sandboxProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
 import {
   answerTogether,
   refusedKinds,
   refusedModels,
   refusedRequest,
+  shownTranscript,
+  shownTranscriptModel,
   translatedKinds,
 } from '../support/refused-calls.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -13,7 +15,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const kinds = [...refusedKinds, ...translatedKinds]
+const kinds = [...refusedKinds, ...translatedKinds, shownTranscript] as const
+/** Calls of which the caller is shown a part before the charge; they are paid. */
+const shownKinds: readonly string[] = ['part', shownTranscript]
 
 // The time that a caller waits for its charge is real here; everything waits it out at once.
 test('who was refused and shown nothing pays nothing, and who was shown a part pays', async () => {
@@ -22,7 +26,15 @@ test('who was refused and shown nothing pays nothing, and who was shown a part p
   const gateway = await startTestGateway({
     folder,
     credits: '5',
-    providers: () => [customProvider(upstream.url, refusedModels)],
+    providers: () => [
+      customProvider(upstream.url, refusedModels),
+      sandboxProvider(upstream.url, {
+        preset: 'openai',
+        base_url: upstream.url,
+        discover: false,
+        models: [shownTranscriptModel],
+      }),
+    ],
   })
   const lock = new FileLock(join(folder, 'headrace.db.lock'))
   try {
@@ -40,23 +52,25 @@ test('who was refused and shown nothing pays nothing, and who was shown a part p
     const answers = await Promise.all(asking)
     lock.release()
     for (const { kind, status, headers, text } of answers) {
-      const isStream = kind === 'begun' || kind === 'part'
+      const isStream = kind === 'begun' || shownKinds.includes(kind)
       expect({ kind, status, retryAfter: headers.get('retry-after') }).toEqual({
         kind,
         status: isStream ? 200 : 503,
         retryAfter: isStream ? null : '5',
       })
-      expect(text.includes('Hello'), kind).toBe(kind === 'part')
-      if (isStream) expect(text).toContain('"finish_reason":"error"')
+      expect(text.includes('Hello'), kind).toBe(shownKinds.includes(kind))
+      if (kind === shownTranscript) expect(text).not.toContain('transcript.text.done')
+      else if (isStream) expect(text).toContain('"finish_reason":"error"')
     }
     await until(
       () => gateway.get('//metrics'),
       ({ text }) => /^headrace_captures_queued 0$/m.test(text),
     )
     const { json } = await gateway.get('/credits')
-    expect(at(json, 'data.total_usage')).toBe(0.015)
+    // 15 tokens at 1,000 credits a million, and a second of audio at one credit a minute.
+    expect(at(json, 'data.total_usage')).toBeCloseTo(0.015 + 1 / 60, 8)
     const { text } = await gateway.get('//metrics')
-    expect(text).toContain(`headrace_lost_calls ${kinds.length - 1}`)
+    expect(text).toContain(`headrace_lost_calls ${kinds.length - shownKinds.length}`)
   } finally {
     lock.close()
     await gateway.stop()

@@ -6,6 +6,9 @@ import type { ScriptedUpstream, UpstreamSeen } from './scripted-upstream.ts'
  */
 export const refusedKinds = ['json', 'whole', 'begun', 'part', 'speech', 'transcript'] as const
 
+/** A transcript of which the caller has been shown the text, but not the end, while storage is unavailable. */
+export const shownTranscript = 'shown-transcribe'
+
 /**
  * Such calls by callers whose format differs from the provider's. All output is in a last frame, which the end of the
  * body completes.
@@ -13,7 +16,10 @@ export const refusedKinds = ['json', 'whole', 'begun', 'part', 'speech', 'transc
 export const translatedKinds = ['responses', 'messages'] as const
 
 /** One of those calls. */
-export type RefusedKind = (typeof refusedKinds)[number] | (typeof translatedKinds)[number]
+export type RefusedKind =
+  | (typeof refusedKinds)[number]
+  | (typeof translatedKinds)[number]
+  | typeof shownTranscript
 
 const perMillion = { input_per_million: '1000', output_per_million: '1000' }
 
@@ -42,14 +48,26 @@ export const refusedModels = [
   },
 ]
 
+/** The model of `shownTranscript`, of a vendor that streams its transcripts; configured like `refusedModels`. */
+export const shownTranscriptModel = {
+  id: `acme/${shownTranscript}`,
+  upstream: shownTranscript,
+  modality: 'transcription' as const,
+  prices: { audio_per_minute: '1' },
+}
+
 /** The request of a call below `/v1`. */
 export function refusedRequest(kind: RefusedKind, sound: Uint8Array): { path: string; body: unknown } {
   const model = `acme/${kind}`
   if (kind === 'speech')
     return { path: '/audio/speech', body: { model, voice: 'any', input: 'A dozen or so characters.' } }
-  if (kind === 'transcript') {
+  if (kind === 'transcript' || kind === shownTranscript) {
     const audio = { data: Buffer.from(sound).toString('base64'), format: 'wav' }
-    return { path: '/audio/transcriptions', body: { model, input_audio: audio } }
+    const isStreamed = kind === shownTranscript
+    return {
+      path: '/audio/transcriptions',
+      body: { model, input_audio: audio, ...(isStreamed ? { stream: true } : {}) },
+    }
   }
   const messages = [{ role: 'user', content: 'Hello.' }]
   if (kind === 'responses')
@@ -99,7 +117,15 @@ function streamOf(kind: RefusedKind): string {
 function answerOf({ path, body }: UpstreamSeen): Response {
   if (path.endsWith('/speech'))
     return new Response(new Uint8Array(480).fill(7), { headers: { 'content-type': 'audio/pcm' } })
-  if (path.endsWith('/transcriptions')) return Response.json({ text: 'Hello.', duration: 1 })
+  if (path.endsWith('/transcriptions')) {
+    if (!body.includes(shownTranscript)) return Response.json({ text: 'Hello.', duration: 1 })
+    const events = [
+      { type: 'transcript.text.delta', delta: 'Hello.' },
+      { type: 'transcript.text.done', text: 'Hello.' },
+    ]
+    const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    return new Response(frames, { headers: { 'content-type': 'text/event-stream' } })
+  }
   const { model } = JSON.parse(body) as { model: RefusedKind }
   if (model !== 'json')
     return new Response(streamOf(model), { headers: { 'content-type': 'text/event-stream' } })

@@ -35,12 +35,19 @@ export interface TranscriptionOutcome {
   endpoint: Endpoint
 }
 
+/** A transcript, or the part of it that has come so far. */
+interface HeardTranscript {
+  transcription: CanonicalTranscription
+  /** Whether the caller has been shown text of it, as events. */
+  isShown: boolean
+}
+
 /** The types of a transcription on the one path. */
 export interface TranscriptionKind {
   call: TranscriptionCall
   answer: CanonicalTranscription
   reader: TranscriptReader
-  heard: CanonicalTranscription
+  heard: HeardTranscript
   outcome: TranscriptionOutcome
 }
 
@@ -57,18 +64,21 @@ export const transcription: CallHooks<TranscriptionKind> = {
   }),
   firstStep: ({ adapter, at }) => adapter.first(at),
   async hear(reached, attempt, run) {
-    const heard = reached.type === 'answer' ? reached.answer : await readStreamed(reached, attempt, run)
-    return believable(heard, run.call.measuredMilliseconds)
+    const { transcription: said, isShown } =
+      reached.type === 'answer'
+        ? { transcription: reached.answer, isShown: false }
+        : await readStreamed(reached, attempt, run)
+    return { transcription: believable(said, run.call.measuredMilliseconds), isShown }
   },
-  reading: ({ value, endpoint }, { call }) => readingOf(value, call, endpoint),
-  hasShown: () => false,
-  isOwed: ({ text }, ending) => ending === 'cancelled' && text !== '',
+  reading: ({ value, endpoint }, { call }) => readingOf(value.transcription, call, endpoint),
+  hasShown: ({ isShown }) => isShown,
+  isOwed: (heard, ending) => ending === 'cancelled' && heard.transcription.text !== '',
   leaves: {
     type: 'whole',
     outcome: ({ endpoint, value }, charge, { call, state }) => ({
       generationId: state.generationId,
       call,
-      transcription: value,
+      transcription: value.transcription,
       charge,
       provider: endpoint.deployment.providerName,
       endpoint,
@@ -86,9 +96,10 @@ async function readStreamed(
   { response, reader }: Streamed,
   attempt: Attempt,
   run: Run<TranscriptionKind>,
-): Promise<CanonicalTranscription> {
+): Promise<HeardTranscript> {
   const { state } = run
-  const shown = { ...nothingHeard }
+  const { showText } = state.scope
+  const shown = { transcription: { ...nothingHeard }, isShown: false }
   try {
     for (;;) {
       const { done, value } = await response.body.read()
@@ -96,16 +107,17 @@ async function readStreamed(
       const text = reader.push(value)
       if (text === '') continue
       attempt.firstTokenMs ??= state.elapsedMs()
-      shown.text += text
+      shown.transcription.text += text
+      shown.isShown = showText !== undefined
       run.answered = { attempt, endpoint: attempt.endpoint, value: shown }
-      state.scope.showText?.(text)
+      showText?.(text)
     }
     attempt.firstTokenMs ??= state.elapsedMs()
     attempt.endedMs = state.elapsedMs()
-    return reader.end()
+    return { transcription: reader.end(), isShown: shown.isShown }
   } catch (thrown) {
     response.body.cancel()
-    if (shown.text === '') throw thrown
+    if (shown.transcription.text === '') throw thrown
     const last = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
     throw new AttemptFailed({ error: toGatewayError(thrown), ...last })
   }
