@@ -1,14 +1,14 @@
 import type { BatchEndpoint } from '../canonical/batch.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
-import { completions } from '../formats/completions/operation.ts'
-import { rerank } from '../formats/rerank/operation.ts'
+import { completions } from '../formats/completions/text-operation.ts'
+import { rerank } from '../formats/rerank/text-operation.ts'
 import {
   chatCompletions,
   embeddings,
   messages,
   responses,
   type TextOperation,
-} from '../formats/text/operations.ts'
+} from '../formats/text/text-operations.ts'
 
 /** The contract's words for kinds of generations. */
 export const apiTypes = ['completions', 'embeddings', 'stt', 'tts', 'rerank'] as const

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testCharge, testContext, testEndpoint } from '../../src/formats/text/testing.ts'
 import { selectCodec } from '../../src/formats/text/formats.ts'
-import { chatCompletions, messages, responses } from '../../src/formats/text/operations.ts'
+import { chatCompletions, messages, responses } from '../../src/formats/text/text-operations.ts'
 import { entitiesOfOffsets } from '../../src/formats/transcription/entity-spans.ts'
 import { presets } from '../../src/providers/registry.ts'
 import { streams, wholeAnswers, type UpstreamFormat } from '../prove/linear/answers.ts'

@@ -48,16 +48,20 @@ function isReadBeside(text: string, names: readonly string[]): boolean {
   )
 }
 
-/**
- * Folders in which a file's name is a role that its siblings have too: the files of a provider, of a wire format, of a
- * database, an area's bounds, its handlers and its schemas.
- */
-const roleFolders =
-  /^src\/(providers\/[^/]+|formats\/[^/]+|formats\/text\/[^/]+|storage\/[^/]+|core\/limits|http\/handlers|http\/schemas)\//
+/** Files whose name is a role that sibling folders have too: of a provider, and of a wire format. */
+const roleFiles: readonly RegExp[] = [
+  /^src\/providers\/[^/]+\/(provider|capabilities|prices|retirements|languages|inspection|quirks|transcription|transcript|speech|rows\.case|sdk\.case|sdk-program\.case)\.ts$/,
+  /^src\/formats\/(text\/)?[^/]+\/((read|write|pass)-(request|answer|stream)|pass-answer-required|read-conversation|(read|write)-turns|usage|errors|media|quirks|text-operation|(request|answer)-schema)\.ts$/,
+  /^src\/formats\/text\/request-schema\.ts$/,
+]
+
+/** Folders whose files are called after areas of the gateway: the bounds, the handlers and the schemas of each. */
+const areaFolders = /^src\/(core\/limits|http\/handlers|http\/schemas)\//
 
 function checkBaseNames(files: readonly string[]): Finding[] {
+  const hasRole = (file: string) => areaFolders.test(file) || roleFiles.some((role) => role.test(file))
   return repeated(
-    files.filter((file) => !roleFolders.test(file)),
+    files.filter((file) => !hasRole(file)),
     (file) => basename(file),
   ).map(({ key, first, again }) => ({
     rule: 'base-name',

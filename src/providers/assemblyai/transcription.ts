@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { tidyKeyterms } from '../../formats/transcription/keyterms.ts'
 import { polledJob } from '../../formats/transcription/polled-job.ts'
-import { soundBody } from '../../formats/transcription/sound-body.ts'
+import { soundBody } from './sound-body.ts'
 import { toldLanguage } from '../../formats/transcription/told-language.ts'
 import { parseTranscript, piecesOf } from '../../formats/transcription/transcript-wire.ts'
 import { filledTextOrNull } from '../../json/values.ts'

@@ -16,7 +16,7 @@ import { mayUseProviderTools } from '../tools/provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { readUnserved, type UnservedFields } from '../../unserved-members.ts'
 import { mayCarrySources, weighSources } from './media.ts'
-import { messagesQuickChecks } from './quick-checks.ts'
+import { messagesQuickChecks } from './messages-checks.ts'
 import { gatewayMessagesShape, messagesRequestShape } from './request-schema.ts'
 
 const rules: FieldRules = {

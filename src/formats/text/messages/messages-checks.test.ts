@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { messagesQuickChecks } from './quick-checks.ts'
+import { messagesQuickChecks } from './messages-checks.ts'
 import { messagesRequestShape } from './request-schema.ts'
 
 const right: Readonly<Record<string, unknown[]>> = {

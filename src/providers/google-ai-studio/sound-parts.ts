@@ -1,8 +1,8 @@
-import type { AnswerContext } from '../../../canonical/upstream.ts'
-import { GatewayError } from '../../../core/errors.ts'
-import { isRecord } from '../../../json/values.ts'
-import { readReportedError } from '../../upstream-errors.ts'
-import { readBlock, readFinish } from './read-finish.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { isRecord } from '../../json/values.ts'
+import { readReportedError } from '../../formats/upstream-errors.ts'
+import { readBlock, readFinish } from '../../formats/text/gemini/read-finish.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
