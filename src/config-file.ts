@@ -3,11 +3,13 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { modalityNames } from './canonical/operation.ts'
 import { usageTokensMax } from './core/limits/billing.ts'
-import { bodyMemoryMegabytesMin } from './core/limits/http.ts'
 import { describeFault } from './json/faults.ts'
 import { namesShape } from './config-names.ts'
 import { pricesSchema } from './config-prices.ts'
 import { describeIssue } from './formats/schema-issue.ts'
+
+/** The least memory for bodies that an operator may set. */
+const bodyMemoryMegabytesMin = 64
 
 /** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
 const transcriptionSecondsMin = 5

@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import { nameGroupsMax, nameMembersMax, namesMax, weightMax } from './core/limits/catalog.ts'
+import { nameGroupsMax, nameMembersMax, weightMax } from './core/limits/catalog.ts'
 import { modelIdLengthMax } from './core/limits/http.ts'
 import { modelNamePattern } from './core/model-name.ts'
+
+/** The operator's names of models, and their aliases. */
+const namesMax = 1_000
 
 /** What a caller may write as the model. */
 const modelName = z

@@ -209,6 +209,13 @@ describe('the rules about common names can fail', () => {
       ],
     ],
     [
+      ['base-name'],
+      [
+        ['src/formats/rerank/codec.ts', ''],
+        ['src/formats/text/codec.ts', ''],
+      ],
+    ],
+    [
       ['type-name'],
       [
         ['src/core/a.ts', 'export interface A {}'],
@@ -233,11 +240,19 @@ describe('the rules about common names can fail', () => {
       ],
     ],
     [
-      [],
+      ['bound', 'bound'],
       [
         ['src/core/limits/a.ts', '/** Two. */\nexport const aMax = 1\nexport const bMax = 2\n'],
         ['src/http/b.ts', 'aMax'],
-        ['src/http/c.ts', 'bMax'],
+        ['src/http/c.ts', '// Not as aMax.\nbMax'],
+      ],
+    ],
+    [
+      [],
+      [
+        ['src/core/limits/a.ts', '/** Two. */\nexport const aMax = 1\nexport const bMax = 2\n'],
+        ['src/http/b.ts', 'aMax + bMax'],
+        ['src/http/c.ts', 'aMax + bMax'],
         ['src/providers/one/prices.ts', 'const a = "update your key"'],
         ['src/providers/two/prices.ts', ''],
         ['src/catalog/prices.ts', 'interface A {}'],
@@ -285,6 +300,8 @@ describe('the rules about shape can fail', () => {
     ['operation-name', 'src/http/x.ts', "const group = name === 'messages' ? 'a' : 'b'"],
     ['operation-name', 'src/execution/x.ts', "if ('embeddings' !== quirks.format) a()"],
     ['operation-name', 'src/batches/x.ts', "switch (name) {\n  case 'responses':\n    a()\n}"],
+    ['operation-name', 'src/execution/x.ts', "if (call.kind === 'transcription') a()"],
+    ['operation-name', 'src/billing/x.ts', "if (name === 'rerank') a()"],
     ['operation-name', 'src/http/x.ts', "const types = { chat_completions: 'completions' }"],
     ['outside', 'test/x.ts', '/** As reference/formats.md says. */\nconst a = 1'],
     ['dead-code', 'src/core/x.ts', '// const a = b()'],

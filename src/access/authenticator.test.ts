@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import {
-  principalFreshMs,
-  principalStaleMs,
-  unknownKeyLookupEveryMs,
-  unknownKeyLookupInTotalEveryMs,
-  unknownKeyLookupsInTotalMax,
-  unknownKeyLookupsMax,
-  unknownKeyRefusalEveryMs,
-  unknownKeyRefusalsMax,
-} from '../core/limits/access.ts'
+import { principalFreshMs, unknownKeyRefusalEveryMs } from '../core/limits/access.ts'
 import { callerLoginOf, createAuthenticator } from './authenticator.ts'
 import type { KeyRecord } from './key-record.ts'
 import type { LoadedKey } from './key-repository.ts'
 import { makeKey } from './keys.ts'
 import { openPolicy } from './policy.ts'
 import { organizationRates } from './rate-rules.ts'
+import { principalStaleMs } from './principal-cache.ts'
+import { unknownKeyLookupEveryMs, unknownKeyLookupInTotalEveryMs, unknownKeyLookupsInTotalMax, unknownKeyLookupsMax, unknownKeyRefusalsMax } from './unknown-keys.ts'
 
 const secret = 'sk-hr-v1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
 

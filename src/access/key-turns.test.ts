@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { unknownKeyRefusalEveryMs, unknownKeyRefusalsMax } from '../core/limits/access.ts'
+import { unknownKeyRefusalEveryMs } from '../core/limits/access.ts'
 import { createTurns } from './key-turns.ts'
+import { unknownKeyRefusalsMax } from './unknown-keys.ts'
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 }
 

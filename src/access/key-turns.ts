@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  authenticationAddressesMax,
-  unknownKeyRefusalEveryMs,
-  unknownKeysWaitingMax,
-  unknownKeyWaitMsMax,
-} from '../core/limits/access.ts'
+import { unknownKeyRefusalEveryMs } from '../core/limits/access.ts'
+
+/** How many unknown keys of one address wait for their turn, for how long, and how many addresses are watched. */
+const unknownKeysWaitingMax = 1_000
+const unknownKeyWaitMsMax = 30_000
+const authenticationAddressesMax = 10_000
 
 /**
  * Only counts and waits: `unknown-keys.ts` decides what needs a turn, how many there are and how often a new one comes.

@@ -1,7 +1,10 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { principalFreshMs, principalStaleMs } from '../core/limits/access.ts'
+import { principalFreshMs } from '../core/limits/access.ts'
+
+/** How long a loaded key serves while storage is out of order. */
+export const principalStaleMs = 300_000
 
 /** Keys kept loaded, and hashes remembered as unknown. */
 const principalCacheMax = 10_000

@@ -1,6 +1,9 @@
 import type { Clock } from '../core/clock.ts'
-import { rateDebtMs, rateLimitsMax } from '../core/limits/access.ts'
+import { rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
+
+/** How far ahead one call's tokens may use up a limit: an hour of it. */
+const rateDebtMs = 3_600_000
 
 /** How often the shares of large rates are divided again, how long a silent process still counts, and limits tracked at once. */
 const rateShareEveryMs = 1_000

@@ -1,13 +1,21 @@
 import type { Clock } from '../core/clock.ts'
-import {
-  unknownKeyLookupEveryMs,
-  unknownKeyLookupInTotalEveryMs,
-  unknownKeyLookupsInTotalMax,
-  unknownKeyLookupsMax,
-  unknownKeyRefusalEveryMs,
-  unknownKeyRefusalsMax,
-} from '../core/limits/access.ts'
+import { unknownKeyRefusalEveryMs } from '../core/limits/access.ts'
 import { createTurns, type KeyTurn } from './key-turns.ts'
+
+/**
+ * Lookups of unknown keys without a result, for one address and for all: 50 and 500 a second. So a good key is found
+ * soon among bad ones, and a flood of bad ones causes only a small part of the database's reads.
+ */
+export const unknownKeyLookupsMax = 50
+export const unknownKeyLookupEveryMs = 20
+export const unknownKeyLookupsInTotalMax = 500
+export const unknownKeyLookupInTotalEveryMs = 2
+
+/**
+ * Refusals of unknown keys that one client address gets at once: 30 within any minute, with one more every
+ * `unknownKeyRefusalEveryMs`.
+ */
+export const unknownKeyRefusalsMax = 15
 
 /**
  * Slows down the guessing of keys, but not clients with a good key. Keys are looked up much faster than callers are told

@@ -4,7 +4,10 @@ import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
-import { audioHeadBytes, audioReadBytes, audioWriteBytes } from '../core/limits/audio.ts'
+import { audioHeadBytes, audioReadBytes } from '../core/limits/audio.ts'
+
+/** The size of one write of spooled audio: fewer, larger ones cost less per byte. */
+const audioWriteBytes = 524_288
 
 /** The audio held in memory per upload; most voice messages fit, and longer audio goes to a temporary file. */
 const spoolMemoryBytesMax = 1_000_000

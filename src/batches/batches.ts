@@ -2,7 +2,7 @@ import { creditsBudget } from '../billing/budgets/budget-ids.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { BatchId } from '../core/ids.ts'
-import { batchItemsAtOnce, retentionEveryMs } from '../core/limits/batches.ts'
+import { batchItemsAtOnce } from '../core/limits/batches.ts'
 import { parseCredits } from '../core/money.ts'
 import { answerable, unavailable } from './batch-availability.ts'
 import type { Batch } from '../canonical/batch.ts'
@@ -30,6 +30,9 @@ import { createStores } from './batch-stores.ts'
 import { createUploadPlaces } from './ingest/upload-places.ts'
 import type { WorkerDependencies, WorkerStats } from './running/worker.ts'
 import { Worker } from './running/worker.ts'
+
+/** The time between two passes of cleaning up. */
+const retentionEveryMs = 3_600_000
 
 /** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
 const ingestsMax = 8

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs } from '../core/limits/catalog.ts'
+import { discoveryConcurrencyMax, discoveryRetryMs } from '../core/limits/catalog.ts'
 import type { Catalog } from './catalog.ts'
-import { createDiscovery } from './discovery.ts'
+import { createDiscovery, discoveryEveryMs } from './discovery.ts'
 import { parseListing, UnreadableListing } from './listing.ts'
 
 function setUp(fetchListing: (id: string) => Promise<unknown>, deploymentIds = ['one']) {

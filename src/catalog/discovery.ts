@@ -1,12 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import {
-  discoveryConcurrencyMax,
-  discoveryEveryMs,
-  discoveryRetryMs,
-  discoveryWaitMs,
-} from '../core/limits/catalog.ts'
+import { discoveryConcurrencyMax, discoveryRetryMs, discoveryWaitMs } from '../core/limits/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { parseListing, type ListedModel } from './listing.ts'
+
+/** How often the listings of all deployments are read again. */
+export const discoveryEveryMs = 600_000
 
 /** The result of the last reading of a deployment's listing. */
 export interface DiscoveryState {

@@ -1,4 +1,7 @@
-import { nearestCandidatesMax, nearestShownMax } from '../core/limits/catalog.ts'
+import { nearestShownMax } from '../core/limits/catalog.ts'
+
+/** Model ids that are compared with an unknown one. */
+const nearestCandidatesMax = 2_000
 
 const variants = ['free', 'nitro', 'floor', 'online', 'batch', 'thinking', 'extended', 'exacto'] as const
 

@@ -1,8 +1,11 @@
-import { cliAnswerBytesMax, cliRequestMs } from '../core/limits/cli.ts'
+import { cliAnswerBytesMax } from '../core/limits/cli.ts'
 import type { CliConfig, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { recordOrEmpty, textOrEmpty } from '../json/values.ts'
 import { printable } from './paint.ts'
+
+/** How long commands wait for an answer to begin. */
+const cliRequestMs = 120_000
 
 /** The running gateway, as commands see it. */
 export interface GatewayClient {

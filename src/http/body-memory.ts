@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { Alarms, type Alarm } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bodyMemoryPart } from '../core/limits/http.ts'
+
+/** The part of its memory that a process uses for bodies by default: one in so many. */
+const bodyMemoryPart = 4
 
 /** How long a body waits for memory, and how many bodies may wait; further ones are refused at once. */
 const bodyMemoryWaitMs = 10_000

@@ -1,15 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { fieldError, GatewayError } from '../core/errors.ts'
-import {
-  bodyValuesBytesMax,
-  elementStepBytes,
-  jsonDepthMax,
-  setAsideTextBytesMin,
-} from '../core/limits/text.ts'
+import { bodyValuesBytesMax, jsonDepthMax, setAsideTextBytesMin } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { toBuffer } from './bytes.ts'
 import { describeFault, notJson, notUtf8, tooDeep } from './faults.ts'
 import { isNestedWithin, requireUniqueNames, skipSpace, skipString, skipValue } from './scan.ts'
+
+/** The bytes of one step in which the elements of a body are counted. */
+const elementStepBytes = 262_144
 
 /**
  * The bound of messages, parts, calls and tools of one request together: four times the longest conversation of an

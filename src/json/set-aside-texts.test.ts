@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { joinPieces } from '../core/body.ts'
-import {
-  leanBodyBytesMin,
-  leanStepQuotes,
-  leanTextBytesMin,
-  setAsideTextBytesMin,
-  wholeBodyBytesMax,
-} from '../core/limits/text.ts'
-import {
-  isSetAsideWithin,
+import { leanBodyBytesMin, leanTextBytesMin, setAsideTextBytesMin, wholeBodyBytesMax } from '../core/limits/text.ts'
+import { isSetAsideWithin,
   leanOf,
   leaveOutTexts,
   lookInto,
@@ -18,8 +11,7 @@ import {
   setTextsAside,
   wholeBytesOf,
   leanProbeTextBytesMin,
-  setAsideTextsSearchedMax,
-} from './set-aside-texts.ts'
+  setAsideTextsSearchedMax, leanStepQuotes } from './set-aside-texts.ts'
 import { type LeanJson, memberBytes, parseJsonDocument } from './document.ts'
 import { GatewayError } from '../core/errors.ts'
 import { encodeChatRequest } from '../formats/text/chat/pass-request.ts'

@@ -2,15 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type BodyPieces, joinPieces } from '../core/body.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  elementsBytesMin,
-  leanBodyBytesMin,
-  leanHeadBytesMax,
-  leanStepQuotes,
-  leanTextBytesMin,
-  setAsideTextBytesMin,
-  wholeBodyBytesMax,
-} from '../core/limits/text.ts'
+import { leanBodyBytesMin, leanHeadBytesMax, leanTextBytesMin, setAsideTextBytesMin, wholeBodyBytesMax } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { toBuffer } from './bytes.ts'
 import { type JsonDocument, type LeanJson, leanMemberValue, type LeftOutText } from './document.ts'
@@ -18,6 +10,12 @@ import { JsonTextScanner } from './proof.ts'
 import { requireFewElements } from './json-body.ts'
 import { isEscaped } from './scan.ts'
 import { parseExactly } from './values.ts'
+
+/** Long texts are left out in steps of this many quotes. */
+export const leanStepQuotes = 4_096
+
+/** From this length on the elements of a body are counted in steps. */
+const elementsBytesMin = 200_000
 
 /**
  * The bytes at the beginning of a body that decide whether its texts are long, and the least length of a long text.

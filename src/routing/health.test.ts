@@ -1,14 +1,9 @@
-import { performanceSamplesMax } from './latency-samples.ts'
+import { performanceSamplesMax, performanceWindowMs } from './latency-samples.ts'
 import { expect, test } from 'bun:test'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
-import {
-  coolDownDefaultMs,
-  coolDownMaxMs,
-  failureMemoryMs,
-  performanceWindowMs,
-} from '../core/limits/routing.ts'
-import { createHealth, credentialRetryMs } from './health.ts'
+import { coolDownDefaultMs, coolDownMaxMs } from '../core/limits/routing.ts'
+import { createHealth, credentialRetryMs, failureMemoryMs } from './health.ts'
 import { createStickyRoutes, stickyIdleMs, stickyPerOrganizationMax } from './sticky.ts'
 
 const endpoint = { id: 'a/x', deployment: { id: 'a' } } as Endpoint

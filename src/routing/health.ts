@@ -1,10 +1,13 @@
 import { unknownFigures, type Endpoint, type EndpointFigures } from '../canonical/endpoint.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import type { Clock } from '../core/clock.ts'
-import { coolDownDefaultMs, coolDownMaxMs, failureMemoryMs } from '../core/limits/routing.ts'
+import { coolDownDefaultMs, coolDownMaxMs } from '../core/limits/routing.ts'
 import { Samples, type Performance, type Success } from './latency-samples.ts'
 import { TrackRecord } from './track-record.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
+
+/** How long a failed endpoint ranks behind the others. */
+export const failureMemoryMs = 30_000
 
 /** How often a deployment whose credential was refused is tried again. */
 export const credentialRetryMs = 60_000

@@ -1,5 +1,7 @@
 import type { Percentiles } from '../canonical/endpoint.ts'
-import { performanceWindowMs } from '../core/limits/routing.ts'
+
+/** The period over which latency and throughput are measured. */
+export const performanceWindowMs = 300_000
 
 /** The window of the latency and throughput that the catalog shows, by the contract. */
 const figuresWindowMs = 1_800_000

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Deployment } from '../canonical/endpoint.ts'
-import { concurrencyStart } from '../core/limits/routing.ts'
-import { createLimiter, concurrencyQueueMax } from './limiter.ts'
+import { createLimiter, concurrencyQueueMax, concurrencyStart } from './limiter.ts'
 import type { Permit } from './limiter.ts'
 
 const answered = { type: 'answered', latencyMs: 100 } as const

@@ -1,7 +1,11 @@
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { concurrencyMax, concurrencyMin, concurrencyStart, coolDownMaxMs } from '../core/limits/routing.ts'
+import { concurrencyMax, coolDownMaxMs } from '../core/limits/routing.ts'
+
+/** Concurrent calls to one deployment: the initial and the least limit. */
+export const concurrencyStart = 16
+const concurrencyMin = 1
 
 /** Calls of one priority that may wait for a free place at one deployment. */
 export const concurrencyQueueMax = 10_000

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { unknownKeyRefusalsMax } from '../../src/core/limits/access.ts'
+import { unknownKeyRefusalsMax } from '../../src/access/unknown-keys.ts'
 import { startTestGateway } from '../support/gateway.ts'
 import { isEnvelope } from './judge.ts'
 

@@ -16,37 +16,30 @@ export function checkCommonNames(sources: readonly Source[]): Finding[] {
 
 const boundsFolder = 'src/core/limits/'
 
-/** Bounds under one comment belong together: one may have a single reader if another is shared. */
+/** A bound belongs into the shared folder when several files of `src` read it; comments do not read. */
 function checkBounds(sources: readonly Source[]): Finding[] {
+  const codes = sources.map(({ file, text }) => ({ file, code: text.replaceAll(comments, '') }))
   return sources
     .filter(({ file }) => file.startsWith(boundsFolder))
-    .flatMap(({ file, text }) => {
-      const groups = text.split(/^(?=\/\*\*)/m).map((group) => [...group.matchAll(/^export const (\w+)/gm)])
-      return groups.flatMap((declared) => {
-        const names = declared.map(([, name = '']) => name)
-        const [first] = names
-        if (first === undefined) return []
-        const word = new RegExp(String.raw`\b(?:${names.join('|')})\b`)
-        const readers = sources.filter((source) => source.file !== file && word.test(source.text))
-        if (readers.length > 1 || isReadBeside(text, names)) return []
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/^export const (\w+)/gm)].flatMap(({ index, 1: name = '' }) => {
+        const word = new RegExp(String.raw`(?<!const )\b${name}\b`)
+        const readers = codes.filter(({ code }) => code.includes(name) && word.test(code))
+        // Another bound of the file may be computed from it.
+        if (readers.length > 1 || readers[0]?.file === file) return []
         return {
           rule: 'bound',
           file,
-          line: text.slice(0, text.indexOf(first)).split('\n').length,
-          problem: `${first} is read in ${readers[0]?.file ?? 'no file'} alone`,
+          line: text.slice(0, index).split('\n').length,
+          problem: `${name} is read in ${readers[0]?.file ?? 'no file'} alone`,
           remedy:
             'A bound that one file reads stands in that file; core/limits has those that several files share.',
         }
-      })
-    })
+      }),
+    )
 }
 
-/** Whether another bound of the file is computed from one of these. */
-function isReadBeside(text: string, names: readonly string[]): boolean {
-  return names.some(
-    (name) => (text.match(new RegExp(String.raw`(?<!const )\b${name}\b`, 'g')) ?? []).length > 0,
-  )
-}
+const comments = /\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/gm
 
 /** Files whose name is a role that sibling folders have too: of a provider, and of a wire format. */
 const roleFiles: readonly RegExp[] = [

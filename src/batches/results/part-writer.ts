@@ -1,7 +1,7 @@
 import type { PreparedCaptures } from '../../billing/billing.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import { partBytesMax, resultsHoldMs } from '../../core/limits/batches.ts'
+import { resultsHoldMs } from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
 import { withBits } from './bitmap.ts'
 import type { Committer, Patience } from '../committer.ts'
@@ -15,6 +15,9 @@ import type { ResultPart, PartRepository } from './part-repository.ts'
 import type { Ramp } from '../running/ramp.ts'
 import type { SegmentLease } from '../running/segment-repository.ts'
 import { commitPart, leaseGuard } from '../running/segment-repository.ts'
+
+/** Results gathered in memory before they become a durable part; a crash repeats at most these. */
+const partBytesMax = 1_000_000
 
 /** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
 export const partInlineBytesMax = 65_536

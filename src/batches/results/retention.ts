@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts'
-import { retentionPageMax, retentionPagesMax } from '../../core/limits/batches.ts'
 import type { BatchId } from '../../core/ids.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { markDeleted, purgeBatch } from '../batch-repository.ts'
@@ -15,6 +14,10 @@ import type { Payloads } from './payloads.ts'
 import { payloadKinds, writtenAtMs } from './payloads.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
 import { purgeSegments } from '../running/segment-repository.ts'
+
+/** Rows and blobs per page of cleaning up, and pages per pass. */
+export const retentionPageMax = 200
+const retentionPagesMax = 500
 
 /** A batch's inputs and results are kept this long, and its blobs this long after its deletion. */
 const batchRetentionMs = 30 * 86_400_000

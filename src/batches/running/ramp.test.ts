@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { partGatherMs } from '../../core/limits/batches.ts'
 import { createItemLimiter } from './item-limiter.ts'
-import { Ramp, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, provenMs } from './ramp.ts'
+import { Ramp, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, provenMs, partGatherMs } from './ramp.ts'
 
 function manualClock() {
   let monotonicMs = 5_000

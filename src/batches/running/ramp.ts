@@ -1,5 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
-import { batchItemsAtOnce, partGatherMs } from '../../core/limits/batches.ts'
+import { batchItemsAtOnce } from '../../core/limits/batches.ts'
+
+/** How long results are gathered before they become a durable part. */
+export const partGatherMs = 2_000
 
 /**
  * How long a process, or a segment that it took over, has to live before all that counts as proven. Until then results

@@ -3,7 +3,6 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { cancelGraceMs } from '../../core/limits/batches.ts'
 import { batchErrorType } from '../../formats/batch/batch-object.ts'
 import { usageSumOf } from '../../formats/batch/batch-usage.ts'
 import { readItemLine, resultLine, type ItemInput } from '../../formats/batch/result-line.ts'
@@ -23,6 +22,9 @@ import { PutBack } from './put-back.ts'
 import type { OpenItem } from './segment-items.ts'
 import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
+
+/** How long items may take to finish after their batch was cancelled. */
+const cancelGraceMs = 30_000
 
 /** A segment whose items cannot run for longer than this is given back, so that a different segment gets its place. */
 const segmentRestMs = 5_000

@@ -1,6 +1,6 @@
 import { segmentLeaseMs } from './worker.ts'
 import { segmentItemsMax } from '../ingest/segment-writer.ts'
-import { partGatherMinMs, provenMs } from './ramp.ts'
+import { partGatherMinMs, provenMs, partGatherMs } from './ramp.ts'
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
   answer,
@@ -14,7 +14,6 @@ import {
 } from '../../../test/simulation/batches-world.ts'
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import { partGatherMs } from '../../core/limits/batches.ts'
 import type { Database, Row, Unit } from '../../storage/database.ts'
 import { StorageFailure, storageUnavailable } from '../../storage/database.ts'
 import type { Pause } from './pause.ts'

@@ -1,4 +1,4 @@
-import { organizationShareOf, workerIdleMs, workerStopMs } from '../../core/limits/batches.ts'
+import { organizationShareOf, workerIdleMs } from '../../core/limits/batches.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { isTerminal } from '../../canonical/batch.ts'
 import { isWaiting } from '../../formats/batch/batch-object.ts'
@@ -19,6 +19,9 @@ import type { SegmentLease } from './segment-repository.ts'
 import { WaitingNote } from './waiting-note.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
+
+/** How long items may take to finish when the process stops. */
+const workerStopMs = 20_000
 
 /** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
 export const segmentsAtOnce = 8

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import { recallWaitMs, shortageRetryMs } from '../../core/limits/billing.ts'
+import { recallWaitMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { createHold } from './hold.ts'
@@ -8,6 +8,9 @@ import type { BudgetState, Ledger, Returning } from '../ledger/ledger-repository
 import type { Leases, TakePlan } from './leases.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
+
+/** How soon a shortage looks again. */
+const shortageRetryMs = 25
 
 /** After a recall, a slice takes exactly what a hold needs for this long, so that returned money is not hoarded again. */
 const recallExactMs = 1_000

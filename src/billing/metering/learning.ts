@@ -1,5 +1,9 @@
 import type { Usage, UsageSource } from '../../canonical/usage.ts'
-import { modelSamplesMax, modelSamplesMin, modelStatsMax } from '../../core/limits/billing.ts'
+import { modelStatsMax } from '../../core/limits/billing.ts'
+
+/** Samples for each model of an organization, and how many are enough. */
+const modelSamplesMax = 128
+const modelSamplesMin = 20
 
 /** The learned ratio of actual to estimated prompt tokens is trusted within these bounds, in millionths. */
 const ratioPpmMin = 250_000

@@ -1,15 +1,12 @@
-import {
-  batchPollEveryMs,
-  cliAnswerBytesMax,
-  cliListMax,
-  cliPauseMs,
-  cliTriesMax,
-} from '../../core/limits/cli.ts'
+import { cliAnswerBytesMax, cliListMax, cliPauseMs, cliTriesMax } from '../../core/limits/cli.ts'
 import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 import { terminalStatuses } from '../../canonical/batch.ts'
+
+/** How often a running batch is polled. */
+const batchPollEveryMs = 1_000
 
 /** The longest watch over one batch: its window of a day, and an hour to finish. */
 const batchWatchMs = 25 * 3_600_000

@@ -1,5 +1,5 @@
 import { open, rename, rm } from 'node:fs/promises'
-import { cliPauseMs, cliTriesMax, cliUploadMs } from '../../core/limits/cli.ts'
+import { cliPauseMs, cliTriesMax } from '../../core/limits/cli.ts'
 import { randomText } from '../../core/ids.ts'
 import { dollarsOf, duration, size } from '../amounts.ts'
 import { type BatchLine, isEnded, pause, toBatchLine, watchBatch } from './batch-client.ts'
@@ -12,6 +12,9 @@ import { listenForInterruption } from '../interruption.ts'
 import type { Paint } from '../paint.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { describeWaiting, summariseWaiting, type WaitingLine } from './waiting-lines.ts'
+
+/** How long a command waits for a large upload to be accepted. */
+const cliUploadMs = 3_600_000
 
 /** The parts that `batch run` and `batch watch` use. */
 export interface BatchSession {

@@ -1,6 +1,8 @@
-import { progressEveryMs } from '../../core/limits/cli.ts'
 import { duration } from '../amounts.ts'
 import type { Paint } from '../paint.ts'
+
+/** How often a progress bar is drawn. */
+const progressEveryMs = 100
 
 /** A progress bar for work that takes longer than a second. */
 export interface Progress {

@@ -1,5 +1,4 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
-import { refusedCallsShownMax } from '../../core/limits/billing.ts'
 import { descriptorsOfCall, descriptorsUsual } from '../../core/limits/http.ts'
 import { formatCredits } from '../../core/money.ts'
 import { size } from '../amounts.ts'
@@ -19,6 +18,9 @@ import {
 } from './health-repository.ts'
 import { checkExpirations, checkNames } from './model-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
+
+/** How many of the calls that were answered and then refused are shown one by one. */
+const refusedCallsShownMax = 20
 
 /** The free disk space below which `headrace doctor` warns: two of the largest uploads with their results. */
 const diskFreeBytesMin = 1_000_000_000

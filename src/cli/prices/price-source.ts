@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { NotData, readDataLiteral } from '../../catalog/price-lists/data-literal.ts'
-import { priceFileBytesMax } from '../../core/limits/catalog.ts'
 import { recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import type { CommandContext } from '../context.ts'
 import { CommandFailure } from '../failure.ts'
 import { readTar } from './tar.ts'
+
+/** Largest file of prices that is read, packed or not. */
+const priceFileBytesMax = 64_000_000
 
 /** An unchecked price list, and a description of its source. */
 export interface FoundPrices {

@@ -10,7 +10,6 @@ import {
 } from '../../catalog/price-lists/price-changes.ts'
 import { BadPriceData, readPriceData } from '../../catalog/price-lists/price-data.ts'
 import { checksumOf, readPriceList, renderPriceList } from '../../catalog/price-lists/price-list.ts'
-import { priceListBytesMax } from '../../core/limits/catalog.ts'
 import { atOnce } from '../../core/turns.ts'
 import { presets } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
@@ -20,6 +19,9 @@ import { withStorage } from '../local-storage.ts'
 import { createPaint, printable } from '../paint.ts'
 import { renderTable } from '../table.ts'
 import { findPrices } from './price-source.ts'
+
+/** The largest list of prices that is stored. */
+const priceListBytesMax = 16_000_000
 
 /** The most lines that a comparison shows about added and removed models. */
 const priceLinesShownMax = 40

@@ -6,18 +6,14 @@ export const audioBodyBytesMax = 1_000_000_000
 export const audioHeadBytes = 64
 /** The first bytes that decide between text and sound. */
 export const textSampleBytes = 512
-/** The size of one read and one write of spooled audio: fewer, larger ones cost less per byte. */
+/** The size of one read of spooled audio: fewer, larger ones cost less per byte. */
 export const audioReadBytes = 262_144
-export const audioWriteBytes = 524_288
 /** All of an audio request except the audio: key terms, trace and provider options fit easily. */
 export const audioFieldsBytesMax = 1_000_000
 /** The nesting of such a request, so that the stack cannot overflow. */
 export const audioFieldsDepthMax = 64
-/** The contract's bounds for voice references: clips, code points of a transcript, bytes of a clip, length of an image address. */
-export const referenceClipsMax = 3
-export const referenceTextLengthMax = 10_000
+/** The contract's bound for the bytes of a clip of a voice reference. */
 export const referenceBytesMax = 15 * 1024 * 1024
-export const imageUrlLengthMax = 2_048
 /** No caller transcribes more than a day in one piece; a longer figure is a broken header. */
 export const audioDurationMsMax = 24 * 3_600_000
 /**

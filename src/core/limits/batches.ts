@@ -13,9 +13,6 @@ export const batchItemBytesMax = 32_000_000
 export const batchItemValuesBytesMax = 4_000_000
 /** Unknown field names of one audio request that are listed as dropped. */
 export const droppedNamesMax = 32
-/** Results gathered in memory before they become a durable part; a crash repeats at most these. */
-export const partBytesMax = 1_000_000
-export const partGatherMs = 2_000
 /**
  * How often the rest of a budget is read again while other calls use it too, for an item that cost more than its hold.
  */
@@ -33,15 +30,8 @@ export const waitingNoteEveryMs = 3_000
  * room on a disk. Also for a segment that cannot be read or merged when its batch is to be closed.
  */
 export const resultsHoldMs = 3_600_000
-/** How long items may take to finish after their batch was cancelled, and when the process stops. */
-export const cancelGraceMs = 30_000
-export const workerStopMs = 20_000
 /** How often a worker looks for work that no signal announced. */
 export const workerIdleMs = 1_000
 /** Finished segments and parts whose rows are read at a time. */
 export const mergedPageMax = 100
 export const partsPageMax = 5
-/** Rows and blobs per page of cleaning up, pages per pass, and the time between passes. */
-export const retentionPageMax = 200
-export const retentionPagesMax = 500
-export const retentionEveryMs = 3_600_000

@@ -4,19 +4,12 @@ export const recallWaitMs = 250
 export const leaseMs = 9_000
 /** The most leases and owners that one round of reaping reads, and the most leases renewed or searched at once. */
 export const leasesPerRoundMax = 100
-/** How often an owner of grants without holds looks for recall marks, and how soon a shortage looks again. */
+/** How often an owner of grants without holds looks for recall marks. */
 export const recallWatchMs = 50
-export const shortageRetryMs = 25
-/**
- * The calls that were answered and then refused, as `headrace doctor` lists them: the period, and the number shown one
- * by one.
- */
+/** The period of which `headrace doctor` lists the calls that were answered and then refused. */
 export const refusedCallsShownMs = 2_592_000_000
-export const refusedCallsShownMax = 20
-/** Models times organizations with statistics, samples for each, and how many samples are enough. */
+/** Models times organizations with statistics. */
 export const modelStatsMax = 10_000
-export const modelSamplesMax = 128
-export const modelSamplesMin = 20
 /** Output assumed for a hold when neither caller nor endpoint nor context states a limit. */
 export const outputTokensUnknown = 16_384
 /** Held for input that cannot be counted before the call, unless the operator sets a figure: a document of some thirty pages. */

@@ -2,12 +2,6 @@
  * Commands. Durations end in Ms, sizes in Bytes.
  */
 
-/** How often a progress bar is drawn, and how often a running batch is polled. */
-export const progressEveryMs = 100
-export const batchPollEveryMs = 1_000
-/** How long commands wait for an answer to begin, and for a large upload to be accepted. */
-export const cliRequestMs = 120_000
-export const cliUploadMs = 3_600_000
 /** Largest JSON answer a command reads whole; results of batches are streamed instead. */
 export const cliAnswerBytesMax = 64_000_000
 /** How often a command repeats a request after the connection broke, and the first pause, which doubles each time. */

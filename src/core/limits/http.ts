@@ -24,6 +24,3 @@ export const descriptorsUsual = 4_096
 export const countedBodyBytesMin = 65_536
 /** Measured memory of a call for each byte of its body: the body, the request to the provider, and garbage not yet collected. */
 export const textBodyCopies = 3
-/** The part of its memory that a process uses for bodies by default, and the least that an operator may set. */
-export const bodyMemoryPart = 4
-export const bodyMemoryMegabytesMin = 64

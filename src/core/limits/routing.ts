@@ -1,12 +1,8 @@
 /**
  * How long a failed endpoint ranks behind the others, and the period over which latency and throughput are measured.
  */
-export const failureMemoryMs = 30_000
-export const performanceWindowMs = 300_000
 /** The longest cool-down that a provider's Retry-After may cause, and the one assumed when a refusal names none. */
 export const coolDownMaxMs = 600_000
 export const coolDownDefaultMs = 5_000
-/** Concurrent calls to one deployment: the initial, the greatest and the least limit. */
-export const concurrencyStart = 16
+/** Concurrent calls to one deployment: the greatest limit. */
 export const concurrencyMax = 512
-export const concurrencyMin = 1

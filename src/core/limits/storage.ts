@@ -2,11 +2,8 @@
  * The database and the blob store. Durations end in Ms, sizes in Bytes.
  */
 
-/**
- * Rows that one writer transaction may change, and how long it may gather them, so that other writers get their turn.
- */
+/** Rows that one writer transaction may change, so that other writers get their turn. */
 export const writerRowsMax = 200
-export const writerGatherMs = 5
 /**
  * The least time between two write groups, in which writes gather: one wake-up of the writer costs as much as ten
  * inserts.
@@ -20,6 +17,3 @@ export const statementCacheMax = 500
 export const postgresConnectMs = 5_000
 /** Objects one page of a blob listing may name. */
 export const blobListMax = 1_000
-/** Days for which PostgreSQL has partitions in advance, and how often they are checked. */
-export const partitionDaysAhead = 7
-export const partitionEveryMs = 3_600_000

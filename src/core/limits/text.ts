@@ -19,16 +19,12 @@ export const memberPassedBytesMax = 524_288
  * but creating millions of small values would block the event loop.
  */
 export const bodyValuesBytesMax = 262_144
-/** From this length on the elements of a body are counted, in steps of this many bytes. */
-export const elementsBytesMin = 200_000
-export const elementStepBytes = 262_144
 /** A request body of this length or more is never parsed whole, because that would stall all other calls for milliseconds. */
 export const wholeBodyBytesMax = 2_000_000
 /** From this length on a body with long texts is not parsed whole either: a picture's bytes need no parsing. */
 export const leanBodyBytesMin = 262_144
-/** Texts from this length on are left out, in steps of this many quotes. */
+/** Texts from this length on are left out. */
 export const leanTextBytesMin = 256
-export const leanStepQuotes = 4_096
 /**
  * At most this much of the beginning of such a text is kept; it tells a data URL's type or the origin of a sealed
  * thought.
@@ -55,8 +51,7 @@ export const textSampleBytes = 256
  */
 export const streamFrameBytesMax = 8_000_000
 export const streamPictureFrameBytesMax = 32_000_000
-/** Parts and citations of one translated frame, and of one whole answer: more would block the event loop. */
-export const framePartsMax = 2_000
+/** Parts and citations of one whole answer: more would block the event loop. */
 export const answerPartsMax = 10_000
 /**
  * The frames and bytes that a stream rewriter may hold back after the first finish reason. The bound of bytes also

@@ -1,9 +1,11 @@
 import type { SpeechReference } from '../../canonical/call.ts'
-import { referenceClipsMax } from '../../core/limits/audio.ts'
 import { fieldError, type GatewayError } from '../../core/errors.ts'
 import { formatOfMimeType } from '../transcription/received-audio.ts'
 import { readClip } from './clip-sound.ts'
 import type { ReferencePart } from './speech-request.ts'
+
+/** The contract's bound for the clips of a voice reference. */
+const referenceClipsMax = 3
 
 type Clip = Extract<ReferencePart, { type: 'input_audio' }>
 

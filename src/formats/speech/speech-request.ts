@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import { audioListMax, imageUrlLengthMax, referenceTextLengthMax } from '../../core/limits/audio.ts'
+import { audioListMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText } from '../transcription/audio-fields.ts'
 import { audioFormatSchema, audioUrlSchema } from '../transcription/transcription-request.ts'
+
+/** The contract's bounds: code points of a clip's transcript, and the length of an image address. */
+const referenceTextLengthMax = 10_000
+const imageUrlLengthMax = 2_048
 
 const clip = z.object({
   type: z.literal('input_audio'),

@@ -2,11 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { sharedPostgresUrl, whyNoPostgres } from '../../../test/support/postgres.ts'
 import { SQL } from 'bun'
 import { randomText } from '../../core/ids.ts'
-import { partitionDaysAhead } from '../../core/limits/storage.ts'
 import { UniqueViolation } from '../database.ts'
 import type { Database, Unit } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
-import { withoutPartition } from './partitions.ts'
+import { withoutPartition, partitionDaysAhead } from './partitions.ts'
 
 const today = 20_621
 /** Two other names; in the order of names one comes before and the other after all days. */

@@ -1,8 +1,10 @@
 import type { ReservedSQL, SQL } from 'bun'
 import { undatedDay } from '../../core/ids.ts'
-import { partitionDaysAhead } from '../../core/limits/storage.ts'
 import { partitionLock } from './advisory-locks.ts'
 import type { Pool } from './pool.ts'
+
+/** Days for which PostgreSQL has partitions in advance. */
+export const partitionDaysAhead = 7
 
 /** How long creating a partition waits for a lock, while reads of all partitions wait behind it. */
 const partitionLockMs = 2_000

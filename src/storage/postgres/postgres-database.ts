@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { commitWaitMs, partitionEveryMs, writerRowsMax, writerSpacingMs } from '../../core/limits/storage.ts'
+import { commitWaitMs, writerRowsMax, writerSpacingMs } from '../../core/limits/storage.ts'
 import {
   type Database,
   type DatabaseHealth,
@@ -27,6 +27,9 @@ import { toCallerError } from './postgres-failures.ts'
 import { SignalConnection } from './signal-connection.ts'
 import { toParams } from './transaction.ts'
 import { postgresDialect } from './postgres-dialect.ts'
+
+/** How often PostgreSQL's partitions are checked. */
+const partitionEveryMs = 3_600_000
 
 /** How long a read may take on a database across the network before its connection is given up. */
 const readWaitMs = 10_000

@@ -1,6 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { assert } from '../../core/assert.ts'
-import { writerGatherMs } from '../../core/limits/storage.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { createTranslator } from '../dialect.ts'
 import { normaliseRows } from '../rows.ts'
@@ -11,6 +10,9 @@ import { openWriting } from './open-connection.ts'
 import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
+
+/** How long a writer transaction may gather rows, so that other writers get their turn. */
+const writerGatherMs = 5
 
 /** A driver's statement. It accepts one array of values, which its types do not say; spreading the array would copy it twice. */
 interface Prepared {

@@ -1,17 +1,14 @@
 import type { TextEvent } from '../../../canonical/text/events.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import {
-  answerPartsMax,
-  framePartsMax,
-  jsonDepthMax,
-  streamFrameBytesMax,
-  streamPictureFrameBytesMax,
-} from '../../../core/limits/text.ts'
+import { answerPartsMax, jsonDepthMax, streamFrameBytesMax, streamPictureFrameBytesMax } from '../../../core/limits/text.ts'
 import { isRecord, parsePlainly } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
 import { isNestedWithin } from '../../../json/scan.ts'
 import { unreadable } from '../../upstream-json.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toUtf8 } from '../../sse.ts'
+
+/** Parts and citations of one translated frame: more would block the event loop. */
+const framePartsMax = 2_000
 
 /** Receives the events of one answer, in order. */
 export type Emit = (event: TextEvent) => void
