@@ -29,9 +29,11 @@ export interface Operation {
   apiType: (typeof apiTypes)[number] | null
   /**
    * Longest time from the request to the end of the answer, in milliseconds. A batch item's wait for a place does not
-   * count. For transcriptions the operator may set another time.
+   * count.
    */
   deadlineMs: number
+  /** The setting by which the operator may replace `deadlineMs`; absent where there is none. */
+  configuredDeadline?: 'transcriptionMs'
   /**
    * Longest wait for the first byte of one attempt, in milliseconds; null where the whole answer comes at the end of
    * the provider's work.
@@ -96,6 +98,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     generationPrefix: 'gen-stt',
     apiType: 'stt',
     deadlineMs: 20 * minute,
+    configuredDeadline: 'transcriptionMs',
     firstByteTimeoutMs: null,
   },
   speech: {

@@ -70,7 +70,7 @@ export function checkFormatNames(source: Source): Finding[] {
 /** Code for calls of every operation: differences between operations belong into the operation's row. */
 const rowReaders = [...formatless, 'src/http/']
 
-/** The names of text operations and formats in code. */
+/** The names of operations and formats in code. */
 const operationNames: ReadonlySet<string> = new Set([
   'chat',
   'chat_completions',
@@ -78,6 +78,10 @@ const operationNames: ReadonlySet<string> = new Set([
   'messages',
   'embeddings',
   'gemini',
+  'completions',
+  'rerank',
+  'speech',
+  'transcription',
 ])
 
 /** Decisions by the name of an operation or a format, where its row should state the difference. */
@@ -94,7 +98,7 @@ export function checkOperationNames(source: Source): Finding[] {
         line: source.lineAt(node.start),
         problem: `what is done is decided by the name \`${name}\``,
         remedy:
-          'Say it in the row of the operation, `src/execution/operations.ts` or its `text`, and read it here.',
+          'Say it in the row of the operation (`src/execution/operations.ts` or its `text`) or in its row of hooks, and read it here.',
       },
     ]
   })

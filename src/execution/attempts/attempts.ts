@@ -154,9 +154,9 @@ class Rounds {
 function noteFailure<K extends Kind>(
   failure: UpstreamFailure,
   attempt: Attempt,
-  { state, dependencies }: Run<K>,
+  { row, call, state, dependencies }: Run<K>,
 ): void {
-  const said = state.noteFailure(attempt, failure)
+  const said = state.noteFailure(attempt, failure, () => row.wordsOf(call))
   if (isOwnMatter(failure, attempt) || isOwnFault(failure.error)) return
   dependencies.health.recordFailure(attempt.endpoint, failure, said)
   state.releaseConversation(attempt.endpoint, failure)

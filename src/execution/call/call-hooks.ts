@@ -10,6 +10,7 @@ import type { ExecutionDependencies } from '../dependencies.ts'
 import type { Attempt } from './metadata.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 import type { CallHold } from './call-hold.ts'
+import type { CallerWords } from '../../formats/caller-text.ts'
 
 /** The types on which the hooks of one modality agree. */
 export interface Kind {
@@ -96,6 +97,11 @@ export interface CallHooks<K extends Kind> {
         outcome(answered: Answered<K['heard']>, charge: ShownCharge, run: Run<K>): K['outcome']
       }
     | { type: 'stream'; open(answering: Promise<Answered<K['heard']>>, run: Run<K>): Promise<K['outcome']> }
+  /**
+   * What the caller wrote, besides models and parameters, which must not stand in the operator's log; null when it is
+   * more than can be compared with a provider's words.
+   */
+  wordsOf(call: K['call']): CallerWords | null
   /** The failure in the terms of the operation's contract; absent where failures are shown unchanged. */
   failureOf?(error: unknown): unknown
 }

@@ -22,6 +22,7 @@ import { conversationOf } from './conversation-key.ts'
 import { providerWords } from './provider-words.ts'
 import type { RequestScope } from './scope.ts'
 import type { Serving } from '../serving.ts'
+import type { CallerWords } from '../../formats/caller-text.ts'
 
 /**
  * The state of one call: who asks, for what, since when, and which endpoints were tried. Turns a meter reading into a
@@ -85,8 +86,8 @@ export class CallState {
    * for a provider that takes one at a time, the last would run out of time before they are sent.
    */
   remainingMs(): number {
-    const { deadlineMs } = operations[this.call.operation]
-    const ownMs = this.call.kind === 'transcription' ? this.#dependencies.transcriptionMs : null
+    const { deadlineMs, configuredDeadline } = operations[this.call.operation]
+    const ownMs = configuredDeadline ? this.#dependencies[configuredDeadline] : null
     return (ownMs ?? deadlineMs) - this.elapsedMs() + this.#waitedMs
   }
 
@@ -137,11 +138,15 @@ export class CallState {
    * Notes the provider's failure for the log and the metrics. Returns the provider's own words as far as the log may
    * have them.
    */
-  noteFailure({ endpoint, credential, status, line }: Attempt, { error }: UpstreamFailure): string | null {
+  noteFailure(
+    { endpoint, credential, status, line }: Attempt,
+    { error }: UpstreamFailure,
+    wordsOf: () => CallerWords | null,
+  ): string | null {
     line.outcome = 'failed'
     line.status = status
     line.errorType = error.type
-    line.said = providerWords(error, this.call, { endpoint, credential })
+    line.said = providerWords(error, this.call, { endpoint, credential, wordsOf })
     return line.said
   }
 

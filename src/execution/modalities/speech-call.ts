@@ -36,6 +36,10 @@ interface SpeechKind {
  */
 export const speech: CallHooks<SpeechKind> = {
   requirements: (call, state) => speechRequirements(call, makersIn(state)),
+  wordsOf: ({ input, references }) => ({
+    texts: [input, ...references.flatMap(({ transcript }) => transcript ?? [])],
+    names: [],
+  }),
   ask: (candidate, { call, state }) => ({
     candidate,
     adapter: adapterAt(candidate, state),
@@ -188,12 +192,14 @@ async function shownHasLeft(): Promise<void> {
 function noteBreak(
   thrown: unknown,
   { attempt, endpoint, value }: Answered<OpenedSpeech>,
-  { state, dependencies }: Run<SpeechKind>,
+  { call, state, dependencies }: Run<SpeechKind>,
 ): UpstreamFailure {
   const failure = failureOf(thrown, attempt)
   state.scope.facts.errorType = failure.error.type
-  if (failure.retryElsewhere && !value.rest.wasJustLong)
-    dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
+  if (failure.retryElsewhere && !value.rest.wasJustLong) {
+    const said = state.noteFailure(attempt, failure, () => speech.wordsOf(call))
+    dependencies.health.recordFailure(endpoint, failure, said)
+  }
   return failure
 }
 

@@ -14,6 +14,9 @@ import { openStream, takeInWhatIsHere, type OpenedStream } from '../streams/open
 import type { Candidate } from '../call/prepared.ts'
 import { callFor } from '../fetched/remote-media.ts'
 import type { Outcome } from '../call/scope.ts'
+import type { CallerWords } from '../../formats/caller-text.ts'
+import { comparedTextLengthMax } from '../../core/limits/text.ts'
+import { stringsOf } from '../../formats/caller-text.ts'
 
 /**
  * A request of at least this many bytes, without its longer texts, is translated in several turns of the event loop.
@@ -35,6 +38,12 @@ interface TextAsking extends Asking<TextKind> {
 
 const textHooks = {
   requirements: () => [],
+  wordsOf({ document: { bytes, members } }: TextCall): CallerWords | null {
+    // An escaped character takes up to six bytes.
+    if (bytes.length > comparedTextLengthMax * 6) return null
+    const texts = stringsOf(JSON.parse(new TextDecoder().decode(bytes)))
+    return { texts, names: [...members.keys()] }
+  },
   ask(candidate: Candidate, { call, state }: { call: TextCall; state: CallState }): TextAsking {
     const { endpoint } = candidate
     const asked = interfaceAt(call, candidate, state)

@@ -57,6 +57,7 @@ export interface TranscriptionKind {
  */
 export const transcription: CallHooks<TranscriptionKind> = {
   requirements: (call) => transcriptionRequirements(call),
+  wordsOf: ({ keyterms }) => ({ texts: keyterms, names: [] }),
   ask: (candidate, { call, state }) => ({
     candidate,
     adapter: adapterAt(candidate, state),

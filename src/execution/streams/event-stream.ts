@@ -220,7 +220,7 @@ class EventStream {
   }
 
   #noteBreak(error: GatewayError, { attempt, endpoint }: Streamed): void {
-    const { state, dependencies } = this.#run
+    const { row, call, state, dependencies } = this.#run
     attempt.errorType = error.type
     const failure = {
       error,
@@ -229,7 +229,8 @@ class EventStream {
       credentialFault: false,
       retryAfterMs: null,
     }
-    dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
+    const said = state.noteFailure(attempt, failure, () => row.wordsOf(call))
+    dependencies.health.recordFailure(endpoint, failure, said)
   }
 
   /** The caller has left or kept the provider waiting, or time is up: the upstream is closed and what was streamed is paid for. */
