@@ -8,7 +8,13 @@ import { makeKey } from './keys.ts'
 import { openPolicy } from './policy.ts'
 import { organizationRates } from './rate-rules.ts'
 import { principalStaleMs } from './principal-cache.ts'
-import { unknownKeyLookupEveryMs, unknownKeyLookupInTotalEveryMs, unknownKeyLookupsInTotalMax, unknownKeyLookupsMax, unknownKeyRefusalsMax } from './unknown-keys.ts'
+import {
+  unknownKeyLookupEveryMs,
+  unknownKeyLookupInTotalEveryMs,
+  unknownKeyLookupsInTotalMax,
+  unknownKeyLookupsMax,
+  unknownKeyRefusalsMax,
+} from './unknown-keys.ts'
 
 const secret = 'sk-hr-v1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
 

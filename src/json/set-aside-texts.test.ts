@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { joinPieces } from '../core/body.ts'
-import { leanBodyBytesMin, leanTextBytesMin, setAsideTextBytesMin, wholeBodyBytesMax } from '../core/limits/text.ts'
-import { isSetAsideWithin,
+import {
+  leanBodyBytesMin,
+  leanTextBytesMin,
+  setAsideTextBytesMin,
+  wholeBodyBytesMax,
+} from '../core/limits/text.ts'
+import {
+  isSetAsideWithin,
   leanOf,
   leaveOutTexts,
   lookInto,
@@ -11,7 +17,9 @@ import { isSetAsideWithin,
   setTextsAside,
   wholeBytesOf,
   leanProbeTextBytesMin,
-  setAsideTextsSearchedMax, leanStepQuotes } from './set-aside-texts.ts'
+  setAsideTextsSearchedMax,
+  leanStepQuotes,
+} from './set-aside-texts.ts'
 import { type LeanJson, memberBytes, parseJsonDocument } from './document.ts'
 import { GatewayError } from '../core/errors.ts'
 import { encodeChatRequest } from '../formats/text/chat/pass-request.ts'

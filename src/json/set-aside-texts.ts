@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { type BodyPieces, joinPieces } from '../core/body.ts'
 import { GatewayError } from '../core/errors.ts'
-import { leanBodyBytesMin, leanHeadBytesMax, leanTextBytesMin, setAsideTextBytesMin, wholeBodyBytesMax } from '../core/limits/text.ts'
+import {
+  leanBodyBytesMin,
+  leanHeadBytesMax,
+  leanTextBytesMin,
+  setAsideTextBytesMin,
+  wholeBodyBytesMax,
+} from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { toBuffer } from './bytes.ts'
 import { type JsonDocument, type LeanJson, leanMemberValue, type LeftOutText } from './document.ts'

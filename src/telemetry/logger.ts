@@ -59,7 +59,8 @@ export function createLogger(options: {
     },
     failure(error, facts) {
       const fields = { ...toFields(facts), error_type: error.type, cause: causesOf(error.cause) }
-      if (error.type === 'internal') logger.error({ ...fields, stack: stackOf(error) }, redactForLog(error.message))
+      if (error.type === 'internal')
+        logger.error({ ...fields, stack: stackOf(error) }, redactForLog(error.message))
       else logger.warn(fields, redactForLog(error.message))
     },
     info: (message, facts) => logger.info(toFields(facts), redactForLog(message)),

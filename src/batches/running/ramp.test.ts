@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createItemLimiter } from './item-limiter.ts'
-import { Ramp, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, provenMs, partGatherMs } from './ramp.ts'
+import {
+  Ramp,
+  durablePerItemAtRisk,
+  itemsAtRiskStart,
+  partGatherMinMs,
+  provenMs,
+  partGatherMs,
+} from './ramp.ts'
 
 function manualClock() {
   let monotonicMs = 5_000

@@ -3,7 +3,12 @@ import { modalityRow } from '../../canonical/operation.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
-import { audioChannelsMax, outputTokensUnknown, usageAudioMillisecondsMax, usageTokensMax } from '../../core/limits/billing.ts'
+import {
+  audioChannelsMax,
+  outputTokensUnknown,
+  usageAudioMillisecondsMax,
+  usageTokensMax,
+} from '../../core/limits/billing.ts'
 import { audioOfPrompt, meteredModalities, promptOf, type MeterContext } from './modalities.ts'
 
 /** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */

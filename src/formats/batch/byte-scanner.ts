@@ -1,7 +1,12 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchItemBytesMax, batchItemValuesBytesMax } from '../../core/limits/batches.ts'
-import { jsonDepthMax, jsonMembersMax, leanTextBytesMin, memberParseBytesMax } from '../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  jsonMembersMax,
+  leanTextBytesMin,
+  memberParseBytesMax,
+} from '../../core/limits/text.ts'
 import { hasFewValues } from '../../json/json-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../json/faults.ts'
 import type { WalkedItem } from './item-walk.ts'

@@ -11,7 +11,12 @@ import type {
 import { noUsage } from '../../canonical/usage.ts'
 import type { BodyPiece } from '../../core/body.ts'
 import { fieldError, type GatewayError } from '../../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax, streamHeldBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+} from '../../core/limits/text.ts'
 import { editPieces, hasMember, memberValue } from '../../json/document.ts'
 import {
   filledTextOrNull,

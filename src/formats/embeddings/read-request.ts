@@ -130,7 +130,8 @@ function checkInput(input: unknown): void {
 function kindOf(entry: unknown): string | null {
   if (typeof entry === 'string') return 'a text'
   if (isWholeNumber(entry)) return 'a token number'
-  if (Array.isArray(entry)) return entry.length > 0 && entry.every(isWholeNumber) ? 'a list of token numbers' : null
+  if (Array.isArray(entry))
+    return entry.length > 0 && entry.every(isWholeNumber) ? 'a list of token numbers' : null
   return isRecord(entry) && Array.isArray(entry['content']) ? 'an object with content' : null
 }
 

@@ -89,7 +89,9 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     )
     // Some servers end without a stop reason.
     if (this.kept.every((kept) => typeof kept === 'string'))
-      frames.push(toTypedFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }))
+      frames.push(
+        toTypedFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }),
+      )
     const stop = toTypedFrame({ type: 'message_stop', ...showMetadata(charge) })
     return toBytes(`${this.takeUnshown()}${frames.join('')}${stop}`)
   }

@@ -145,7 +145,8 @@ function writeThought(part: ReasoningPart, { losses, quirks }: PartWriting): Wir
 }
 
 function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
-  if (!writing.quirks.hasImages || writing.turn.role === 'assistant') throw cannotCarry(writing.turn, 'images')
+  if (!writing.quirks.hasImages || writing.turn.role === 'assistant')
+    throw cannotCarry(writing.turn, 'images')
   if (detail !== null && detail !== 'auto') writing.losses.drop('detail')
   return { type: 'image', source: writeSource(source, writing) }
 }

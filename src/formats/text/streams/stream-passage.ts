@@ -1,7 +1,13 @@
 import type { BodyPiece } from '../../../core/body.ts'
 import type { MeterReading, ShownCharge, StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax, streamHeldBytesMax, streamHeldFramesMax, streamPictureFrameBytesMax } from '../../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+  streamPictureFrameBytesMax,
+} from '../../../core/limits/text.ts'
 import { isNestedWithin } from '../../../json/scan.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type ByteText, createFrameSplitter, readFrameData, toPiece, toUtf8, fromUtf8 } from '../../sse.ts'

@@ -1,6 +1,11 @@
 import type { TextEvent } from '../../../canonical/text/events.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { answerPartsMax, jsonDepthMax, streamFrameBytesMax, streamPictureFrameBytesMax } from '../../../core/limits/text.ts'
+import {
+  answerPartsMax,
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamPictureFrameBytesMax,
+} from '../../../core/limits/text.ts'
 import { isRecord, parsePlainly } from '../../../json/values.ts'
 import type { StreamReader } from '../halves.ts'
 import { isNestedWithin } from '../../../json/scan.ts'
