@@ -1,5 +1,5 @@
 import { createMp3Encoder } from 'wasm-media-encoders'
-import { pcmSampleRate } from './tone.ts'
+import { pcmSampleRate, toneChunks } from './tone.ts'
 
 /** How mp3 is to be made: the rate of the samples, which is kept, and its bits a second. */
 export interface Mp3Settings {
@@ -27,4 +27,29 @@ export async function* mp3Chunks(
     if (encoded.length > 0) yield encoded
   }
   yield encoder.finalize().slice()
+}
+
+/** Callers have the same few texts spoken again and again, and encoding costs a hundred times what a tone does. */
+const encodedTones = new Map<string, readonly Uint8Array[]>()
+const encodedTonesMax = 50
+const encodedCharactersMax = 1_000
+
+/** The tone that stands for a text, as mp3. */
+export async function* mp3Tone(
+  text: string,
+  speed: number,
+  settings: Mp3Settings = usual,
+): AsyncGenerator<Uint8Array> {
+  const key = [[...text].length, speed, settings.rate, settings.kilobits].join()
+  const known = encodedTones.get(key)
+  if (known !== undefined) {
+    yield* known
+    return
+  }
+  const made: Uint8Array[] = []
+  for await (const chunk of mp3Chunks(toneChunks(text, speed, settings.rate), settings)) {
+    made.push(chunk)
+    yield chunk
+  }
+  if (text.length <= encodedCharactersMax && encodedTones.size < encodedTonesMax) encodedTones.set(key, made)
 }

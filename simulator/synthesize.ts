@@ -1,4 +1,4 @@
-import { mp3Chunks } from './mp3.ts'
+import { mp3Tone } from './mp3.ts'
 import { type Programs, type RunningProgram, startProgram } from './programs.ts'
 import { pcmSampleRate, toneChunks, toneWave } from './tone.ts'
 
@@ -111,7 +111,7 @@ export function tone(utterance: Utterance, programs: Programs, signal: AbortSign
   const { text, speed, format } = utterance
   if (format === 'pcm') return { engine: 'tone', audio: toneChunks(text, speed) }
   if (format === 'wav') return { engine: 'tone', audio: toneWave(text, speed) }
-  if (format === 'mp3') return { engine: 'tone', audio: mp3Chunks(toneChunks(text, speed)) }
+  if (format === 'mp3') return { engine: 'tone', audio: mp3Tone(text, speed) }
   const convert = converter(programs, { format, speed: 1 })
   if (convert === null) return null
   return { engine: 'tone', audio: piped({ say: null, convert, programs, signal }, toneStream(text, speed)) }

@@ -2,15 +2,17 @@
  * `npm test`: one PostgreSQL for the whole run when it is installed, every test file once, and a count as the last line.
  *
  * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`. Files whose tests
- * pass are silent; `--verbose` shows all that files print.
+ * pass are silent; `--verbose` shows all that files print. The slowest files are started first, after
+ * `test/runner/timings.json`, which a whole run with `--keep-timings` writes anew.
  * With `CI=true` a missing PostgreSQL, or a test that ran on one of the two databases only, fails the run.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArguments, selectFiles } from './runner/arguments.ts'
 import { compareDatabases } from './runner/database-counts.ts'
 import { RunReport } from './runner/report.ts'
 import { parseSummary } from './runner/summary.ts'
+import { keepTimings, slowestLine } from './runner/timings.ts'
 import { createRunFolder } from './support/after-the-end.ts'
 import type { TestPostgres } from './support/postgres.ts'
 import { startPostgres, whyNoPostgres } from './support/postgres.ts'
@@ -25,6 +27,9 @@ const testTimeoutMs = 30_000
  */
 const workers = 3
 
+/** How long the slow files took in an earlier run. Without it a slow file may begin last, and the run waits for it alone. */
+const keptTimings = join(import.meta.dir, 'runner', 'timings.json')
+
 /** The count is at the end; what comes before it can be long. */
 const keptOutputLength = 20_000
 
@@ -33,11 +38,17 @@ interface Asked {
   /** For `bun test`. */
   options: readonly string[]
   isVerbose: boolean
+  keepsTimings: boolean
 }
 
 /** Runs `bun test`, reports its output as it comes, and returns the end of it with the exit code. */
-async function runTests({ files, options, isVerbose }: Asked, env: Record<string, string>) {
-  const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, ...options]
+async function runTests(
+  { files, options, isVerbose }: Asked,
+  timings: string,
+  env: Record<string, string>,
+) {
+  const inOrder = [`--timings=${timings}`, '--update-timings']
+  const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, ...inOrder, ...options]
   const child = Bun.spawn([process.execPath, '--no-orphans', '--no-env-file', 'test', ...flags, ...files], {
     cwd: rootFolder,
     env: { ...process.env, NO_COLOR: '1', ...env },
@@ -61,6 +72,8 @@ async function runTests({ files, options, isVerbose }: Asked, env: Record<string
 async function run(asked: Asked): Promise<boolean> {
   const folder = await createRunFolder('headrace-test-')
   const countsFile = join(folder.path, 'counts.jsonl')
+  const timings = join(folder.path, 'timings.json')
+  if (existsSync(keptTimings)) copyFileSync(keptTimings, timings)
   const reason = whyNoPostgres()
   let postgres: TestPostgres | null = null
   try {
@@ -68,8 +81,11 @@ async function run(asked: Asked): Promise<boolean> {
     const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
     if (asked.isVerbose) env['HEADRACE_TEST_VERBOSE'] = 'yes'
     if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
-    const { code, output } = await runTests(asked, env)
+    const { code, output } = await runTests(asked, timings, env)
     const recorded = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
+    const slowest = slowestLine(timings, asked.files)
+    if (slowest !== null) console.log(slowest)
+    if (asked.keepsTimings && code === 0) keepTimings(timings, keptTimings)
     const { passed, failed, skipped } = parseSummary(output, code)
     const { line, problem } = compareDatabases(recorded, reason)
     const isUnequal = problem !== null && process.env['CI'] === 'true'
@@ -84,10 +100,10 @@ async function run(asked: Asked): Promise<boolean> {
   }
 }
 
-const { filters, options, isVerbose } = parseArguments(process.argv.slice(2))
+const { filters, options, isVerbose, keepsTimings } = parseArguments(process.argv.slice(2))
 const files = selectFiles(listFiles('', '.test.ts'), filters)
 if (files.length === 0) {
   console.error(`no test file has ${filters.join(' or ')} in its path`)
   process.exit(1)
 }
-process.exit((await run({ files, options, isVerbose })) ? 0 : 1)
+process.exit((await run({ files, options, isVerbose, keepsTimings })) ? 0 : 1)

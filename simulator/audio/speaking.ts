@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { mp3Chunks } from '../mp3.ts'
+import { mp3Chunks, mp3Tone } from '../mp3.ts'
 import { spoken, type Speech } from '../synthesize.ts'
 import { toneChunks } from '../tone.ts'
 import type { AudioAsked } from './audio-api.ts'
@@ -41,8 +41,10 @@ export async function say(
   for (const { engine, audio } of choices) {
     const first = await audio.next()
     if (first.done === true) continue
-    const samples = withFirst(first.value, audio)
-    return { engine, audio: packed(samples, saying), dispose: () => audio.return(undefined) }
+    const dispose = () => audio.return(undefined)
+    if (engine === 'tone' && saying.sound === 'mp3')
+      return { engine, audio: mp3Tone(text, speed, { rate, kilobits: saying.kilobits ?? 128 }), dispose }
+    return { engine, audio: packed(withFirst(first.value, audio), saying), dispose }
   }
   throw new ApiError({ status: 503, message: 'The synthesizer is busy.' })
 }

@@ -6,6 +6,8 @@ export interface RunArguments {
   options: string[]
   /** Show all that the files print. */
   isVerbose: boolean
+  /** Write down how long each file took, for the order of later runs. */
+  keepsTimings: boolean
 }
 
 /** Options of `bun test` whose value may be the next argument. */
@@ -16,14 +18,16 @@ export function parseArguments(given: readonly string[]): RunArguments {
   const filters: string[] = []
   const options: string[] = []
   let isVerbose = false
+  let keepsTimings = false
   let expectsValue = false
   for (const argument of given) {
     if (argument === '--verbose') isVerbose = true
+    else if (argument === '--keep-timings') keepsTimings = true
     else if (expectsValue || argument.startsWith('-')) options.push(argument)
     else filters.push(argument)
     expectsValue = !expectsValue && takesValue.has(argument)
   }
-  return { filters, options, isVerbose }
+  return { filters, options, isVerbose, keepsTimings }
 }
 
 /** Long proofs have their own command (`npm run prove`), and benchmarks prove nothing about correctness. */

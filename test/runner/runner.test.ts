@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArguments, selectFiles } from './arguments.ts'
 import { compareDatabases } from './database-counts.ts'
 import { RunReport } from './report.ts'
 import { parseSummary } from './summary.ts'
+import { keepTimings, slowestLine } from './timings.ts'
 
 describe('arguments', () => {
   test('what has no dash chooses files, and the value of an option stays with it', () => {
@@ -10,6 +14,7 @@ describe('arguments', () => {
       filters: ['billing', 'http'],
       options: ['-t', 'pays once', '--bail', '2'],
       isVerbose: false,
+      keepsTimings: false,
     })
   })
 
@@ -96,5 +101,23 @@ describe('report', () => {
     const text =
       '\nc.test.ts:\n\n# Unhandled error between tests\n-----\nerror: no\n\n 0 pass\n 1 fail\n 1 error\n'
     expect(shown(text, false)).toContain('c.test.ts:\n\n# Unhandled error between tests\n-----\nerror: no')
+  })
+})
+
+describe('timings', () => {
+  test('the slowest of the files that ran are told, and slow files that exist are kept', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'headrace-timings-'))
+    const measured = join(folder, 'measured.json')
+    const kept = join(folder, 'kept.json')
+    const own = 'test/runner/runner.test.ts'
+    const files = { [own]: 2_345.6, 'test/tidy.test.ts': 12, 'test/gone.test.ts': 9_000 }
+    writeFileSync(measured, JSON.stringify({ version: 1, files }))
+    expect(slowestLine(measured, [`./${own}`, './test/tidy.test.ts'])).toBe(
+      `slowest files: ${own} 2.3 s, test/tidy.test.ts 0.0 s`,
+    )
+    expect(slowestLine(join(folder, 'missing.json'), [`./${own}`])).toBeNull()
+    keepTimings(measured, kept)
+    expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({ version: 1, files: { [own]: 2_300 } })
+    rmSync(folder, { recursive: true })
   })
 })
