@@ -4,7 +4,6 @@ import { flushOutput, outliveReaders } from './cli/serve/process.ts'
 import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { outputWaitMs } from './core/limits/telemetry.ts'
-import { createGateway } from './gateway.ts'
 import { presets } from './providers/registry.ts'
 import { openForCommands } from './stores.ts'
 
@@ -14,7 +13,8 @@ function commandContext(): CommandContext {
     env,
     readConfig: (options) => readConfig({ env, cwd: process.cwd(), presets, ...options }),
     printConfig,
-    createGateway,
+    // Loading the whole gateway takes longer than most commands do, and only `serve` runs one here.
+    createGateway: async (config) => (await import('./gateway.ts')).createGateway(config),
     openStorage: openForCommands,
     startSimulator: async (options) => (await import('../simulator/server.ts')).startSimulator(options),
   })

@@ -3,7 +3,6 @@ import type { ProviderSettings } from '../providers/deployments.ts'
 import { descriptorLimit } from '../transport/descriptors.ts'
 import type { CliConfig, CliStorage, CommandContext, ConfigOptions } from './context.ts'
 import { askPerson, untilSignal } from './serve/process.ts'
-import { checkProviders } from './doctor/provider-checks.ts'
 import { type ServedGateway, serveUntilSignal } from './serve/serve-loop.ts'
 
 /**
@@ -55,7 +54,10 @@ export function createCommandContext<
     openStorage: (config) => dependencies.openStorage(full(config)),
     startSimulator: (options) => dependencies.startSimulator(options),
     descriptorLimit,
-    checkProviders: (config) => checkProviders(full(config).providers, { env, file: config.file }),
+    async checkProviders(config) {
+      const { checkProviders } = await import('./doctor/provider-checks.ts')
+      return checkProviders(full(config).providers, { env, file: config.file })
+    },
   }
   return context
 }
