@@ -42,11 +42,7 @@ interface Asked {
 }
 
 /** Runs `bun test`, reports its output as it comes, and returns the end of it with the exit code. */
-async function runTests(
-  { files, options, isVerbose }: Asked,
-  timings: string,
-  env: Record<string, string>,
-) {
+async function runTests({ files, options, isVerbose }: Asked, timings: string, env: Record<string, string>) {
   const inOrder = [`--timings=${timings}`, '--update-timings']
   const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, ...inOrder, ...options]
   const child = Bun.spawn([process.execPath, '--no-orphans', '--no-env-file', 'test', ...flags, ...files], {
@@ -78,7 +74,10 @@ async function run(asked: Asked): Promise<boolean> {
   let postgres: TestPostgres | null = null
   try {
     if (reason === null) postgres = await startPostgres()
-    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
+    const env: Record<string, string> = {
+      HEADRACE_TEST_COUNTS: countsFile,
+      HEADRACE_TEST_FOLDER: folder.path,
+    }
     if (asked.isVerbose) env['HEADRACE_TEST_VERBOSE'] = 'yes'
     if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
     const { code, output } = await runTests(asked, timings, env)

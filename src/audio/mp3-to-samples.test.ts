@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isThorough } from '../../test/support/thorough.ts'
 import { createMp3Encoder } from 'wasm-media-encoders'
 import type { SpeechOutput, SpeechReader } from '../canonical/audio.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -91,7 +92,7 @@ describe('samples of mp3', () => {
   })
 
   test('are the same however the bytes are cut', async () => {
-    const mp3 = await encoded(voice(1))
+    const mp3 = await encoded(voice(isThorough ? 1 : 0.3))
     const [whole, ...others] = await Promise.all([65_536, 1, 100, 1_023].map((size) => decoded(mp3, size)))
     for (const other of others) expect(other).toEqual(whole ?? new Int16Array(0))
   }, 60_000)
@@ -112,6 +113,7 @@ describe('samples of mp3', () => {
   })
 
   test('are brought to the contract’s rate and one channel', async () => {
+    const original = voice(2).subarray(0, 40_000)
     for (const from of [8_000, 11_025, 16_000, 22_050, 44_100, 48_000] as const) {
       const encoder = await createMp3Encoder()
       encoder.configure({ channels: 2, sampleRate: from, bitrate: 128 })
@@ -122,9 +124,7 @@ describe('samples of mp3', () => {
       expect(played.length / rate).toBeWithin(2, 2.25)
       // This stream does not state its delay, which is 576 samples of its encoder and 529 of any decoder.
       const late = Math.round((1_105 * rate) / from)
-      const closeness = [-3, -2, -1, 0, 1, 2, 3].map((lag) =>
-        signalToNoise(voice(2).subarray(0, 40_000), played, late + lag),
-      )
+      const closeness = [-3, -2, -1, 0, 1, 2, 3].map((lag) => signalToNoise(original, played, late + lag))
       expect([from, Math.max(...closeness) > 20]).toEqual([from, true])
     }
   })
@@ -169,7 +169,7 @@ describe('samples of mp3', () => {
     const mp3 = await encoded(voice(1))
     let state = 1
     const next = () => (state = (state * 48_271) % 2_147_483_647)
-    for (let run = 0; run < 60; run += 1) {
+    for (let run = 0; run < (isThorough ? 60 : 8); run += 1) {
       const broken = Buffer.from(mp3)
       // The first two frames stay valid, so that the bytes are taken for sound.
       for (let at = 600; at < broken.length; at += 1 + (next() % 200)) broken[at] = next() % 256

@@ -40,7 +40,7 @@ async function insertBatch(database: Database): Promise<void> {
   await database.commit({ name: 'test.batch', statements: sql.map((text) => ({ sql: text })) })
 }
 
-eachDatabase((_name, _open, { createEmpty, openFresh }) => {
+eachDatabase((_name, _open, { createEmpty, createMigrated, openFresh }) => {
   const opened: OpenedStorage[] = []
 
   const start = async (databaseUrl: string, dataFolder: string): Promise<OpenedStorage> => {
@@ -61,7 +61,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   })
 
   test('a second process with another data folder does not start, and its message names both folders', async () => {
-    const [url, first, second] = [await createEmpty(), newFolder(), newFolder()]
+    const [url, first, second] = [await createMigrated(), newFolder(), newFolder()]
     await start(url, first)
     const told = await refusal(url, second)
     expect(told).toStartWith('BlobStoreMismatch: The payloads of this database are in ')
@@ -83,16 +83,16 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   test('an existing folder is adopted by an empty database, unless it belongs to another database', async () => {
     const folder = newFolder()
     await putPayload(folder)
-    const url = await createEmpty()
+    const url = await createMigrated()
     const { database } = await start(url, folder)
     const id = idIn(folder)
     expect((await createBlobStoresRepository(database).load())?.storeId).toBe(id)
     // Otherwise the folder's payloads would be removed as orphans.
-    expect(await refusal(await createEmpty(), folder)).toContain('they are another database')
+    expect(await refusal(await createMigrated(), folder)).toContain('they are another database')
     const emptied = newFolder()
     mkdirSync(join(emptied, 'blobs'))
     writeFileSync(join(emptied, 'blobs', 'store-id'), id)
-    expect(await refusal(await createEmpty(), emptied)).toBe('started')
+    expect(await refusal(await createMigrated(), emptied)).toBe('started')
     expect(idIn(emptied)).toBe(id)
   })
 
@@ -108,7 +108,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   })
 
   test('a backup starts where it is restored, also one whose payloads were copied without their id', async () => {
-    const [url, folder] = [await createEmpty(), newFolder()]
+    const [url, folder] = [await createMigrated(), newFolder()]
     const { database } = await start(url, folder)
     await insertBatch(database)
     await putPayload(folder)
@@ -122,7 +122,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   })
 
   test('a backup from before the first batch starts without its folder, and then refuses the earlier folder', async () => {
-    const [url, folder, restored] = [await createEmpty(), newFolder(), newFolder()]
+    const [url, folder, restored] = [await createMigrated(), newFolder(), newFolder()]
     const { database } = await openStorage({ databaseUrl: url, dataFolder: folder })
     await database.close()
     const again = await openStorage({ databaseUrl: url, dataFolder: restored })
@@ -132,7 +132,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   })
 
   test('the operator declares the folder lost', async () => {
-    const [url, folder, fresh] = [await createEmpty(), newFolder(), newFolder()]
+    const [url, folder, fresh] = [await createMigrated(), newFolder(), newFolder()]
     const { database } = await openStorage({ databaseUrl: url, dataFolder: folder })
     await insertBatch(database)
     await database.close()
@@ -143,7 +143,7 @@ eachDatabase((_name, _open, { createEmpty, openFresh }) => {
   })
 
   test('doctor reports a folder of another database, and does not report the right one', async () => {
-    const [url, folder, other] = [await createEmpty(), newFolder(), newFolder()]
+    const [url, folder, other] = [await createMigrated(), newFolder(), newFolder()]
     const { database, blobs } = await start(url, folder)
     expect(await checkBlobStore(database, blobs, folder)).toBe(null)
     const elsewhere = new FolderBlobStore(join(other, 'blobs'))

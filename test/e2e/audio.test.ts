@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Answer, at, startTestGateway, type TestRequest } from '../support/gateway.ts'
+import { isThorough } from '../support/thorough.ts'
 
 // A sentence spoken by espeak-ng goes through the gateway in every way in which audio is taken, to a recogniser that
-// really listens; and what the gateway speaks is read by a program that knows nothing of it.
+// really listens; and what the gateway speaks is read by a program that knows nothing of it. Listening takes a second for
+// each: `npm run prove -- spoken-sentence` has every container and every kind of answer heard.
 
 // This voice and speed are understood well by pocketsphinx; most others it mishears wholly.
 const sentence = 'The president said that the economy is strong'
@@ -90,7 +92,7 @@ describe.skipIf(missing.length > 0)('audio end to end', () => {
     return form
   }
 
-  for (const format of ['wav', 'mp3', 'flac', 'ogg', 'pcm']) {
+  for (const format of isThorough ? ['wav', 'mp3', 'flac', 'ogg', 'pcm'] : ['mp3', 'pcm']) {
     test(`a sentence in ${format}, as base64 in JSON, is understood`, async () => {
       const { status, json } = await transcribe(asJson(format))
       expect(status).toBe(200)
@@ -100,7 +102,7 @@ describe.skipIf(missing.length > 0)('audio end to end', () => {
     })
   }
 
-  for (const format of ['wav', 'mp3', 'ogg']) {
+  for (const format of isThorough ? ['wav', 'mp3', 'ogg'] : ['ogg']) {
     test(`a sentence in ${format}, as a file in a form, is understood`, async () => {
       const { status, json } = await transcribe(asForm(format))
       expect(status).toBe(200)
@@ -133,7 +135,7 @@ describe.skipIf(missing.length > 0)('audio end to end', () => {
       ['application/x-subrip', /^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\n/],
       ['text/plain', /^[a-z]/i],
     ]
-    for (const [accept, begins] of kinds) {
+    for (const [accept, begins] of isThorough ? kinds : kinds.slice(0, 1)) {
       const { status, text, headers } = await transcribe(asJson('wav'), { headers: { accept } })
       expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, accept])
       expect(text).toMatch(begins)

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isThorough } from '../support/thorough.ts'
 
 const key = 'sk-hr-v1-0123456789abcdef0123456789abcdef'
 const root = join(import.meta.dir, '..', '..')
@@ -103,12 +104,12 @@ interface Polled {
 }
 
 async function poll(gateway: Gateway, id: string, until: (batch: Polled) => boolean): Promise<Polled> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 1_500; attempt++) {
     const response = await gateway.ask(`/batches/${id}`)
     expect(response.status).toBe(200)
     const batch = (await response.json()) as Polled
     if (until(batch)) return batch
-    await Bun.sleep(50)
+    await Bun.sleep(20)
   }
   throw new Error('what was polled for did not happen')
 }
@@ -122,7 +123,8 @@ describe('a real gateway', () => {
   })
 
   test('killed in the middle of a batch ends it once after every restart', async () => {
-    const count = 1_500
+    // Two segments of a batch.
+    const count = isThorough ? 1_500 : 1_050
     await gateway.start()
     const body = batchOf(count)
     const created = await gateway.ask('/batches', {
@@ -219,7 +221,7 @@ describe('a real gateway', () => {
   }, 30_000)
 
   test('asked to stop gives its work back and finishes it after the restart', async () => {
-    const count = 1_200
+    const count = isThorough ? 1_200 : 300
     await gateway.start()
     const created = await gateway.ask('/batches', { method: 'POST', body: batchOf(count) })
     const { id } = (await created.json()) as Polled

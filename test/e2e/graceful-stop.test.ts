@@ -7,7 +7,7 @@ import { startSimulator } from '../../simulator/server.ts'
 
 const launcher = join(import.meta.dir, '../../bin/headrace.js')
 const key = 'sk-hr-v1-0123456789abcdef0123456789abcdef'
-const items = 300
+const items = 150
 const streamedTokens = 40
 /** A restart that had to wait for a lease to run out would take longer than this. */
 const resumeMsMax = 8_000

@@ -213,6 +213,10 @@ export interface ReplayResult {
 const cutEverywhereBytesMax = 4_096
 const seededCuts = 200
 
+/** Where only a few places are cut, a longer stream is read in pieces of a few bytes in place of single ones. */
+const byteByByteMax = 8_192
+const sampledStep = 7
+
 /** Where a stream is cut, one place at a time. */
 function placesOf({ bytes, frameEnds }: RecordedReply, seeded: number): number[] {
   const inside = Array.from({ length: Math.max(0, bytes.length - 1) }, (_, index) => index + 1)
@@ -276,7 +280,11 @@ interface Cutting {
 
 /** A stream says the same wherever its reads end: to the byte, or at least in everything that it says. */
 function cutStream(reply: RecordedReply, caller: Caller, { shown, seeded, result }: Cutting): void {
-  const everywhere = Array.from({ length: reply.bytes.length - 1 }, (_, index) => index + 1)
+  const step = seeded < seededCuts && reply.bytes.length > byteByByteMax ? sampledStep : 1
+  const everywhere = Array.from(
+    { length: Math.floor((reply.bytes.length - 1) / step) },
+    (_, index) => (index + 1) * step,
+  )
   const cuttings = [everywhere, ...placesOf(reply, seeded).map((place) => [place])]
   for (const cuts of cuttings) {
     const again = showReply(reply, caller, cuts)

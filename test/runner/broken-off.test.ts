@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lives, serverBelow } from '../support/after-the-end.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
+import { isThorough } from '../support/thorough.ts'
 
 const support = join(import.meta.dir, '..', 'support')
 const patienceMs = 20_000
@@ -33,12 +34,14 @@ async function startRun(): Promise<{ pid: number; folder: string; serverPid: num
   return { pid: child.pid, folder, serverPid }
 }
 
-const ways: [string, (pid: number) => void][] = [
+const everyWay: [string, (pid: number) => void][] = [
   ['by SIGINT', (pid) => process.kill(pid, 'SIGINT')],
+  ['by SIGKILL to its whole group', (pid) => process.kill(-pid, 'SIGKILL')],
   ['by SIGTERM', (pid) => process.kill(pid, 'SIGTERM')],
   ['by SIGKILL', (pid) => process.kill(pid, 'SIGKILL')],
-  ['by SIGKILL to its whole group', (pid) => process.kill(-pid, 'SIGKILL')],
 ]
+/** Each starts a server: `npm run prove -- broken-off` takes every way. */
+const ways = isThorough ? everyWay : everyWay.slice(0, 2)
 
 test.skipIf(whyNoPostgres() !== null).each(ways)(
   'a run that is broken off %s leaves no server and no folder behind',

@@ -21,6 +21,7 @@ import type { GatewayHooks } from '../../src/gateway-core.ts'
 import { presets } from '../../src/providers/registry.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { createPublicFetch } from '../../src/transport/public-fetch.ts'
+import { copyMigratedFile } from './sqlite-template.ts'
 
 /** How a test's gateway differs from a first start. */
 export interface TestGatewayOptions {
@@ -125,6 +126,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { recogniserOptions = [], hasRealSound = false } = options
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 7, recogniserOptions, hasRealSound })
   const config = configOf(folder, simulator.url, options)
+  if (options.folder === undefined) await copyMigratedFile(join(folder, 'headrace.db'))
   const publicFetch = createPublicFetch({ allowedHosts: config.fetchHosts, resolve: resolveInTests })
   const gateway = await createGateway(config, {
     publicFetch,

@@ -1,5 +1,6 @@
 import { runTests } from '../command.ts'
 import { notRun, type Proof } from '../proof.ts'
+import { thoroughEnvironment } from '../../support/thorough.ts'
 
 export const proof: Proof = {
   title: 'a spoken sentence is transcribed in every way offered; ffprobe reads the speech',
@@ -8,6 +9,6 @@ export const proof: Proof = {
       (name) => Bun.which(name) === null,
     )
     if (missing.length > 0) return notRun(`not installed: ${missing.join(', ')}`)
-    return runTests(['test/e2e/audio'], { msMax: 600_000 })
+    return runTests(['test/e2e/audio'], { msMax: 600_000, env: thoroughEnvironment })
   },
 }

@@ -8,6 +8,6 @@ export const proof: Proof = {
   run: async () =>
     combine([
       await runSuite('test/crash/run.ts', { msMax: 3_600_000 }),
-      await runTests(['test/crash/lossy'], { msMax: 300_000, env: thoroughEnvironment }),
+      await runTests(['test/crash/lossy', 'test/e2e/batches'], { msMax: 300_000, env: thoroughEnvironment }),
     ]),
 }
