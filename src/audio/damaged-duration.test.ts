@@ -138,7 +138,8 @@ describe.skipIf(!hasFfmpeg)('the duration', () => {
       await expectSeconds(format, whole, soundSeconds)
       const found = await measure(format, whole.subarray(0, whole.length / 2))
       // Ogg and fragments are cut at the last whole second.
-      const isNear = found !== null && found > soundSeconds * 500 - 1_500 && found < soundSeconds * 500 + 1_000
+      const isNear =
+        found !== null && found > soundSeconds * 500 - 1_500 && found < soundSeconds * 500 + 1_000
       expect([name, isNear]).toEqual([name, true])
     }
     const flac = await sound('cut.flac')

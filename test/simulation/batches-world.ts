@@ -82,6 +82,15 @@ export interface Process {
   released: string[]
 }
 
+/** One connection for the clocks of all worlds of a test file; opening one costs more than many a test. */
+const clocks = new WeakMap<OpenTestDatabase, Promise<Database>>()
+
+function openClock(open: OpenTestDatabase): Promise<Database> {
+  const known = clocks.get(open) ?? open({ nowExpression, connectionsMax: 1 })
+  clocks.set(open, known)
+  return known
+}
+
 /** A database, emptied, a disk and a clock that several processes share, and that outlive them. */
 export class World {
   readonly files = new LossyFileLayer()
@@ -112,8 +121,7 @@ export class World {
   /** The clock outlives every process. */
   async #openClock(): Promise<void> {
     if (this.#clockDatabase !== null) return
-    const database = await this.#open({ nowExpression })
-    this.#opened.push(database)
+    const database = await openClock(this.#open)
     this.#clockDatabase = database
     const statements = tables.map((table) => ({ sql: `delete from ${table}` }))
     await database.commit({ name: 'test.empty', statements })
