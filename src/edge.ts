@@ -35,7 +35,7 @@ export interface EdgeDependencies {
   clock: Clock
 }
 
-/** The HTTP surface, with the port it listens on once it is told to. */
+/** Puts the HTTP surface together. It opens no port before `listen` is called. */
 export function createEdge(config: Config, dependencies: EdgeDependencies) {
   const activity = new Activity()
   const peers = createPeers()

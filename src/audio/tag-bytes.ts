@@ -34,7 +34,8 @@ export async function mediaBytes(blob: BoundedBlob): Promise<number> {
     const view = new DataView(head.buffer, head.byteOffset, head.length)
     const isLarge = view.getUint32(0) === 1 && head.length === 16
     const stated = isLarge ? Number(view.getBigUint64(8)) : view.getUint32(0)
-    // 0 says: up to the end of the file. Less than its own head is no box, and what follows is anything.
+    // A length of 0 means: up to the end of the file. A box is never shorter than its own head; where a length says so,
+    // nothing tells what the rest of the file is, and it counts as media.
     const bytes = stated < 8 ? blob.size - offset : Math.min(stated, blob.size - offset)
     if (view.getUint32(4) === mdat || stated < 8) media += bytes
     offset += bytes

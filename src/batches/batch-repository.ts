@@ -43,7 +43,10 @@ export interface BatchRepository {
   list(query: BatchQuery): Promise<Batch[]>
   /** A batch's place in the list, even if it was deleted since; null when this organization has no such batch. */
   loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
-  /** Batches that are not terminal, from `offset` on; the most urgent batch of each organization comes before second ones. */
+  /**
+   * Batches that are not terminal, from `offset` on: the most urgent batch of each organization, then the second of each,
+   * and so on.
+   */
   listActive(limit: number, offset: number): Promise<Batch[]>
   /** Terminal batches older than the retention. */
   listRetired(ageMs: number, limit: number): Promise<Batch[]>

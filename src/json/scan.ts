@@ -12,19 +12,6 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const quote = 0x22
 
-// What this folder promises of every JSON text that comes from outside, and which file keeps the promise:
-//
-// - Depth. Nothing is parsed or written that is nested deeper than `jsonDepthMax` levels (`isNestedWithin`, `skipValue`).
-// - Duplicates. No object of a request has a name twice, however the name is escaped (`requireUniqueNames`).
-// - Big integers. A number that JavaScript cannot hold goes on digit by digit (`parseExactly` in `values.ts`).
-// - Exact bytes. What an edit does not name stays byte for byte (`document.ts`), and so do texts that are set aside
-//   (`set-aside-texts.ts`).
-// - Faults. A refusal tells line and column of the first fault, also where parts were left out (`faults.ts`).
-// - Linear time. Every reader looks at each byte a fixed number of times, wherever the chunks of a stream are cut
-//   (`split-stream.ts`).
-// - No long turns. What may be megabytes is read in steps between which other calls have their turn, or without a
-//   value being built (`set-aside-texts.ts`, `json-body.ts`).
-
 /** Up to about this length a string is walked byte by byte, which is cheaper than a search. */
 const walkedStringBytes = 24
 

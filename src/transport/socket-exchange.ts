@@ -24,7 +24,7 @@ export interface SocketParts {
   descriptors: Pick<Descriptors, 'areUsedUp'> | null
 }
 
-/** Someone who waits for the response, for a read or for the whole body. */
+/** A promise that this exchange has given and not settled: of the response, of one read, or of the whole body. */
 interface Waiter<T> {
   resolve: (value: T) => void
   reject: (error: GatewayError) => void

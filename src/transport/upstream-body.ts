@@ -47,7 +47,7 @@ function refused(body: UpstreamBody, limitBytes: number): GatewayError {
   return tooLarge(limitBytes)
 }
 
-/** A successful answer is larger than whoever asked can take. */
+/** The error for a successful answer that is longer than the gateway reads. */
 export function tooLarge(limitBytes: number): GatewayError {
   return new GatewayError('provider_failed', `The provider's answer is longer than ${limitBytes} bytes.`)
 }

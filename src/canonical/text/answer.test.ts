@@ -55,19 +55,19 @@ test('a failed stream does not become an answer', () => {
 })
 
 /** The events of a whole answer, with every part in one piece. */
-function* eventsOf(answer: Answer): Generator<TextEvent> {
-  yield { type: 'begin', upstreamId: answer.upstreamId, upstreamModel: answer.upstreamModel }
-  for (const [choice, { parts }] of answer.choices.entries()) {
+function* eventsOf(whole: Answer): Generator<TextEvent> {
+  yield { type: 'begin', upstreamId: whole.upstreamId, upstreamModel: whole.upstreamModel }
+  for (const [choice, { parts }] of whole.choices.entries()) {
     for (const [part, each] of parts.entries()) {
       yield { type: 'part_begin', choice, part, head: each.head }
       for (const piece of piecesOf(each)) yield { type: 'piece', choice, part, piece }
       yield { type: 'part_end', choice, part }
     }
   }
-  for (const [choice, { finish }] of answer.choices.entries()) {
+  for (const [choice, { finish }] of whole.choices.entries()) {
     if (finish !== null) yield { type: 'finish', choice, ...finish }
   }
-  if (answer.usage !== null) yield { type: 'usage', usage: answer.usage }
+  if (whole.usage !== null) yield { type: 'usage', usage: whole.usage }
 }
 
 function* piecesOf(part: AnswerPart): Generator<Piece> {

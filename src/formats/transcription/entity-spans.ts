@@ -23,7 +23,10 @@ export interface EntityOfTimes extends ToldEntity {
   end: number
 }
 
-/** Placed by offsets into the text, in an unknown unit. */
+/**
+ * Placed by offsets into the text. The provider does not state whether they count code points or UTF-16 units, nor
+ * whether the end is inclusive.
+ */
 export interface EntityOfOffsets extends ToldEntity {
   start: number
   end: number

@@ -134,7 +134,10 @@ function isFileName(name: string): boolean {
   return /^files\/[\w-]{1,128}$/.test(name)
 }
 
-/** Polls the file again after a wait. */
+/**
+ * Polls the file again after a wait. `polledJob` is for jobs whose result is the transcript; here the file is only an
+ * upload, and the transcript is the answer to a later request that names it.
+ */
 export function lookAgain({ name }: GeminiFile): Exchange {
   return { request: { method: 'GET', path: `/${name}`, headers: {}, body: null }, waitMs: lookEveryMs }
 }

@@ -1,12 +1,18 @@
-import type { Finish, PartHead, Piece, TextEvent, TokenLogprob } from '../../../canonical/text/events.ts'
+import type {
+  Finish,
+  PartHead,
+  Piece,
+  TextEvent,
+  TokenChance,
+  TokenLogprob,
+} from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
 import { streamHeldBytesMax, streamToolCallsMax } from '../../../core/limits/text.ts'
-import { filledTextOrNull, isRecord } from '../../../json/values.ts'
+import { filledTextOrNull, isRecord, recordsOrEmpty } from '../../../json/values.ts'
 import { missingCallId } from '../tools/tool-indexes.ts'
 import { StreamedArguments } from './read-arguments.ts'
 import { readFinish } from './read-finish.ts'
 import { type Grounding, readAnnotations } from './read-grounding.ts'
-import { readLogprobs } from './read-logprobs.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -236,4 +242,22 @@ export class GeminiCandidate {
 
 function signatureOf(wire: Wire): string | null {
   return filledTextOrNull(wire['thoughtSignature'])
+}
+
+/** The chosen tokens and their alternatives; empty when the provider sends none. */
+function readLogprobs(wire: unknown): TokenLogprob[] {
+  if (!isRecord(wire)) return []
+  const tops = recordsOrEmpty(wire['topCandidates'])
+  return recordsOrEmpty(wire['chosenCandidates']).map((chosen, place) => ({
+    ...readChance(chosen),
+    top: recordsOrEmpty(tops[place]?.['candidates']).map(readChance),
+  }))
+}
+
+function readChance({ token, logProbability }: Wire): TokenChance {
+  return {
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logProbability === 'number' ? logProbability : 0,
+    bytes: null,
+  }
 }

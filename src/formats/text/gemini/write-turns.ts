@@ -168,7 +168,7 @@ function writeResults(turn: Turn, writing: PartWriting): Wire[] {
   })
 }
 
-/** A result. If the model takes no images inside it, they follow as the user's. */
+/** A tool's result. Images stand inside it; for a model that refuses them there, they follow it as the user's parts. */
 function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   const { callId, content, isError, cache } = part
   const call = writing.calls.get(callId)
