@@ -7,6 +7,8 @@ import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
 import { peers } from './cases/peers.ts'
+import { footprint } from './cases/footprint.ts'
+import { embeddings, translated } from './cases/translated.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
 import { uploads } from './cases/uploads.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
@@ -19,7 +21,10 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   json: saturatedJson,
   stream: saturatedStream,
   paced: pacedStream,
+  translated,
+  embeddings,
   bodies,
+  footprint,
   'open-json': openLoopJson,
   'open-stream': openLoopStream,
   'open-paced': openLoopPaced,

@@ -85,10 +85,10 @@ async function added(
     )
   }
   const budgets = [
-    ['first byte p50', 'first50', 1],
-    ['first byte p99', 'first99', 8],
-    ['last byte p50', 'last50', 3],
-    ['last byte p99', 'last99', 8],
+    ['first byte p50', 'first50', 0.5],
+    ['first byte p99', 'first99', 3],
+    ['last byte p50', 'last50', isWhole ? 0.5 : 3],
+    ['last byte p99', 'last99', isWhole ? 3 : 8],
   ] as const
   for (const [label, pick, limit] of isWhole ? budgets.slice(2) : budgets) {
     const value = of('headrace', pick) - of('direct', pick)

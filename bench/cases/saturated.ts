@@ -7,7 +7,7 @@ import type { World } from '../harness/world.ts'
 import { runWrk } from '../harness/wrk.ts'
 
 /** The proxy on the same runtime that keeps what each call used before it passes the usage on. */
-const durableName = 'bare Bun, durable'
+export const durableName = 'bare Bun, durable'
 
 /** One target's medians. */
 export interface Saturated {
@@ -81,7 +81,7 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
   const own = resultOf(results, 'headrace')
   const tracked = resultOf(results, 'headrace-tracked')
   const [floor, durable] = [resultOf(results, 'nginx'), resultOf(results, durableName)]
-  compare(report, { what: 'JSON 1 kB', key: 'json_1k_of_durable', limit: 1.8, of: durableName }, own, durable)
+  compare(report, { what: 'JSON 1 kB', key: 'json_1k_of_durable', limit: 1.6, of: durableName }, own, durable)
   compare(report, { what: 'JSON 1 kB', key: 'json_1k' }, own, floor)
   compare(report, { what: 'JSON 1 kB, tracked account', key: 'json_1k_tracked' }, tracked, floor)
   const { process: gateway } = world.headrace
@@ -111,7 +111,7 @@ export async function saturatedStream(world: World, report: Report, scale: Scale
   const durable = resultOf(results, durableName)
   compare(
     report,
-    { what: 'SSE 50 chunks', key: 'sse_50_of_durable', limit: 1.8, of: durableName },
+    { what: 'SSE 50 chunks', key: 'sse_50_of_durable', limit: 1.7, of: durableName },
     own,
     durable,
   )
@@ -134,21 +134,25 @@ export async function pacedStream(world: World, report: Report, scale: Scale): P
     headrace: null,
   }
   const bare = { ...floor, name: 'bare Bun', port: world.bare.port, process: world.bare.process }
-  const results = await runChecked('SSE 50 chunks one by one', [floor, bare, own], {
+  const durable = { ...floor, name: durableName, port: world.durable.port, process: world.durable.process }
+  const results = await runChecked('SSE 50 chunks one by one', [floor, bare, durable, own], {
     world,
     report,
     scale,
     connections: saturatedStreams,
   })
+  const headrace = resultOf(results, 'headrace')
+  const what = 'SSE 50 chunks one by one'
   compare(
     report,
-    { what: 'SSE 50 chunks one by one', key: 'sse_50_paced', limit: 2 },
-    resultOf(results, 'headrace'),
-    resultOf(results, 'nginx'),
+    { what, key: 'sse_50_paced_of_durable', limit: 1.4, of: durableName },
+    headrace,
+    resultOf(results, durableName),
   )
+  compare(report, { what, key: 'sse_50_paced' }, headrace, resultOf(results, 'nginx'))
 }
 
-/** Bodies of one size both ways, against nginx copying them. */
+/** Bodies of one size both ways, beside the durable floor and nginx copying them. */
 export async function bodies(world: World, report: Report, scale: Scale): Promise<void> {
   const sizes = [
     { reply: 'json-100k', requestBytes: 100_000, name: '100 kB' },
@@ -158,19 +162,25 @@ export async function bodies(world: World, report: Report, scale: Scale): Promis
     const targets = [
       floorTarget(world, { reply, requestBytes }),
       bareTarget(world, { reply, requestBytes }),
+      durableTarget(world, { reply, requestBytes }),
       headraceTarget(world.headrace, reply, requestBytes),
     ]
     const results = await runChecked(`JSON ${name}`, targets, { world, report, scale })
+    const what = `JSON ${name} each way`
+    const key = reply.replace('-', '_')
+    const own = resultOf(results, 'headrace')
     compare(
       report,
-      { what: `JSON ${name} each way`, key: reply.replace('-', '_'), limit: 3 },
-      resultOf(results, 'headrace'),
-      resultOf(results, 'nginx'),
+      { what, key: `${key}_of_durable`, limit: 1.5, of: durableName },
+      own,
+      resultOf(results, durableName),
     )
+    compare(report, { what, key, limit: 3 }, own, resultOf(results, 'nginx'))
   }
 }
 
-async function runChecked(
+/** Runs targets round after round, adds a row for each, and checks the ledger of those that have one. */
+export async function runChecked(
   what: string,
   targets: readonly Target[],
   {
@@ -234,7 +244,8 @@ interface Comparison {
   of?: string
 }
 
-function compare(
+/** Adds the ratio of two targets' CPU, held against a limit where there is one. */
+export function compare(
   report: Report,
   { what, key, limit, of = 'nginx' }: Comparison,
   own: Saturated,
@@ -250,7 +261,8 @@ function compare(
   )
 }
 
-function resultOf(results: Map<string, Saturated>, name: string): Saturated {
+/** Throws for a target that did not run. */
+export function resultOf(results: Map<string, Saturated>, name: string): Saturated {
   const found = results.get(name)
   if (!found) throw new Error(`There is no result of ${name}.`)
   return found

@@ -14,6 +14,8 @@ export interface Running {
   residentBytes(): number
   /** The same of its largest process alone: on an old Node the launcher stays beside the gateway. */
   largestBytes(): number
+  /** Memory of the program and its children that no other process could share, in bytes: pages of no file. Linux only. */
+  anonymousBytes(): number
   /** The process that does the work: below a launcher that stays, its child. */
   workingPid(): number
   hasEnded(): boolean
@@ -47,6 +49,7 @@ export function start(program: Program): Running {
     cpuMs: () => sum(treeOf(child.pid).map(cpuTicks)) * (1000 / ticksPerSecond),
     residentBytes: () => sum(treeOf(child.pid).map(residentOf)),
     largestBytes: () => Math.max(...treeOf(child.pid).map(residentOf)),
+    anonymousBytes: () => sum(treeOf(child.pid).map(anonymousOf)),
     workingPid: () => treeOf(child.pid).at(-1) ?? child.pid,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
@@ -118,6 +121,15 @@ function cpuTicks(pid: number): number {
 function residentOf(pid: number): number {
   try {
     const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+    return Number(match?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
+function anonymousOf(pid: number): number {
+  try {
+    const match = /^Anonymous:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
     return Number(match?.[1] ?? 0) * 1024
   } catch {
     return 0
