@@ -5,7 +5,8 @@ import { toBuffer } from './bytes.ts'
 import { describePlace, findSyntaxFault, malformed, placeOf, type SyntaxFault } from './faults.ts'
 import { MemberNames } from './names.ts'
 import { skipElement, skipSpace, skipString, skipValue } from './scan.ts'
-import { parsePlainly } from './values.ts'
+import { type JsonMember, parseSmallObject } from './small-object.ts'
+import { parsePlainly, type WireRecord } from './values.ts'
 
 // What this folder promises of every JSON text that comes from outside, and which file keeps the promise:
 //
@@ -37,7 +38,11 @@ const quote = 0x22
  */
 export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
   const buffer = toBuffer(bytes)
-  if (lean === null) return { bytes: buffer, members: scanDocument(buffer), lean }
+  if (lean === null) {
+    const small = parseSmallObject(buffer)
+    const members = small === null ? scanDocument(buffer) : small.members
+    return { bytes: buffer, members, values: small === null ? null : small.values, lean }
+  }
   const leanMembers = scanLean(lean, buffer)
   const members = new Map<string, JsonMember>()
   for (const [name, { keyStart, valueStart, valueEnd }] of leanMembers) {
@@ -47,7 +52,7 @@ export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = nul
       valueEnd: toSourcePosition(valueEnd, lean),
     })
   }
-  return { bytes: buffer, members, lean: { ...lean, members: leanMembers } }
+  return { bytes: buffer, members, values: null, lean: { ...lean, members: leanMembers } }
 }
 
 /** A fault around the left-out texts is reported by its place in the whole text. */
@@ -145,6 +150,7 @@ export function memberBytes(document: JsonDocument, name: string): Uint8Array | 
 export function memberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
   const member = document.members.get(name)
   if (member === undefined) return undefined
+  if (document.values !== null && parse === parsePlainly) return document.values[name]
   const buffer = toBuffer(document.bytes)
   const { valueStart, valueEnd } = member
   try {
@@ -290,22 +296,14 @@ export function elementsOf(list: Buffer): Buffer[] {
 }
 
 /**
- * The place of one top-level member in the bytes of a JSON object: offsets of the first byte and of the byte after the
- * last.
- */
-export interface JsonMember {
-  keyStart: number
-  valueStart: number
-  valueEnd: number
-}
-
-/**
  * A JSON object as the bytes that the caller sent, with the places of its top-level members, so that it can be passed
  * on with small edits.
  */
 export interface JsonDocument {
   bytes: Uint8Array
   members: ReadonlyMap<string, JsonMember>
+  /** The values of a small object, all parsed at once; null when each is parsed when it is read. */
+  values: WireRecord | null
   /** The object without its longer texts, when it is too large to be parsed; otherwise null. */
   lean: (LeanJson & { members: ReadonlyMap<string, JsonMember> }) | null
 }

@@ -79,7 +79,7 @@ type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'com
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Longer than any meaningful number; a longer token is refused. */
-const literalBytesMax = 400
+export const literalBytesMax = 400
 
 /** Whether these bytes are a number, `true`, `false` or `null`. */
 export function isLiteral(bytes: Uint8Array, start: number, end: number): boolean {

@@ -1,4 +1,8 @@
+import { isAscii } from 'node:buffer'
 import { textSampleBytes } from '../../core/limits/text.ts'
+
+/** A text up to this size is first checked whole, by the runtime, which takes less time than the sample. */
+const asciiCheckedBytesMax = 16_384
 
 /**
  * The most tokens that JSON text is likely to have: one per 3 bytes, or per 2 bytes when most of the text is not ASCII.
@@ -10,6 +14,7 @@ export function estimateTokens(bytes: Uint8Array, lengthBytes: number = bytes.le
 
 /** Looks at evenly spread bytes only, so that a megabyte costs no more than a few kilobytes. */
 function isMostlyAscii(bytes: Uint8Array): boolean {
+  if (bytes.length <= asciiCheckedBytesMax && isAscii(bytes)) return true
   const step = Math.max(1, Math.floor(bytes.length / textSampleBytes))
   let seen = 0
   let ascii = 0

@@ -1,5 +1,6 @@
 import { readContents, rolesAsJson } from '../plain-messages.ts'
 import type { TextCall } from '../../../canonical/call.ts'
+import type { Demand } from '../../../canonical/usage.ts'
 import { hasMember, type JsonDocument, memberBytes, memberValue } from '../../../json/document.ts'
 import { assert } from '../../../core/assert.ts'
 import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../../core/limits/text.ts'
@@ -87,11 +88,10 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   const document = documentOf(bytes, context)
   const fields = readFields(document)
   const messages = decodeMessages(document)
-  const { media } = messages
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
   const debug = readDebugOptions(fields.debug)
   const { model, fallbackModels } = decodeModels(fields)
-  return {
+  const call: TextCall = {
     kind: 'text',
     operation: 'chat_completions',
     format: 'chat',
@@ -99,17 +99,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     fallbackModels,
     preferences,
     parameters: listParameters(document, fields),
-    demand: {
-      inputTokens: messages.tokens + estimateRest(document),
-      inputBytes: bytes.length,
-      ...(media.audioTokens > 0 ? { audioInputTokens: media.audioTokens } : {}),
-      ...(media.images > 0 ? { images: media.images } : {}),
-      ...(media.isUncounted || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
-      outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
-      choices: fields.n ?? 1,
-      audioMilliseconds: 0,
-      characters: 0,
-    },
+    demand: demandOf(document, fields, messages),
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
@@ -122,11 +112,29 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     stream: fields.stream ?? false,
     document,
     completed: completeMembers(fields),
-    ...(messages.hasKnownMembers === null ? {} : { hasKnownMembers: messages.hasKnownMembers }),
     encodingFormat: null,
-    ...debug.asked,
-    ...readHiding(fields),
   }
+  // Set one by one: spreading optional members into the call would cost more than all the others.
+  if (messages.hasKnownMembers !== null) call.hasKnownMembers = messages.hasKnownMembers
+  if (debug.asked.debug === true) call.debug = true
+  const { hiddenThoughts } = readHiding(fields)
+  if (hiddenThoughts !== undefined) call.hiddenThoughts = hiddenThoughts
+  return call
+}
+
+function demandOf(document: JsonDocument, fields: Fields, { tokens, media }: ReadMessages): Demand {
+  const demand: Demand = {
+    inputTokens: tokens + estimateRest(document),
+    inputBytes: document.bytes.length,
+    outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
+    choices: fields.n ?? 1,
+    audioMilliseconds: 0,
+    characters: 0,
+  }
+  if (media.audioTokens > 0) demand.audioInputTokens = media.audioTokens
+  if (media.images > 0) demand.images = media.images
+  if (media.isUncounted || mayUseProviderTools(document)) demand.hasUncountedInput = true
+  return demand
 }
 
 interface Fields extends UnservedFields, HidingFields {
@@ -149,7 +157,7 @@ interface Fields extends UnservedFields, HidingFields {
 function readFields(document: JsonDocument): Fields {
   const fields: Record<string, unknown> = {}
   for (const [name, member] of document.members) {
-    if (readApart.has(name) || !isFieldName(name)) continue
+    if (!isFieldName(name)) continue
     const size = member.valueEnd - member.valueStart
     if (size > memberParseBytesMax) {
       if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
@@ -168,7 +176,9 @@ function readFields(document: JsonDocument): Fields {
   return fields
 }
 
-const fieldNames: ReadonlySet<string> = new Set(Object.keys(chatRequestShape))
+const fieldNames: ReadonlySet<string> = new Set(
+  Object.keys(chatRequestShape).filter((name) => !readApart.has(name)),
+)
 
 function isFieldName(name: string): name is FieldName {
   return fieldNames.has(name)
@@ -183,13 +193,15 @@ function decodeModels(fields: Fields): { model: string; fallbackModels: readonly
   return { model: first, fallbackModels: rest }
 }
 
-/** Checks the conversation and estimates its tokens. */
-function decodeMessages(document: JsonDocument): {
+interface ReadMessages {
   tokens: number
   media: Readonly<MediaWeight>
   /** Null when the members were not checked. */
   hasKnownMembers: boolean | null
-} {
+}
+
+/** Checks the conversation and estimates its tokens. */
+function decodeMessages(document: JsonDocument): ReadMessages {
   const bytes = memberBytes(document, 'messages')
   if (bytes === null || !hasMember(document, 'messages')) {
     throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
@@ -216,7 +228,8 @@ const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'ass
 function checkMessages(messages: readonly unknown[]): void {
   if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
   if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
-  for (const [index, message] of messages.entries()) {
+  for (let index = 0; index < messages.length; index += 1) {
+    const message = messages[index]
     if (!isRecord(message))
       throw fieldError(`messages[${index}]`, 'must be an object with a role and content.')
     if (!roles.has(message['role'])) {
