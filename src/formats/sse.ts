@@ -37,7 +37,8 @@ export function createFrameSplitter(frameBytesMax: number, pictureBytesMax = fra
     if (text === '') return text
     let normalized = text
     if (isFirst) {
-      normalized = beginning + text
+      // Joining it with nothing would copy the whole read.
+      if (beginning !== '') normalized = beginning + text
       if (normalized.length < 3 && byteOrderMark.startsWith(normalized)) {
         beginning = normalized
         return ''

@@ -188,7 +188,7 @@ export function isBytes(buffer: Uint8Array, start: number, end: number, bytes: U
  */
 export function isNestedWithin(json: string, depthMax: number): boolean {
   // Every level has two brackets.
-  if (json.length <= 2 * depthMax) return true
+  if (json.length <= 2 * depthMax || hasFewOpened(json, depthMax)) return true
   let depth = 0
   for (let position = 0; position < json.length; position += 1) {
     const code = json.charCodeAt(position)
@@ -200,6 +200,18 @@ export function isNestedWithin(json: string, depthMax: number): boolean {
       depth += 1
       if (depth > depthMax) return false
     } else if (code === closeBracket || code === closeBrace) depth -= 1
+  }
+  return true
+}
+
+/** Whether a text has at most this many opening brackets, those inside strings included, as nearly every answer has. */
+function hasFewOpened(json: string, most: number): boolean {
+  let count = 0
+  for (const bracket of '{[') {
+    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) {
+      count += 1
+      if (count > most) return false
+    }
   }
   return true
 }

@@ -36,7 +36,16 @@ export function showCostDetails({
  * parts of the cost differently; messages show the cost alone.
  */
 export function showCharge(charge: ShownCharge): Record<string, unknown> {
-  return { ...showCost(charge), cost_details: showCostDetails(charge), is_byok: charge.isByok }
+  const { costNanocredits, isByok } = charge
+  const details = showCostDetails(charge)
+  return costNanocredits === null
+    ? { cost_details: details, is_byok: isByok }
+    : { cost: toCredits(costNanocredits), cost_details: details, is_byok: isByok }
+}
+
+/** Whether an answer's last part has such members; nearly none has. */
+export function hasMetadata({ metadata, debug }: ShownCharge): boolean {
+  return metadata !== null || debug !== undefined
 }
 
 /**

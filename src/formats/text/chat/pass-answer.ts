@@ -25,8 +25,8 @@ import { toFinishReason } from '../finish-reason.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import type { ChatQuirks } from './quirks.ts'
 import { missingCallId } from '../tools/tool-indexes.ts'
-import { mediaTokensOf, readChatUsage, showChatUsage } from './usage.ts'
-import { showMetadata } from '../shown-charge.ts'
+import { mediaTokensOf, readChatUsage, type ReadUsage, showChatUsage } from './usage.ts'
+import { hasMetadata, showMetadata } from '../shown-charge.ts'
 import { noArguments, toArguments } from '../tools/tool-input.ts'
 import { startReading } from '../usage-readers.ts'
 
@@ -88,10 +88,11 @@ function decodeWire(
   const choices = wire['choices']
   if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
   const reading = startReading(wire)
-  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, { reading, texts, context }))
-  const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
+  const failure = errorAmong(choices)
+  for (let index = 0; index < choices.length; index += 1)
+    completeChoice(choices[index], index, { reading, texts, context })
   // Without output another endpoint may answer. With output, the caller gets what came before the failure.
-  if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'], context)
+  if (failure !== null && reading.outputPieces === 0) throw readReportedError(failure, context)
   const read = readChatUsage(wire['usage'], quirks, wire['usage_breakdown'])
   reading.usage = read?.usage ?? null
   reading.mediaTokens = read && mediaTokensOf(read)
@@ -100,21 +101,18 @@ function decodeWire(
   if (read && read.providerCalls > 0) reading.providerCalls = read.providerCalls
   return {
     reading,
-    encode: (charge) =>
-      texts.write(
-        encodeAnswer({ wire, choices: shown, usage: showChatUsage(read, charge) }, context, charge),
-      ),
+    encode: (charge) => texts.write(encodeAnswer({ wire, read }, context, charge)),
   }
 }
 
-interface AnswerParts {
-  wire: Readonly<Record<string, unknown>>
-  choices: readonly unknown[]
-  usage: Record<string, unknown>
+/** The first error that stands in a choice; null when all are answers. */
+function errorAmong(choices: readonly unknown[]): Record<string, unknown> | null {
+  for (const choice of choices) if (isRecord(choice) && isRecord(choice['error'])) return choice['error']
+  return null
 }
 
 function encodeAnswer(
-  { wire, choices, usage }: AnswerParts,
+  { wire, read }: { wire: Readonly<Record<string, unknown>>; read: ReadUsage | null },
   context: AnswerContext,
   charge: ShownCharge,
 ): string {
@@ -126,11 +124,11 @@ function encodeAnswer(
     model: context.model,
     provider: context.provider,
     system_fingerprint: wire['system_fingerprint'] ?? null,
-    choices,
-    usage,
+    usage: showChatUsage(read, charge),
   }
-  for (const name of upstreamOnlyMembers) delete body[name]
-  return JSON.stringify(Object.assign(body, showMetadata(charge)))
+  for (const name of upstreamOnlyMembers) if (body[name] !== undefined) delete body[name]
+  if (hasMetadata(charge)) Object.assign(body, showMetadata(charge))
+  return JSON.stringify(body)
 }
 
 function parseAnswer(json: string): Record<string, unknown> {
@@ -158,17 +156,19 @@ interface ChoiceReading {
   context: AnswerContext
 }
 
-function toChoice(
-  wire: unknown,
-  index: number,
-  { reading, texts, context }: ChoiceReading,
-): Record<string, unknown> {
-  if (!isRecord(wire)) throw unreadable('a choice is not an object')
-  const native = readNativeReason(wire)
-  const message = toMessage(messageOf(wire, native), `${context.generationId}_${index}`)
-  const hasFailed = isRecord(wire['error'])
+/**
+ * Brings a choice into the contract's form, in place: nobody else has the parsed answer, and copies of it would cost as
+ * much as parsing it.
+ */
+function completeChoice(choice: unknown, index: number, { reading, texts, context }: ChoiceReading): void {
+  if (!isRecord(choice)) throw unreadable('a choice is not an object')
+  const native = readNativeReason(choice)
+  const shownNative = shownNativeReason(choice)
+  const message = messageOf(choice, native)
+  completeMessage(message, `${context.generationId}_${index}`)
+  const { error } = choice
+  const hasFailed = isRecord(error)
   const finishReason = native === null && hasFailed ? 'error' : toFinishReason(native, hasCalls(message))
-  const shownNative = shownNativeReason(wire)
   const bytes = outputBytesOf(message, texts.bytesOf)
   const hasOutput = bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined
   // A choice with neither output nor a finish reason is not billed as an answer.
@@ -176,15 +176,12 @@ function toChoice(
   reading.nativeFinishReason ??= shownNative
   reading.outputBytes += bytes
   if (hasOutput) reading.outputPieces += 1
-  return {
-    ...wire,
-    index: tokenCountOrNull(wire['index']) ?? index,
-    message,
-    finish_reason: finishReason,
-    native_finish_reason: shownNative,
-    logprobs: toLogprobs(wire['logprobs']),
-    ...(hasFailed ? { error: showError(readReportedError(wire['error'], context)) } : {}),
-  }
+  choice['index'] = tokenCountOrNull(choice['index']) ?? index
+  choice['message'] = message
+  choice['finish_reason'] = finishReason
+  choice['native_finish_reason'] = shownNative
+  choice['logprobs'] = toLogprobs(choice['logprobs'])
+  if (hasFailed) choice['error'] = showError(readReportedError(error, context))
 }
 
 /**
@@ -194,7 +191,7 @@ function toChoice(
 export function messageOf(
   wire: Readonly<Record<string, unknown>>,
   native: string | null,
-): Readonly<Record<string, unknown>> {
+): Record<string, unknown> {
   const { message } = wire
   if (isRecord(message)) return message
   const isMissing = message === undefined || message === null
@@ -211,19 +208,15 @@ export function showError(error: GatewayError): Record<string, unknown> {
   }
 }
 
-function toMessage(wire: Readonly<Record<string, unknown>>, idSuffix: string): Record<string, unknown> {
-  const message: Record<string, unknown> = {
-    ...wire,
-    role: 'assistant',
-    content: wire['content'] ?? null,
-    refusal: wire['refusal'] ?? null,
-  }
+function completeMessage(message: Record<string, unknown>, idSuffix: string): void {
+  const { tool_calls: calls } = message
+  message['role'] = 'assistant'
+  message['content'] ??= null
+  message['refusal'] ??= null
   normalizeMessage(message)
-  const calls = wire['tool_calls']
   if (Array.isArray(calls) && calls.length > 0)
     message['tool_calls'] = withIds(calls, idSuffix).map(toToolCall)
-  else delete message['tool_calls']
-  return message
+  else if (calls !== undefined) delete message['tool_calls']
 }
 
 /** Gives each call its own id, also when the provider sent none or one id for several calls. */

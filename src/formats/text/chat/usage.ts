@@ -143,19 +143,21 @@ function readCost(value: unknown): bigint | null {
 export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
   const read = charge.isEstimated ? null : reported
   const usage = read?.usage ?? charge.usage
-  const promptDetails: Record<string, number> = {
-    cached_tokens: usage.cachedInputTokens,
-    ...read?.promptDetails,
+  const promptDetails: Record<string, number> = { cached_tokens: usage.cachedInputTokens }
+  const completionDetails: Record<string, number> = { reasoning_tokens: usage.reasoningTokens }
+  if (read !== null) {
+    Object.assign(promptDetails, read.promptDetails)
+    Object.assign(completionDetails, read.completionDetails)
   }
   if (usage.cacheWriteTokens > 0) promptDetails['cache_write_tokens'] = usage.cacheWriteTokens
   if (usage.inputAudioTokens > 0) promptDetails['audio_tokens'] = usage.inputAudioTokens
-  return {
+  const shown: Record<string, unknown> = {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
     prompt_tokens_details: promptDetails,
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens, ...read?.completionDetails },
-    ...(usage.cacheWriteHourTokens > 0 ? { cache_creation: showCacheCreation(usage) } : {}),
-    ...showCharge(charge),
+    completion_tokens_details: completionDetails,
   }
+  if (usage.cacheWriteHourTokens > 0) shown['cache_creation'] = showCacheCreation(usage)
+  return Object.assign(shown, showCharge(charge))
 }
