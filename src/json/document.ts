@@ -11,7 +11,8 @@ import { parsePlainly, type WireRecord } from './values.ts'
 // What this folder promises of every JSON text that comes from outside, and which file keeps the promise:
 //
 // - Depth. Nothing is parsed or written that is nested deeper than `jsonDepthMax` levels (`isNestedWithin`, `skipValue` in `scan.ts`).
-// - Duplicates. No object of a request has a name twice, however the name is escaped (`requireUniqueNames` in `scan.ts`).
+// - Duplicates. No object of a request has a name twice, however the name is escaped (`requireUniqueNames` in `scan.ts`,
+//   and a count of the names in `small-object.ts`).
 // - Big integers. A number that JavaScript cannot hold goes on digit by digit (`parseExactly` in `values.ts`).
 // - Exact bytes. What an edit does not name stays byte for byte (`editDocument`), and so do texts that are set aside
 //   (`set-aside-texts.ts`).

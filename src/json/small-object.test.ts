@@ -13,7 +13,7 @@ import {
 } from './document.ts'
 import { parseSmallObject, smallObjectBytesMax } from './small-object.ts'
 
-const numRuns = isThorough ? 20_000 : 1_500
+const numRuns = isThorough ? 20_000 : 300
 
 /** A JSON text that was put together, and whether an object in it has a name twice. */
 interface Written {

@@ -7,7 +7,7 @@ import { joinPieces } from '../../../core/body.ts'
 import { decodeChatAnswer } from './pass-answer.ts'
 import { chatQuirks } from './quirks.ts'
 
-const numRuns = isThorough ? 20_000 : 1_500
+const numRuns = isThorough ? 20_000 : 300
 
 const context: AnswerContext = {
   generationId: 'gen-1',
