@@ -119,7 +119,7 @@ function setScripts(asked: ParsedRequest, body: unknown) {
 
 function shownSettings({ name, settings }: Mount) {
   const { strict, anyModel, sealer, transcription, speech } = settings
-  const { uploadBytesMax, recordedBodyBytes, jobLooks } = settings
+  const { uploadBytesMax, recordedBodyBytes, jobLooks, flexRefused } = settings
   return {
     mount: name,
     strict,
@@ -130,6 +130,7 @@ function shownSettings({ name, settings }: Mount) {
     upload_bytes_max: uploadBytesMax,
     recorded_body_bytes: recordedBodyBytes,
     job_looks: jobLooks,
+    flex_refused: flexRefused,
   }
 }
 
@@ -154,6 +155,7 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
       changes.uploadBytesMax = Number(value)
     else if (name === 'recorded_body_bytes' && isCountUpTo(recordedBodyBytesMax, value))
       changes.recordedBodyBytes = Number(value)
+    else if (name === 'flex_refused' && isShare(value)) changes.flexRefused = Number(value)
     else if (name === 'job_looks' && isCountUpTo(jobLooksMax, value)) changes.jobLooks = Number(value)
     else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
   }
@@ -174,4 +176,8 @@ function reset(asked: ParsedRequest, body: unknown) {
   const mount = mountOf(asked, body)
   asked.mounts.remove(mount.name)
   return { status: 'ok', mount: mount.name }
+}
+
+function isShare(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 1
 }

@@ -9,6 +9,8 @@ export interface ChatIdentity {
   created: number
   model: string
   fingerprint: string
+  /** The tier that serves the call. */
+  tier: string
 }
 
 /** Everything that is needed to put an answer on the wire, whole or as a stream. */

@@ -52,7 +52,7 @@ function chunkWriter(result: ChatResult) {
     object: 'chat.completion.chunk',
     created: identity.created,
     model: identity.model,
-    service_tier: 'default',
+    service_tier: identity.tier,
     system_fingerprint: identity.fingerprint,
   }).slice(0, -1)
   const padding = lettersOf(identity.id, 16)

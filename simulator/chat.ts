@@ -7,6 +7,7 @@ import type { ChatIdentity, ChatResult } from './chat-result.ts'
 import { chatFrames } from './chat-stream.ts'
 import { contentOf } from './chat-thoughts.ts'
 import type { Faults } from './faults.ts'
+import { openAiTierOf } from './flex-tier.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
 import { type Prompt, thoughtTokensOf } from './prompt.ts'
@@ -29,6 +30,7 @@ export function chatCompletion(call: Call, scripts: Scripts): Reply {
     id: `chatcmpl-${lettersOf(call.key, 29)}`,
     created: call.createdSeconds,
     model,
+    tier: openAiTierOf(call.body),
     fingerprint: `fp_${Bun.hash.xxHash32(model).toString(16).padStart(10, '0')}`,
   }
   const usage = chatUsage(request, answers, call.faults)
@@ -51,7 +53,7 @@ function chatBody(result: ChatResult): string {
       finish_reason: chatFinish(answer),
     })),
     usage: distortUsage(result.usage, faults.usage),
-    service_tier: 'default',
+    service_tier: identity.tier,
     system_fingerprint: identity.fingerprint,
   })
 }

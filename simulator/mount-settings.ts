@@ -17,6 +17,8 @@ export interface MountSettings {
   uploadBytesMax: number | null
   /** The number of polls until a job ends. */
   jobLooks: number
+  /** The share of requests for the tier `flex` that is refused for want of room, from 0 to 1. */
+  flexRefused: number
   /** Bytes kept of each recorded body. */
   recordedBodyBytes: number
 }

@@ -76,6 +76,7 @@ function createMount(name: string, seed: number): Mount {
       speech: 'auto',
       uploadBytesMax: null,
       jobLooks: usualJobLooks,
+      flexRefused: 0,
       recordedBodyBytes,
     },
   }

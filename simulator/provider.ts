@@ -6,6 +6,7 @@ import { azureDeploymentOf } from './azure/addresses.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
+import { asksFlex, flexRefusal, isFlexRefused } from './flex-tier.ts'
 import { uploadPath as googleUploadPath } from './gemini/files.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -48,7 +49,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
   let body: ReadBody | ApiError | null = null
   try {
     body = await readBody(request, bodyRulesOf(asked)).catch(apiErrorOnly)
-    const faults = drawFaults(asked, body)
+    const faults = drawFaults(asked, body, key)
     exchange.asked({
       ...subjectOf(body, asked),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
@@ -78,7 +79,7 @@ interface DrawnFaults {
   names: string | null
 }
 
-function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError): DrawnFaults {
+function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError, key: string): DrawnFaults {
   const { request, mount, path } = asked
   const { model, body: text } = subjectOf(body, asked)
   const ruled = mount.rules.draw({ path, model, body: text })
@@ -86,6 +87,7 @@ function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError): DrawnFau
   const spec = typeof header === 'string' ? header : ''
   try {
     const faults: Faults = { ...ruled.faults, ...parseFaults(spec) }
+    if (isFlexFull(asked, body, key)) faults.error ??= flexRefusal(googleModelOf(path) !== null)
     if (!mount.settings.strict) faults.lenient = true
     if (mount.settings.anyModel) faults.anyModel = true
     if (mount.settings.sealer !== usualSealer) faults.sealer = mount.settings.sealer
@@ -95,6 +97,12 @@ function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError): DrawnFau
     const refusal = invalidRequest(error.message, 'x-simulator-fault', 'invalid_fault')
     return { faults: {}, refusal, names: null }
   }
+}
+
+function isFlexFull({ mount }: ProviderRequest, body: ReadBody | ApiError, key: string): boolean {
+  const share = mount.settings.flexRefused
+  if (share === 0 || body instanceof ApiError || body.form !== null) return false
+  return asksFlex(parsedBody(body)) && isFlexRefused(share, key)
 }
 
 function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {

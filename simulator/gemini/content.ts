@@ -2,6 +2,7 @@ import { type Answer, answerPrompt } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { ApiError, invalidRequest } from '../errors.ts'
 import type { Faults } from '../faults.ts'
+import { asksFlex } from '../flex-tier.ts'
 import type { JsonObject } from '../json.ts'
 import type { Mount } from '../mounts.ts'
 import type { Programs } from '../programs.ts'
@@ -49,9 +50,14 @@ export async function generateContent({ call, mount, programs, name, form }: Con
     answerPrompt(prompt, faults, scripted, index),
   )
   const head = { modelVersion: model.id, responseId: lettersOf(key, 22) }
-  const result: Result = { answers, request, input, sounds, faults, head }
+  const tier = asksFlex(call.body) ? 'flex' : 'standard'
+  const result: Result = { answers, request, input, sounds, faults, head, tier }
   const refusal = answers.find((answer) => answer.refusal !== null)?.refusal ?? null
-  if (form === 'whole') return jsonReply(JSON.stringify(wholeOf(result, refusal)))
+  if (form === 'whole')
+    return {
+      ...jsonReply(JSON.stringify(wholeOf(result, refusal))),
+      headers: { 'x-gemini-service-tier': tier },
+    }
   const frames = refusal === null ? framesOf(result) : [wholeOf(result, refusal)]
   if (form === 'sse') return eventReply(map(frames, frame), contentForm)
   return jsonReply(JSON.stringify([...frames]))
@@ -64,6 +70,8 @@ interface Result {
   sounds: Sounds
   faults: Faults
   head: JsonObject
+  /** The tier that serves the request, by Google's name. */
+  tier: string
 }
 
 /** When a transcript is requested, the answer is the heard text. */
@@ -126,7 +134,7 @@ const sumOfValues = (said: ReadonlyMap<number, number>) =>
   [...said.values()].reduce((sum, count) => sum + count, 0)
 
 /** Thoughts are counted beside the answer; counts of zero are omitted. */
-function usageOf({ answers, input, faults }: Result, said: number | null): JsonObject {
+function usageOf({ answers, input, faults, tier }: Result, said: number | null): JsonObject {
   const [given = {}] = answers.map(({ usage }) => usage)
   const prompt = given.input ?? input.text + input.media + input.sound
   const cached = faults.cachedTokens ?? given.cacheRead ?? 0
@@ -142,6 +150,7 @@ function usageOf({ answers, input, faults }: Result, said: number | null): JsonO
     promptTokensDetails: Object.entries(details)
       .filter(([modality, tokenCount]) => modality === 'TEXT' || tokenCount > 0)
       .map(([modality, tokenCount]) => ({ modality, tokenCount })),
+    ...(tier === 'standard' ? {} : { serviceTier: tier }),
   }
   const told = distortUsage(counts, faults.usage)
   return told === undefined ? {} : { usageMetadata: told }

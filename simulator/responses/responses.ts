@@ -2,6 +2,7 @@ import { type Answer, answerPrompt } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { chatFinish } from '../chat-finish.ts'
 import type { Faults } from '../faults.ts'
+import { openAiTierOf } from '../flex-tier.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import type { Mount } from '../mounts.ts'
 import { type Prompt, thoughtTokensOf } from '../prompt.ts'
@@ -29,7 +30,7 @@ export function responses(call: Call, mount: Mount): Reply {
     ...ending(answer),
     completed_at: call.createdSeconds,
     output,
-    service_tier: 'default',
+    service_tier: openAiTierOf(body),
     usage: distortUsage(responsesUsage(request, answer, faults), faults.usage),
   }
   if (request.store) {

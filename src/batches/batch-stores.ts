@@ -7,6 +7,7 @@ import {
   createBlobDeletionRepository,
 } from './results/blob-deletion-repository.ts'
 import { type Committer, createCommitter } from './committer.ts'
+import { createMoveRepository, type MoveRepository } from './lanes/move-repository.ts'
 import type { CrashHook } from './batch-commit-points.ts'
 import { createIdempotencyRepository, type IdempotencyRepository } from './ingest/idempotency-repository.ts'
 import { createPartRepository, type PartRepository } from './results/part-repository.ts'
@@ -35,6 +36,7 @@ export interface Stores {
   committer: Committer
   signals: WorkerSignals
   waits: WaitingRepository
+  moves: MoveRepository
 }
 
 export function createStores({ database, blobs, clock, pause, crash }: StoreDependencies): Stores {
@@ -48,6 +50,7 @@ export function createStores({ database, blobs, clock, pause, crash }: StoreDepe
     committer: createCommitter({ database, pause, crash }),
     signals: createSignals(database),
     waits: createWaitingRepository(database),
+    moves: createMoveRepository(database),
   }
 }
 

@@ -106,6 +106,7 @@ eachDatabase((_name, open) => {
         limit_source: 'openrouter_credits',
         estimate: 0.00001,
         worst_case: 0.00002,
+        lanes: [{ lane: 'emulated', estimate: 0.00001, worst_case: 0.00002 }],
         available: 0.000009999,
       })
       expect(refusal.message).toBe(
@@ -221,7 +222,7 @@ eachDatabase((_name, open) => {
       await world.grant(process, itemCost * 100n)
       const ended = await runToEnd(process, prepaid, id, world)
       expect(ended).toMatchObject({ request_counts: { completed: 4 } })
-      expect(ended).not.toHaveProperty('headrace_metadata')
+      expect(ended.headrace_metadata).toEqual({ lane: 'emulated' })
       expect(process.batches.stats().batchesWaiting).toBe(0)
       expect(await world.findings(process)).toEqual([])
     })
@@ -267,7 +268,7 @@ eachDatabase((_name, open) => {
       await stopping
       expect(process.reports.map(({ event }) => event)).toEqual([])
       const next = await world.process()
-      expect((await next.batches.get(prepaid, id)).object).not.toHaveProperty('headrace_metadata')
+      expect((await next.batches.get(prepaid, id)).object.headrace_metadata).toEqual({ lane: 'emulated' })
     })
 
     test('with one item far dearer than its others pays for that item in one step', async () => {
@@ -510,7 +511,7 @@ eachDatabase((_name, open) => {
       isDown = false
       const ended = await runToEnd(process, tracked, id, world)
       expect(ended).toMatchObject({ request_counts: { completed: 5 } })
-      expect(ended).not.toHaveProperty('headrace_metadata')
+      expect(ended.headrace_metadata).toEqual({ lane: 'emulated' })
       expect(await rowsIn(process, 'waiting_items')).toBe(0)
     })
 

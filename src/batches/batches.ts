@@ -15,6 +15,7 @@ import { createBatch } from './ingest/create.ts'
 import type { Idempotency } from './ingest/idempotency.ts'
 import { createIdempotency } from './ingest/idempotency.ts'
 import type { LoadPrincipal, ResolveBatch, RunItem } from './item-contract.ts'
+import { LaneRooms } from './lanes/lane-room.ts'
 import { createItemLimiter } from './running/item-limiter.ts'
 import type { BatchList } from './results/batch-list.ts'
 import { listBatches } from './results/batch-list.ts'
@@ -135,8 +136,17 @@ class StoredBatches implements Batches {
       isOwnerDead: (ownerId) => signals.isOwnerDead(ownerId),
     })
     const ramp = new Ramp(dependencies.clock)
+    const rooms = new LaneRooms(dependencies.clock)
     const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp)
-    this.#worker = new Worker({ ...dependencies, ...this.#stores, money: this.#money, limiter, ramp, pause })
+    this.#worker = new Worker({
+      ...dependencies,
+      ...this.#stores,
+      money: this.#money,
+      limiter,
+      rooms,
+      ramp,
+      pause,
+    })
     this.rounds = {
       look: () => this.#worker.look(),
       renew: () => this.#worker.renew(),
@@ -152,10 +162,11 @@ class StoredBatches implements Batches {
   async get(principal: Principal, id: BatchId): Promise<PolledBatch> {
     const batch = await this.#load(principal, id)
     const waiting = mayWait(batch) ? await answerable(this.#stores.waits.listOf([id])) : null
-    const object = toBatchObject(batch, waiting?.get(id))
+    const moves = (await answerable(this.#stores.moves.listOf([id]))).get(id)
+    const object = toBatchObject(batch, { waiting: waiting?.get(id), moves })
     const debt = await answerable(this.#debtOf(batch))
     const isReadable = hasResults(batch.status) && debt === null
-    return { object, debt, results: isReadable ? () => streamBatch(batch, this.#readers()) : null }
+    return { object, debt, results: isReadable ? () => streamBatch(batch, moves, this.#readers()) : null }
   }
 
   list(principal: Principal, query: URLSearchParams): Promise<BatchList> {

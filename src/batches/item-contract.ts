@@ -17,6 +17,11 @@ export interface ItemRequest {
   /** The caller's `body` object, as JSON. */
   body: Uint8Array
   providerOnly: readonly string[] | null
+  /**
+   * A cheaper service tier that the item asks for unless its body names one. `isHeldAlone`: only that tier's price is held.
+   * Null: it is served as its body says.
+   */
+  tier: { name: string; isHeldAlone: boolean } | null
   /** The budgets to hold from: the batch's own, or none when nothing limits the organization. */
   budgets: readonly BudgetRef[]
   /** Aborted when the result is no longer wanted. */
@@ -58,6 +63,10 @@ export interface ItemOutcome {
   missingNanocredits: bigint
   /** The wait that the provider named; a different provider may take the item earlier. */
   retryAfterMs?: number
+  /** Set when the item asked for `tier`. */
+  hasAskedTier?: true
+  /** Set when `tier` has no room at the provider: the item waits, and the try does not count. */
+  hasNoRoom?: true
 }
 
 /** Executes one item through the one path; a failure of the item is an outcome, not a rejection. */
@@ -81,10 +90,10 @@ export interface LaneOffer {
 /** A batch's model, resolved: what serves it, in which lane, and what its items may cost. */
 export interface ResolvedBatch {
   endpointIds: readonly string[]
-  /** Prices what is set aside for the batch: of every lane that its items may take, the dearest. */
-  estimateItem: EstimateItem
   providerSlug: string | null
   lane: LaneName
+  /** Of the offers, the one whose price is set aside: the dearest lane that the items may take. */
+  heldLane: LaneName
   /** Every lane that the batch could have, its own first. */
   offers: readonly LaneOffer[]
 }

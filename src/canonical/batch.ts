@@ -32,7 +32,7 @@ export type BatchStatus = (typeof batchStatuses)[number]
 export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
 /** The ways in which a batch's items can reach a provider; `src/batches/lanes` has what each of them means. */
-export const laneNames = ['emulated'] as const
+export const laneNames = ['flex', 'emulated'] as const
 /** One of `laneNames`. */
 export type LaneName = (typeof laneNames)[number]
 
@@ -40,6 +40,15 @@ export type LaneName = (typeof laneNames)[number]
 export const laneChoices = ['auto', ...laneNames] as const
 /** One of `laneChoices`. */
 export type LaneChoice = (typeof laneChoices)[number]
+
+/** How many items of a batch ended in another lane than its own, and why. */
+export interface LaneMove {
+  from: LaneName
+  to: LaneName
+  /** `deadline`, or the type of the error with which the items failed in the first lane. */
+  reason: string
+  items: number
+}
 
 /** One batch as stored. Times are Unix milliseconds by the database's clock. */
 export interface Batch {

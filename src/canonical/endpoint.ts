@@ -194,10 +194,11 @@ export interface Endpoint {
   /** By rising bound; empty for nearly all. */
   longPrices: readonly LongPrice[]
   /**
-   * The prices of calls at other service tiers, by tier; absent for nearly all endpoints. They apply to prompts of
-   * every length.
+   * The prices of calls at other service tiers, by tier; absent for nearly all endpoints.
    */
   tierPrices?: Readonly<Record<string, Price>>
+  /** By tier, its prices of calls with a long input; absent where a tier's price applies to prompts of every length. */
+  tierLongPrices?: Readonly<Record<string, readonly LongPrice[]>>
   /** True when a price is stated, even a price of zero; false when a unit in use may have none. */
   isPriced: boolean
   contextLength: number | null
@@ -265,14 +266,27 @@ export interface Model {
 }
 
 /** The endpoint's price for a call with this many input tokens at this service tier; null means the usual tier. */
-export function priceAt(
-  { price, longPrices, tierPrices }: Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>,
-  inputTokens: number,
-  tier: string | null = null,
-): Price {
-  if (tier !== null && tierPrices !== undefined && Object.hasOwn(tierPrices, tier))
-    return tierPrices[tier] ?? price
+export function priceAt(endpoint: PricedEndpoint, inputTokens: number, tier: string | null = null): Price {
+  const { price, longPrices } = pricesAt(endpoint, tier)
   let reached = price
   for (const long of longPrices) if (inputTokens > long.inputTokensAbove) reached = long.price
   return reached
+}
+
+/** The prices of an endpoint. */
+type PricedEndpoint = Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices' | 'tierLongPrices'>
+
+const noLongPrices: readonly LongPrice[] = []
+
+function pricesAt(endpoint: PricedEndpoint, tier: string | null): Pick<Endpoint, 'price' | 'longPrices'> {
+  const { tierPrices, tierLongPrices } = endpoint
+  if (tier === null || tierPrices === undefined || !Object.hasOwn(tierPrices, tier)) return endpoint
+  return { price: tierPrices[tier] ?? endpoint.price, longPrices: tierLongPrices?.[tier] ?? noLongPrices }
+}
+
+/** The endpoint with the prices of one service tier as its only ones; unchanged where the tier has no price of its own. */
+export function atTier(endpoint: Endpoint, tier: string): Endpoint {
+  if (endpoint.tierPrices === undefined || !Object.hasOwn(endpoint.tierPrices, tier)) return endpoint
+  const { tierPrices: _tiers, tierLongPrices: _longs, ...rest } = endpoint
+  return { ...rest, ...pricesAt(endpoint, tier) }
 }

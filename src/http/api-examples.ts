@@ -165,6 +165,7 @@ const batch = {
   usage: null,
   results: null,
   error: null,
+  headrace_metadata: { lane: 'emulated' },
 }
 
 /** Answer of `POST /batches`, and of a poll before the end. */
@@ -217,6 +218,7 @@ export const batchEstimateExample = {
   total: 2,
   estimate: 0.0006,
   worst_case: 0.0197,
+  lanes: [{ lane: 'emulated', estimate: 0.0006, worst_case: 0.0197 }],
   available: 5,
 }
 

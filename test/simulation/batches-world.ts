@@ -36,6 +36,7 @@ const nowExpression = `(select coalesce(max(created_at_ms), 1) from organization
 const tables = [
   'batches',
   'waiting_items',
+  'batch_moves',
   'segments',
   'parts',
   'idempotency_keys',
@@ -301,7 +302,7 @@ export const resolveBatch: ResolveBatch = async ({ model: asked, providerOnly })
     endpointIds: ['maker/model'],
     providerSlug: 'maker',
     lane: 'emulated',
-    estimateItem,
+    heldLane: 'emulated',
     offers: [{ lane: 'emulated', estimateItem }],
   }
 }

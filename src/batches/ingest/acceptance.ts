@@ -10,6 +10,7 @@ import { formatCredits, toCredits } from '../../core/money.ts'
 import { unavailable } from '../batch-availability.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { type BatchRepository, insertBatch, toBatch } from '../batch-repository.ts'
+import { showOffers } from '../../formats/batch/batch-object.ts'
 import type { CommitAnswer, Committed, Committer } from '../committer.ts'
 import type { Claimed } from './idempotency.ts'
 import type { Ingested } from './ingest.ts'
@@ -77,7 +78,7 @@ export async function checkAffordable(
 }
 
 /** The figures of an upload that its budget depends on. */
-export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'maxCostNanocredits'>
+export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'offers' | 'maxCostNanocredits'>
 
 /** Repeats `attempt` for a moment while it finds too little money (null); then refuses. */
 async function untilAffordable<T>(
@@ -151,10 +152,21 @@ async function acceptedBatch(
   return batch
 }
 
-function checkMaxCost({ estimate, maxCostNanocredits }: Priced): void {
+function checkMaxCost(upload: Priced): void {
+  const { estimate, maxCostNanocredits } = upload
   if (maxCostNanocredits === null || estimate <= maxCostNanocredits) return
-  const message = `The estimated cost of ${formatCredits(estimate)} credits is above headrace.max_cost.`
-  throw new GatewayError('payment_required', message, { param: 'headrace.max_cost' })
+  const message = `The estimated cost of ${formatCredits(estimate)} credits is above headrace.max_cost.${cheaperLane(upload, maxCostNanocredits)}`
+  throw new GatewayError('payment_required', message, {
+    param: 'headrace.max_cost',
+    metadata: { lanes: showOffers(upload.offers) },
+  })
+}
+
+/** The remedy that costs nothing: a lane whose estimate fits. Empty when there is none. */
+function cheaperLane({ estimate, offers }: Priced, available: bigint): string {
+  const fitting = offers.find((offer) => offer.estimate < estimate && offer.estimate <= available)
+  if (fitting === undefined) return ''
+  return ` In lane "${fitting.lane}" (headrace.lane) it is estimated at ${formatCredits(fitting.estimate)} credits.`
 }
 
 async function tooExpensive(
@@ -167,12 +179,14 @@ async function tooExpensive(
   const remedy = budget.kind === 'credits' ? 'Add credits' : "Raise the key's limit"
   const message =
     `This batch is estimated to cost ${formatCredits(estimate)} credits (at most ${formatCredits(worstCase)}), more than ` +
-    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedy} or send fewer items.`
+    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedy} or send fewer items.` +
+    cheaperLane(upload, available)
   return new GatewayError('payment_required', message, {
     metadata: {
       limit_source: limitSources[budget.kind],
       estimate: toCredits(estimate),
       worst_case: toCredits(worstCase),
+      lanes: showOffers(upload.offers),
       available: toCredits(available),
     },
   })

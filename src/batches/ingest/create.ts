@@ -108,7 +108,9 @@ async function estimateOfReplay(
   const { estimateNanocredits: estimate, worstCaseNanocredits: worstCase } = batch
   const parents = dependencies.money.parentsOf(request.principal)
   const available = parents.length === 0 ? null : (await dependencies.money.scarcest(parents)).available
-  const object = toBatchEstimate({ ...batch, estimate, worstCase, available })
+  // What the other lanes would have cost was not kept.
+  const offers = [{ lane: batch.lane, estimate, worstCase }]
+  const object = toBatchEstimate({ ...batch, estimate, worstCase, offers, available })
   return { kind: 'estimate', object, dropped: [] }
 }
 

@@ -221,6 +221,7 @@ eachDatabase((_name, open) => {
           total: 3,
           estimate: 3e-6,
           worst_case: 6e-6,
+          lanes: [{ lane: 'emulated', estimate: 3e-6, worst_case: 6e-6 }],
           available: null,
         })
       }

@@ -6,6 +6,7 @@ import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import { ItemDemands } from '../../execution/items/item-demand.ts'
 import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
+import type { PricedOffer } from '../../formats/batch/batch-object.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
@@ -47,6 +48,8 @@ export interface Ingested {
   resolved: ResolvedBatch
   estimate: bigint
   worstCase: bigint
+  /** The same for every lane that the batch could have, its own first. */
+  offers: readonly PricedOffer[]
   totalItems: number
   /** After decompression. */
   requestBytes: number
@@ -165,7 +168,10 @@ class Ingest {
     const measure = this.#measures.find((candidate) => candidate.endpoint === endpoint)
     assert(measure, 'items were measured for the endpoint that they turned out to have')
     const { resolved } = resolution
-    const { estimate, worstCase } = await measure.log.price((demand) => resolved.estimateItem(demand))
+    const offers = await priceOffers(measure.log, resolved)
+    const held = offers.find(({ lane }) => lane === resolved.heldLane)
+    assert(held, 'what is set aside is the price of an offer')
+    const { estimate, worstCase } = held
     return {
       endpoint,
       model,
@@ -176,6 +182,7 @@ class Ingest {
       resolved,
       estimate,
       worstCase,
+      offers,
       totalItems: this.#scanner.itemCount,
       requestBytes: this.#bytes,
       sha256: this.#hasher?.digest('hex') ?? null,
@@ -276,6 +283,12 @@ class Ingest {
       this.#findings.add(thrown)
     }
   }
+}
+
+async function priceOffers(log: DemandLog, { offers }: ResolvedBatch): Promise<PricedOffer[]> {
+  const priced: PricedOffer[] = []
+  for (const { lane, estimateItem } of offers) priced.push({ lane, ...(await log.price(estimateItem)) })
+  return priced
 }
 
 function laterMembers({ providerOnly, laneChoice }: RequestHead): string {

@@ -1,12 +1,22 @@
 import type { BatchEndpoint, LaneChoice, LaneName } from '../../canonical/batch.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { splitVariant } from '../../catalog/model-ids.ts'
+import { comparedPrice } from '../../catalog/prices/compared-price.ts'
 import { assert } from '../../core/assert.ts'
 import type { BatchRoute } from '../../execution/items/route-batch.ts'
 import type { LaneOffer, ResolvedBatch } from '../item-contract.ts'
 import { emulated } from './emulated.ts'
+import { flex } from './flex.ts'
 import type { Lane } from './lane.ts'
 
-/** Every lane, the cheaper ones first. `auto` takes the first that the batch can have. */
-const lanes: readonly Lane[] = [emulated]
+const lanesByName = { flex, emulated } satisfies Record<LaneName, Lane>
+/** Every lane; the last one is where `auto` moves items, at the price that it sets aside. */
+const lanes: readonly Lane[] = Object.values(lanesByName)
+
+/** The lane of this name. */
+export function laneOf(name: LaneName): Lane {
+  return lanesByName[name]
+}
 
 /** What a batch asks for, as far as its lane depends on it. */
 export interface LaneQuestion {
@@ -15,33 +25,53 @@ export interface LaneQuestion {
   lane: LaneChoice
 }
 
-/** Decides the lane of a batch that was routed. Throws the lane's own 400 when the caller named one that the batch cannot have. */
-export function chooseLane({ model, endpoint, lane }: LaneQuestion, route: BatchRoute): ResolvedBatch {
-  const possible = lanes.flatMap((each) => {
+/** A lane that the batch can have, with the endpoints that the lane uses at its own prices. */
+interface PossibleLane extends LaneOffer {
+  endpoints: readonly Endpoint[]
+}
+
+/**
+ * Decides the lane of a batch that was routed: the one that its caller named, or the cheapest one. Throws the lane's own
+ * 400 when the caller named one that the batch cannot have.
+ */
+export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedBatch {
+  const { model, endpoint, lane } = question
+  const possible = lanes.flatMap((each): PossibleLane[] => {
     const endpoints = each.offers(route.endpoints, endpoint)
-    if (endpoints.length > 0)
+    if (endpoints.length > 0) {
       return [{ lane: each.name, endpoints, estimateItem: route.estimatorOf(endpoints) }]
+    }
     if (lane === each.name) throw each.refuse(model)
     return []
   })
-  const chosen = possible.find((each) => lane === 'auto' || lane === each.lane)
-  assert(chosen, 'every batch can have the emulated lane')
+  const last = possible.at(-1)
+  const chosen = lane === 'auto' ? automatic(model, possible) : possible.find((each) => each.lane === lane)
+  assert(chosen && last, 'every batch can have the emulated lane')
   const providers = new Set(chosen.endpoints.map(({ deployment }) => deployment.provider))
   const [provider] = providers
   return {
     endpointIds: chosen.endpoints.map(({ id }) => id),
     providerSlug: providers.size === 1 && provider !== undefined ? provider : null,
     lane: chosen.lane,
-    estimateItem: heldBy(lane, chosen, possible).estimateItem,
-    offers: ownFirst(chosen.lane, possible),
+    heldLane: lane === 'auto' ? last.lane : chosen.lane,
+    offers: possible
+      .map(({ lane: name, estimateItem }) => ({ lane: name, estimateItem }))
+      .toSorted((left, right) => Number(right.lane === chosen.lane) - Number(left.lane === chosen.lane)),
   }
 }
 
-/** The price that is set aside: under `auto` that of the last lane, to which items may move, else the lane's own. */
-function heldBy(choice: LaneChoice, chosen: LaneOffer, possible: readonly LaneOffer[]): LaneOffer {
-  return (choice === 'auto' ? possible.at(-1) : undefined) ?? chosen
+/**
+ * The cheapest lane. A lane at an equal or unknown price is not waited for. A model with `:batch` after its name stands
+ * for its provider's own batches, which are no lane yet: such a batch runs at the live price.
+ */
+function automatic(model: string, possible: readonly PossibleLane[]): PossibleLane | undefined {
+  const last = possible.at(-1)
+  if (last === undefined || splitVariant(model).variant === 'batch') return last
+  const live = cheapestOf(last)
+  return possible.find((each) => each !== last && cheapestOf(each) < live) ?? last
 }
 
-function ownFirst(own: LaneName, offers: readonly LaneOffer[]): LaneOffer[] {
-  return offers.toSorted((left, right) => Number(right.lane === own) - Number(left.lane === own))
+/** For comparing only; an unknown price counts as the highest. */
+function cheapestOf({ endpoints }: PossibleLane): number {
+  return Math.min(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? Number.POSITIVE_INFINITY))
 }

@@ -9,4 +9,7 @@ export const emulated: Lane = {
     new GatewayError('invalid_request', `Model '${model}' has no endpoint that runs batches.`, {
       param: 'model',
     }),
+  tier: null,
+  waitsFor: null,
+  leavesBeforeMs: null,
 }

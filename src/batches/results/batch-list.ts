@@ -4,6 +4,7 @@ import type { StoredStatus } from '../../canonical/batch.ts'
 import type { BatchObject } from '../../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
+import type { MoveRepository } from '../lanes/move-repository.ts'
 import type { WaitingRepository } from '../running/waiting-repository.ts'
 
 /** Batches per page of a list. */
@@ -33,7 +34,7 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
 export async function listBatches(
   principal: Principal,
   query: URLSearchParams,
-  { batches, waits }: { batches: BatchRepository; waits: WaitingRepository },
+  { batches, waits, moves }: { batches: BatchRepository; waits: WaitingRepository; moves: MoveRepository },
 ): Promise<BatchList> {
   const limit = parseLimit(query.get('limit'))
   const createdAfterMs = parseTime('created_after', query)
@@ -52,7 +53,10 @@ export async function listBatches(
   })
   const page = found.slice(0, limit)
   const waiting = await waits.listOf(page.filter(mayWait).map(({ id }) => id))
-  const data = page.map((batch) => toBatchObject(batch, waiting.get(batch.id)))
+  const moved = await moves.listOf(page.map(({ id }) => id))
+  const data = page.map((batch) =>
+    toBatchObject(batch, { waiting: waiting.get(batch.id), moves: moved.get(batch.id) }),
+  )
   return {
     object: 'list',
     data,

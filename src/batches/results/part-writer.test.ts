@@ -16,7 +16,15 @@ function leaseOf(itemCount: number) {
 }
 
 function itemOf(index: number): FinishedItem {
-  return { index, item: index, line: Buffer.from('{}\n'), usage: null, isFailed: true, capture: null }
+  return {
+    index,
+    item: index,
+    line: Buffer.from('{}\n'),
+    usage: null,
+    isFailed: true,
+    capture: null,
+    move: null,
+  }
 }
 
 /** A writer whose commits get no answer, and whose store answers no question until the test calls `answer`. */

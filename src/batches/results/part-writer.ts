@@ -1,8 +1,10 @@
 import type { PreparedCaptures } from '../../billing/billing.ts'
+import type { LaneMove } from '../../canonical/batch.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import { resultsHoldMs } from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
+import { countMoves } from '../lanes/move-repository.ts'
 import { withBits } from './bitmap.ts'
 import type { Committer, Patience } from '../committer.ts'
 import type { ItemCapture } from '../item-contract.ts'
@@ -39,6 +41,8 @@ export interface FinishedItem extends ResultLine {
   index: number
   isFailed: boolean
   capture: ItemCapture | null
+  /** The lane in which it ended, where that is not its batch's; null for most. */
+  move: Omit<LaneMove, 'items'> | null
 }
 
 /** What a part writer needs. */
@@ -272,7 +276,7 @@ export class PartWriter {
     const prepared = money.prepareCaptures(items.flatMap((item) => item.capture ?? []))
     const outcome = await committer.commitOnce(
       'part.commit',
-      [claim, count, insert, ...prepared.statements],
+      [claim, count, insert, ...countMoves(lease.batchId, movesOf(items)), ...prepared.statements],
       { proof: () => parts.exists(part.id), isInDoubt: this.#isInDoubt },
     )
     this.#isInDoubt = outcome.type === 'unknown'
@@ -326,4 +330,16 @@ export class PartWriter {
     for (const { capture } of items) if (capture) this.#dependencies.money.release(capture.hold)
     if (items.length > 0) this.#dependencies.onLost(items.length)
   }
+}
+
+function movesOf(items: readonly FinishedItem[]): LaneMove[] {
+  const moves = new Map<string, LaneMove>()
+  for (const { move } of items) {
+    if (move === null) continue
+    const key = JSON.stringify([move.from, move.to, move.reason])
+    const known = moves.get(key)
+    if (known) known.items += 1
+    else moves.set(key, { ...move, items: 1 })
+  }
+  return [...moves.values()]
 }

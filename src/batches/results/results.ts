@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { mergedPageMax, partsPageMax } from '../../core/limits/batches.ts'
 import { giveBack } from '../../core/memory.ts'
 import type { Batch } from '../../canonical/batch.ts'
-import { toBatchObject } from '../../formats/batch/batch-object.ts'
+import { type BatchFacts, toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
 import type { PartRepository } from './part-repository.ts'
@@ -57,8 +57,12 @@ export function parseCursor(text: string | null): Cursor {
  * The batch with all its results in input order, `{…,"results":[…]}`, produced as the reader takes it. Memory is one
  * block whatever the size. A failure breaks the stream; the array is closed only after the last item.
  */
-export function streamBatch(batch: Batch, dependencies: ResultDependencies): ReadableStream<Uint8Array> {
-  const { results: _none, ...shown } = toBatchObject(batch)
+export function streamBatch(
+  batch: Batch,
+  moves: BatchFacts['moves'],
+  dependencies: ResultDependencies,
+): ReadableStream<Uint8Array> {
+  const { results: _none, ...shown } = toBatchObject(batch, { moves })
   const head = JSON.stringify(shown)
   return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, dependencies), dependencies.clock)
 }

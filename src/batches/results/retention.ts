@@ -11,6 +11,7 @@ import { forgetClaims } from '../ingest/idempotency-repository.ts'
 import type { PartRepository } from './part-repository.ts'
 import { purgeParts } from './part-repository.ts'
 import type { Payloads } from './payloads.ts'
+import { purgeMoves } from '../lanes/move-repository.ts'
 import { payloadKinds, writtenAtMs } from './payloads.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
 import { purgeSegments } from '../running/segment-repository.ts'
@@ -108,7 +109,7 @@ async function purge(
     await committer.commit('batch.purge', [
       ...(ids.length > 0 ? [purgeParts(id, ids)] : []),
       ...(ordinals.length > 0 ? [purgeSegments(id, ordinals)] : []),
-      ...(ids.length + ordinals.length === 0 ? [purgeBatch(id)] : []),
+      ...(ids.length + ordinals.length === 0 ? [purgeBatch(id), purgeMoves(id)] : []),
     ])
     if (ids.length + ordinals.length === 0) return
   }

@@ -1,5 +1,6 @@
 import { workerIdleMs } from '../../core/limits/batches.ts'
 import type { SegmentLease } from './segment-repository.ts'
+import type { MoveReason } from '../lanes/item-moves.ts'
 import type { WaitingReason } from '../../canonical/waiting.ts'
 
 /** Longest wait before a segment that could not be read or merged is tried again; it doubles from `workerIdleMs`. */
@@ -20,6 +21,8 @@ export interface Tries {
   sinceMs: number
   /** What it waits for; null when that is no longer of interest. */
   error: WaitingReason | null
+  /** Why it left the lane of its batch; null when it has not. */
+  moved: MoveReason | null
 }
 
 /**

@@ -12,7 +12,7 @@ export const itemFailuresMax = 8
  */
 export const itemRefusalsMax = 16
 /** Bounds on how long an item is put back for. */
-const itemRestMinMs = 50
+export const itemRestMinMs = 50
 const itemRestMaxMs = 300_000
 import type { ItemOutcome } from '../item-contract.ts'
 

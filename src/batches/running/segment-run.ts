@@ -1,6 +1,6 @@
 import type { Batch } from '../../canonical/batch.ts'
 import type { Principal } from '../../canonical/principal.ts'
-import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
+import { sumWaiting, type Waiting, type WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchErrorType } from '../../formats/batch/batch-object.ts'
@@ -11,15 +11,19 @@ import type { Tries } from './given-back.ts'
 import type { ItemOutcome, LoadPrincipal, RunItem } from '../item-contract.ts'
 import type { CloseReason } from './item-endings.ts'
 import { closedEnding, failedEnding, keptEnding, ownerGoneEnding, tooLargeEnding } from './item-endings.ts'
-import { retryRestMs } from './item-retries.ts'
+import { itemRestMinMs, retryRestMs } from './item-retries.ts'
 import type { ItemLimiter } from './item-limiter.ts'
 import type { BatchMoney } from './batch-money.ts'
+import { laneOf } from '../lanes/choose-lane.ts'
+import { moveAfter } from '../lanes/item-moves.ts'
+import type { LaneRooms } from '../lanes/lane-room.ts'
 import type { PartWriter } from '../results/part-writer.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { Pause } from './pause.ts'
 import type { Resting } from './put-back.ts'
 import { PutBack } from './put-back.ts'
 import type { OpenItem } from './segment-items.ts'
+import { type LaneTurn, SegmentLane } from './segment-lane.ts'
 import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
 
@@ -49,6 +53,7 @@ export interface SegmentRunDependencies {
   payloads: Payloads
   money: BatchMoney
   limiter: ItemLimiter
+  rooms: LaneRooms
   runItem: RunItem
   loadPrincipal: LoadPrincipal
   clock: Clock
@@ -75,6 +80,7 @@ export class SegmentRun {
   #next = 0
   readonly #putBack: PutBack
   readonly #owner: BatchOwner
+  readonly #lane: SegmentLane
   #running = 0
   #hasProgressed = false
   #changed = Promise.withResolvers<void>()
@@ -86,6 +92,7 @@ export class SegmentRun {
     this.#dependencies = dependencies
     this.#putBack = new PutBack(dependencies.clock)
     this.#owner = new BatchOwner(dependencies)
+    this.#lane = new SegmentLane(dependencies, () => this.wake())
     this.#progressMs = dependencies.clock.monotonicMs()
   }
 
@@ -135,7 +142,8 @@ export class SegmentRun {
 
   /** What items wait for now. */
   get waiting(): Waiting[] {
-    return this.#putBack.waiting
+    const queued = this.#closing === null ? this.#lane.waiting(this.#queue.length - this.#next) : []
+    return queued.length === 0 ? this.#putBack.waiting : sumWaiting([...this.#putBack.waiting, ...queued])
   }
 
   async run(): Promise<RunEnd> {
@@ -147,12 +155,13 @@ export class SegmentRun {
     }
     if (await this.#owner.read()) await this.#startItems()
     while (this.#running > 0) await this.#changed.promise
+    this.#lane.close()
     if (this.#closing !== null) this.#closeRest(this.#closing)
     else if (this.#owner.lastRead === null) this.#endRest(ownerGoneEnding)
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
-    const { restMs, missing, tries } = this.#putBack
-    return { isDone: false, restMs, missing, tries }
+    const { missing, tries } = this.#putBack
+    return { isDone: false, restMs: this.#restMs, missing, tries }
   }
 
   /** Starts items until none is left to start, or until the owner is gone. */
@@ -167,6 +176,12 @@ export class SegmentRun {
       }
       const release = await limiter.acquire(batch.organizationId, signal)
       const owner = release === null ? null : await this.#owner.current()
+      // Other segments may have taken the lane's last place meanwhile.
+      if (release !== null && owner !== null && ready.moved === null && !this.#lane.hasPlace()) {
+        release()
+        this.#putBack.put(ready)
+        continue
+      }
       if (release !== null && owner !== null && !signal.aborted) {
         void this.#runOne(ready, owner, release)
         continue
@@ -183,12 +198,21 @@ export class SegmentRun {
 
   /** The next item to start: an item that was put back and is due, else the next in order. */
   #takeReady(): Resting | null {
-    const due = this.#putBack.takeDue()
-    if (due !== null) return due
     const item = this.#queue[this.#next]
-    if (item === undefined) return null
+    if (item === undefined && this.#putBack.count === 0) return null
+    const hasPlace = this.#lane.hasPlace()
+    this.#putBack.noteBlocked(hasPlace ? null : laneOf(this.#dependencies.batch.lane).waitsFor)
+    const due = this.#putBack.takeDue(!hasPlace)
+    if (due !== null) return due
+    if (item === undefined || !hasPlace) return null
     this.#next++
-    return { item, attempts: 0, dueMs: 0, missing: null, sinceMs: null, error: null }
+    return { item, attempts: 0, dueMs: 0, missing: null, sinceMs: null, error: null, moved: null }
+  }
+
+  /** Milliseconds until an item may be ready. */
+  get #restMs(): number {
+    if (!this.#lane.isBlocked) return this.#putBack.restMs
+    return Math.min(this.#lane.restMs, this.#putBack.movedRestMs ?? Number.POSITIVE_INFINITY)
   }
 
   /** Waits for a change; false when this run should end instead of waiting. */
@@ -198,12 +222,12 @@ export class SegmentRun {
       await changed
       return true
     }
-    if (this.#putBack.count === 0) {
+    if (this.#putBack.count === 0 && this.#next === this.#queue.length) {
       if (this.#running === 0) return false
       await changed
       return true
     }
-    const waitMs = this.#putBack.restMs
+    const waitMs = this.#restMs
     if (this.#running === 0 && (waitMs > segmentRestMs || this.#isStuck())) return false
     const done = new AbortController()
     await Promise.race([
@@ -223,11 +247,13 @@ export class SegmentRun {
     this.#running++
     this.#putBack.begin(ready)
     const input = readItemLine(ready.item.line)
-    const outcome =
-      input.body === null ? tooLargeEnding() : await this.#execute(ready.item, input, input.body, owner)
+    const turn = this.#lane.begin(ready.moved)
+    const asked = { body: input.body, principal: owner, tier: turn.tier }
+    const outcome = await this.#execute(ready.item, input, asked)
+    turn.end(outcome)
     this.#putBack.end(ready)
     release()
-    this.#settle(ready, input, outcome)
+    this.#settle({ ...ready, moved: turn.moved }, input, outcome)
     this.#running--
     this.wake()
   }
@@ -235,10 +261,10 @@ export class SegmentRun {
   async #execute(
     item: OpenItem,
     input: ItemInput,
-    body: Uint8Array,
-    principal: Principal,
+    { body, principal, tier }: Pick<ItemInput, 'body'> & { principal: Principal; tier: LaneTurn['tier'] },
   ): Promise<ItemOutcome> {
     const { batch, money, runItem } = this.#dependencies
+    if (body === null) return tooLargeEnding()
     try {
       return await runItem({
         principal,
@@ -248,6 +274,7 @@ export class SegmentRun {
         model: batch.model,
         body,
         providerOnly: batch.providerOnly,
+        tier,
         budgets: money.budgetsOf(batch),
         signal: this.#halt.signal,
         deadlineMs: batch.expiresAtMs,
@@ -261,17 +288,17 @@ export class SegmentRun {
   }
 
   #settle(ready: Resting, input: ItemInput, outcome: ItemOutcome): void {
-    const restMs = this.#restOf(ready, outcome)
-    if (restMs === null) return this.#finish(ready.item, input, outcome)
+    const next = this.#nextTry(ready, outcome)
+    if (next === null) return this.#finish(ready, input, outcome)
     if (outcome.capture) this.#dependencies.money.release(outcome.capture.hold)
     const missing = outcome.error?.type === 'payment_required' ? outcome.missingNanocredits : null
-    const attempts = outcome.retryLaterMs === null ? ready.attempts + 1 : ready.attempts
-    const { clock } = this.#dependencies
+    const { batch, clock } = this.#dependencies
     const monotonicMs = clock.monotonicMs()
     const resting = {
       item: ready.item,
-      attempts,
-      dueMs: monotonicMs + restMs,
+      attempts: next.attempts,
+      moved: next.moved,
+      dueMs: monotonicMs + next.restMs,
       askedUntilMs: monotonicMs + (outcome.retryAfterMs ?? 0),
       missing,
       sinceMs: ready.sinceMs ?? clock.nowMs(),
@@ -279,17 +306,26 @@ export class SegmentRun {
       error:
         this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted)
           ? null
-          : waitsFor(outcome),
+          : waitsFor(outcome, batch),
     }
     this.#putBack.put(resting)
     if (missing !== null) void this.#enlarge(resting, missing)
   }
 
-  /** How long an item is put back for; null when its outcome is final. */
-  #restOf(ready: Resting, outcome: ItemOutcome): number | null {
-    if (outcome.response === null && this.#halt.signal.aborted) return 0
-    const leftMs = this.#dependencies.batch.expiresAtMs - this.#dependencies.clock.nowMs()
-    return retryRestMs(outcome, { attempts: ready.attempts, leftMs })
+  /** How long an item is put back for, and how it goes on then; null when its outcome is final. */
+  #nextTry(
+    { attempts, moved }: Resting,
+    outcome: ItemOutcome,
+  ): (Pick<Resting, 'attempts' | 'moved'> & { restMs: number }) | null {
+    const { batch, clock } = this.#dependencies
+    if (outcome.response === null && this.#halt.signal.aborted) return { attempts, moved, restMs: 0 }
+    if (outcome.hasNoRoom) return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
+    const leftMs = batch.expiresAtMs - clock.nowMs()
+    const restMs = retryRestMs(outcome, { attempts, leftMs })
+    if (restMs !== null)
+      return { attempts: outcome.retryLaterMs === null ? attempts + 1 : attempts, moved, restMs }
+    const reason = outcome.error && outcome.hasAskedTier ? moveAfter(batch, outcome.error) : null
+    return reason === null ? null : { attempts: 0, moved: reason, restMs: itemRestMinMs }
   }
 
   /** More money lets the item go on at once. After a refusal this run does not ask again until a running item has ended. */
@@ -303,7 +339,7 @@ export class SegmentRun {
     this.wake()
   }
 
-  #finish(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
+  #finish({ item, moved }: Finishing, { customId }: ItemInput, outcome: ItemOutcome): void {
     const { batch, money, writer } = this.#dependencies
     const final = keptEnding(outcome)
     // An item is charged only when its caller gets an answer.
@@ -320,6 +356,7 @@ export class SegmentRun {
       usage: isFailed || final.usage === null ? null : usageSumOf(final.usage),
       isFailed,
       capture,
+      move: moved === null ? null : { from: batch.lane, to: 'emulated', reason: moved },
     })
   }
 
@@ -333,11 +370,15 @@ export class SegmentRun {
   #endRest(endingOf: (item: OpenItem) => ItemOutcome): void {
     const rest = [...this.#putBack.takeAll(), ...this.#queue.slice(this.#next)]
     this.#next = this.#queue.length
-    for (const item of rest) this.#finish(item, readItemLine(item.line), endingOf(item))
+    for (const item of rest) this.#finish({ item, moved: null }, readItemLine(item.line), endingOf(item))
   }
 }
 
-function waitsFor({ error }: ItemOutcome): WaitingReason | null {
+/** An item that ends, and why it left the lane of its batch; null when it did not, or did not run. */
+type Finishing = Pick<Resting, 'item' | 'moved'>
+
+function waitsFor({ error, hasNoRoom }: ItemOutcome, { lane }: Batch): WaitingReason | null {
+  if (hasNoRoom) return laneOf(lane).waitsFor
   if (error?.type !== 'payment_required') return error
   // The item's own error names the batch's budget, which the owner cannot see.
   return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }

@@ -8,6 +8,7 @@ import { rowsOf } from '../committer.ts'
 import { GivenBack } from './given-back.ts'
 import type { RunItem } from '../item-contract.ts'
 import type { ItemLimiter } from './item-limiter.ts'
+import type { LaneRooms } from '../lanes/lane-room.ts'
 import { PartWriter } from '../results/part-writer.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseDependencies } from './phases.ts'
@@ -35,6 +36,7 @@ const activeBatchesMax = 200
 export interface WorkerDependencies extends PhaseDependencies {
   batches: BatchRepository
   limiter: ItemLimiter
+  rooms: LaneRooms
   ramp: Ramp
   runItem: RunItem
   pause: Pause

@@ -1,4 +1,4 @@
-import { priceAt, type Endpoint } from '../../canonical/endpoint.ts'
+import { atTier, priceAt, type Endpoint } from '../../canonical/endpoint.ts'
 import { modalityRow } from '../../canonical/operation.ts'
 import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
 import { priceUnitRows } from '../../canonical/usage.ts'
@@ -26,8 +26,8 @@ export function holdAmountOf(
   const amount = amountAt(demand, endpoint, prompt)
   if (endpoint.tierPrices === undefined) return amount
   // The provider decides which tier serves a call, so every tier's price counts.
-  return Object.values(endpoint.tierPrices)
-    .map((price) => amountAt(demand, { ...endpoint, price, longPrices: [] }, prompt))
+  return Object.keys(endpoint.tierPrices)
+    .map((tier) => amountAt(demand, atTier(endpoint, tier), prompt))
     .reduce((most, one) => (one > most ? one : most), amount)
 }
 

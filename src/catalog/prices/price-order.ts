@@ -4,7 +4,13 @@ import { withoutSurcharges } from '../../canonical/surcharges.ts'
 import { freePrice, type Price, type PriceUnit } from '../../canonical/usage.ts'
 import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } from './operator-prices.ts'
 import type { TableFacts } from './price-table.ts'
-import { tierPricesBy, withHourWrites, type HourRule, type TierRule } from './provider-prices.ts'
+import {
+  tierLongPricesBy,
+  tierPricesBy,
+  withHourWrites,
+  type HourRule,
+  type TierRule,
+} from './provider-prices.ts'
 
 /**
  * All sources of the price of one model at one deployment, in order: a later source overrules those before it, unit by
@@ -32,7 +38,7 @@ export interface PriceRules {
 }
 
 /** What a call of the model costs. */
-export type OrderedPrice = Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>
+export type OrderedPrice = Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices' | 'tierLongPrices'>
 
 const noLongPrices: readonly LongPrice[] = []
 
@@ -52,12 +58,17 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
   const tierPrices = tierPricesOf({ price, known }, [everywhere, model], (tier) =>
     withHourWrites(hourWrites, tier),
   )
-  const long = isFree ? [] : (table?.longPrices ?? [])
+  const long = isFree ? noLongPrices : (table?.longPrices ?? noLongPrices)
+  const longPrices = long.map((each) => ({ ...each, price: overTable(each.price) }))
+  const tierLongPrices = tierLongPricesBy(rules.tiers, rules.upstream, longPrices)
+  // What an operator states for a tier applies to prompts of every length.
+  for (const { service_tiers: tiers = {} } of [everywhere, model])
+    for (const tier of Object.keys(tiers)) delete tierLongPrices[tier]
   return {
     price,
-    longPrices:
-      long.length === 0 ? noLongPrices : long.map((each) => ({ ...each, price: overTable(each.price) })),
+    longPrices: long.length === 0 ? noLongPrices : longPrices,
     ...(tierPrices === null ? {} : { tierPrices }),
+    ...(Object.keys(tierLongPrices).length === 0 ? {} : { tierLongPrices }),
   }
 }
 

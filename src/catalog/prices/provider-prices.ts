@@ -1,3 +1,4 @@
+import type { LongPrice } from '../../canonical/endpoint.ts'
 import type { Price } from '../../canonical/usage.ts'
 import { divideHalfEven } from '../../core/money.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
@@ -90,15 +91,32 @@ export function tierPricesBy(
 ): Record<string, Price> {
   const tiers: Record<string, Price> = {}
   for (const { tier, models, share } of tierRules ?? []) {
-    if (!models.test(upstreamModel)) continue
-    const [factor, divisor] = share
-    const amounts = Object.entries(price).map(([unit, amount]: [string, unknown]) => [
-      unit,
-      typeof amount === 'bigint' ? divideHalfEven(amount * factor, divisor) : amount,
-    ])
-    tiers[tier] = Object.fromEntries(amounts) as Price
+    if (models.test(upstreamModel)) tiers[tier] = shareOf(price, share)
   }
   return tiers
+}
+
+/** The prices that these rules give long prompts of a model at its tiers. */
+export function tierLongPricesBy(
+  tierRules: readonly TierRule[] | undefined,
+  upstreamModel: string,
+  longPrices: readonly LongPrice[],
+): Record<string, readonly LongPrice[]> {
+  const tiers: Record<string, readonly LongPrice[]> = {}
+  if (longPrices.length === 0) return tiers
+  for (const { tier, models, share } of tierRules ?? []) {
+    if (!models.test(upstreamModel)) continue
+    tiers[tier] = longPrices.map((long) => ({ ...long, price: shareOf(long.price, share) }))
+  }
+  return tiers
+}
+
+function shareOf(price: Price, [factor, divisor]: TierRule['share']): Price {
+  const amounts = Object.entries(price).map(([unit, amount]: [string, unknown]) => [
+    unit,
+    typeof amount === 'bigint' ? divideHalfEven(amount * factor, divisor) : amount,
+  ])
+  return Object.fromEntries(amounts) as Price
 }
 
 /** The price of cache writes for an hour, as a fraction of the price of other cache writes, or else of the input's. */

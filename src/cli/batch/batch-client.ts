@@ -2,6 +2,7 @@ import { cliAnswerBytesMax, cliListMax, cliPauseMs, cliTriesMax } from '../../co
 import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
+import { describeMoves } from './lane-lines.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 import { terminalStatuses } from '../../canonical/batch.ts'
 
@@ -26,6 +27,8 @@ export interface BatchLine {
   error: string
   /** Why items of a running batch wait; empty when none wait. */
   waiting: readonly WaitingLine[]
+  /** Which items ended in another lane than the batch's, and why, as lines; empty for most. */
+  moves: readonly string[]
 }
 
 /** Whether the batch has ended and will not change any more. */
@@ -50,6 +53,7 @@ export function toBatchLine(value: unknown): BatchLine {
     cost: typeof usage['cost'] === 'number' ? usage['cost'] : null,
     error: textOrEmpty(recordOrEmpty(batch['error'])['message']),
     waiting: readWaiting(batch),
+    moves: describeMoves(batch),
   }
 }
 

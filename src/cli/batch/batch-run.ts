@@ -10,6 +10,7 @@ import { CommandFailure } from '../failure.ts'
 import { textOrEmpty } from '../../json/values.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { Paint } from '../paint.ts'
+import { describeLanes } from './lane-lines.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { describeWaiting, summariseWaiting, type WaitingLine } from './waiting-lines.ts'
 
@@ -80,6 +81,7 @@ async function showEstimate(file: BatchFile, session: BatchSession): Promise<voi
   const worst = answer['worst_case']
   const most = typeof worst === 'number' ? `, ${dollarsOf(worst)} at most` : ''
   session.context.write(`estimated cost ${dollarsOf(answer['estimate'])}${most}\n`)
+  for (const line of describeLanes(answer)) session.context.write(`${line}\n`)
 }
 
 /** Uploads until the batch is accepted; the same `Idempotency-Key` each time, so that a lost answer makes no second batch. */
@@ -195,6 +197,7 @@ export async function followBatch(
   // A batch that had ended before this command began: its duration is not known here.
   const took = looks > 1 ? ` in ${duration(performance.now() - startedMs)}` : ''
   context.write(`${summaryOf(batch)}${took}\n`)
+  for (const line of batch.moves) context.write(`${line}\n`)
   if (options.resultsPath !== null && batch.status !== 'failed')
     await saveResults(batch, options.resultsPath, session)
   return batch.status === 'completed' ? 0 : 1

@@ -3,7 +3,7 @@ import { GatewayError, shownType } from '../../core/errors.ts'
 import { attemptsMax } from '../../core/limits/calls.ts'
 import type { CallState } from '../call/call-state.ts'
 import { exchange } from './exchanges.ts'
-import { asOwn, capacityOf, failureOf, isOwnFault, isOwnMatter } from '../call/failures.ts'
+import { asOwn, capacityOf, failureOf, isOwnFault, isOwnMatter, isWithoutRoom } from '../call/failures.ts'
 import type { Attempt } from '../call/metadata.ts'
 import type { Answered, Kind, Run } from '../call/call-hooks.ts'
 import { askingAt } from '../preparing/suited-route.ts'
@@ -41,11 +41,12 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
       run.answered = { attempt, endpoint, value: heard instanceof Promise ? await heard : heard }
       return run.answered
     } catch (thrown) {
-      const failure = asOwn(failureOf(thrown, attempt), attempt)
+      const failure = asTierFull(asOwn(failureOf(thrown, attempt), attempt), state)
       attempt.endedMs = state.elapsedMs()
       attempt.errorType = failure.error.type
       attempt.againMs = failure.retryAfterMs === null ? null : attempt.endedMs + failure.retryAfterMs
-      state.releasePermit(isOwnMatter(failure, attempt) ? { type: 'other' } : capacityOf(failure))
+      const isApart = isOwnMatter(failure, attempt) || isTierFull(failure, state)
+      state.releasePermit(isApart ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
         noteFailure(failure, attempt, run)
@@ -151,13 +152,23 @@ class Rounds {
   }
 }
 
+/** Whether only the cheaper tier that a batch's lane asks for has no room: nothing follows for calls at the usual tier. */
+function isTierFull({ error }: UpstreamFailure, { scope }: CallState): boolean {
+  return scope.batch?.tier !== undefined && isWithoutRoom(error)
+}
+
+/** A full tier is not asked a second time by the same call: the lane waits for room, for all of its items at once. */
+function asTierFull(failure: UpstreamFailure, state: CallState): UpstreamFailure {
+  return isTierFull(failure, state) ? { ...failure, retrySame: false } : failure
+}
+
 function noteFailure<K extends Kind>(
   failure: UpstreamFailure,
   attempt: Attempt,
   { row, call, state, dependencies }: Run<K>,
 ): void {
   const said = state.noteFailure(attempt, failure, () => row.wordsOf(call))
-  if (isOwnMatter(failure, attempt) || isOwnFault(failure.error)) return
+  if (isOwnMatter(failure, attempt) || isOwnFault(failure.error) || isTierFull(failure, state)) return
   dependencies.health.recordFailure(attempt.endpoint, failure, said)
   state.releaseConversation(attempt.endpoint, failure)
 }

@@ -25,6 +25,12 @@ import type { Serving } from '../serving.ts'
 import type { CallerWords } from '../../formats/caller-text.ts'
 
 /**
+ * For the first byte of a call at a cheaper tier, which its provider answers when it has room: OpenAI tells its callers to
+ * wait 15 minutes, Google aims at 15, and Vertex ends such calls after 20.
+ */
+const tierFirstByteMs = 20 * 60_000
+
+/**
  * The state of one call: who asks, for what, since when, and which endpoints were tried. Turns a meter reading into a
  * charge.
  */
@@ -98,6 +104,7 @@ export class CallState {
    */
   firstByteMs(remainingMs: number): number {
     const { firstByteTimeoutMs } = operations[this.call.operation]
+    if (this.scope.batch?.tier !== undefined) return Math.min(tierFirstByteMs, remainingMs)
     if (firstByteTimeoutMs !== null) return Math.min(firstByteTimeoutMs, remainingMs)
     const isLast = this.attempts.length >= (this.prepared?.route.length ?? 0)
     return isLast ? remainingMs : Math.ceil(remainingMs / 2)

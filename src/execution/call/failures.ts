@@ -45,11 +45,16 @@ export function isUnsuited(error: unknown): error is GatewayError {
   )
 }
 
+/** Whether the provider refused for want of room. */
+export function isWithoutRoom({ type }: Pick<GatewayError, 'type'>): boolean {
+  return type === 'upstream_rate_limited' || type === 'provider_overloaded'
+}
+
 /** What a failure says about the provider's capacity. */
 export function capacityOf(failure: UpstreamFailure): CallOutcome {
-  const { type } = failure.error
-  const isRefusal = type === 'upstream_rate_limited' || type === 'provider_overloaded'
-  return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
+  return isWithoutRoom(failure.error)
+    ? { type: 'refused', retryAfterMs: failure.retryAfterMs }
+    : { type: 'other' }
 }
 
 /** The failure of a caller's refused login, in words for that caller; any other failure as it is. */

@@ -34,12 +34,22 @@ export interface RequestScope {
   facts: CallLine
 }
 
+/** A cheaper service tier that the lane of a batch asks for. */
+export interface LaneTier {
+  /** Such as `flex`. Only endpoints that have a lower price for it are asked. */
+  name: string
+  /** Whether only the tier's own price is held, because the batch never asks for a dearer tier. */
+  isHeldAlone: boolean
+}
+
 /** What differs for an item of a batch. */
 export interface BatchScope {
   batchId: string
   customId: string
   budgets: readonly BudgetRef[]
   providerOnly: readonly string[] | null
+  /** The service tier that the item's lane asks for; absent when the item is served as its own body says. */
+  tier?: LaneTier
   /** Receives the capture in place of the queue that makes captures durable. */
   defer: (capture: DeferredCapture) => void
   /**

@@ -34,7 +34,7 @@ for (const [endpoint, body] of Object.entries(bodies)) {
   for (const named of [body, { model: 'a/b', ...body }]) {
     test(`a large item of ${endpoint} ${'model' in named ? 'with' : 'without'} a model is looked into without its long texts`, async () => {
       const item = { endpoint, model: 'a/b', body: bytesOf(named) }
-      const call = await readItem(item)
+      const { call } = await readItem(item)
       expect(call.document.lean?.bytes.length).toBeLessThan(2_000)
       const whole = decodeItem(endpoint, 'a/b', item.body)
       expect({ ...call, document: null }).toEqual({ ...whole, document: null })
@@ -46,7 +46,7 @@ for (const [endpoint, body] of Object.entries(bodies)) {
 
 test('a small item is parsed as it is', async () => {
   const body = bytesOf({ messages: [{ role: 'user', content: 'Hi.' }] })
-  const call = await readItem({ endpoint: '/v1/chat/completions', model: 'a/b', body })
+  const { call } = await readItem({ endpoint: '/v1/chat/completions', model: 'a/b', body })
   expect(call.document.lean).toBeNull()
   expect(call.model).toBe('a/b')
 })

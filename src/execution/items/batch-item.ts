@@ -3,7 +3,13 @@ import { type CaptureRow, knownCost } from '../../billing/ledger/capture-row.ts'
 import { costOfUsage } from '../../billing/metering/price.ts'
 import { joinPieces } from '../../core/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
-import { editDocument, hasMember, type JsonDocument, parseJsonDocument } from '../../json/document.ts'
+import {
+  editDocument,
+  hasMember,
+  type JsonDocument,
+  memberValue,
+  parseJsonDocument,
+} from '../../json/document.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import { assert } from '../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
@@ -14,9 +20,10 @@ import { type ItemError, itemErrorOf, type ItemResponse } from '../../formats/ba
 import { leanOf } from '../../json/set-aside-texts.ts'
 import type { CallLine } from '../../telemetry/call-line.ts'
 import type { Executor } from '../executor.ts'
+import { isWithoutRoom } from '../call/failures.ts'
 import { operationOfBatchEndpoint } from '../operations.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
-import { type BatchScope, type DeferredCapture, noFacts, type Outcome } from '../call/scope.ts'
+import { type BatchScope, type DeferredCapture, type LaneTier, noFacts, type Outcome } from '../call/scope.ts'
 
 /** The wait before an item that could not be started is tried again, when no provider named a time. */
 const batchRetryMs = 2_000
@@ -30,6 +37,8 @@ export interface BatchItem {
   model: string
   body: Uint8Array
   providerOnly: readonly string[] | null
+  /** The cheaper service tier to ask for; an item whose body names a tier keeps its own. */
+  tier?: LaneTier | null
   budgets: readonly BudgetRef[]
   signal: AbortSignal
   deadlineMs: number
@@ -46,33 +55,48 @@ export interface BatchItemOutcome {
   retryLaterMs: number | null
   missingNanocredits: bigint
   retryAfterMs?: number
+  /** Set when the item asked for the tier of its lane, and not for one of its own or for none. */
+  hasAskedTier?: true
+  /** Set when that tier has no room: nothing was served or charged, and room may come later. */
+  hasNoRoom?: true
 }
 
-/** An item's body as a call; a body without a model gets that of its batch. Throws `invalid_request`. */
+/** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
   const document = parseJsonDocument(body)
-  const named = withModel(document, model)
-  return decodeNamed(endpoint, model, named === null ? document : parseJsonDocument(named))
+  const completed = withInherited(document, model, null)
+  return decodeNamed(endpoint, model, completed === null ? document : parseJsonDocument(completed))
 }
 
-/** The same for an item that may be large: like a live call, it is read in turns and without its longer texts. */
-export async function readItem({ endpoint, model, body }: ItemBody): Promise<TextCall> {
+/** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
+export async function readItem({ endpoint, model, body, tier = null }: ItemBody): Promise<ReadItem> {
   const document = parseJsonDocument(body, await leanOf(body))
-  const named = withModel(document, model)
-  return decodeNamed(
-    endpoint,
-    model,
-    named === null ? document : parseJsonDocument(named, await leanOf(named)),
-  )
+  const ownTier = tier === null || namesTier(document) ? null : tier
+  const completed = withInherited(document, model, ownTier)
+  const whole = completed === null ? document : parseJsonDocument(completed, await leanOf(completed))
+  return { call: decodeNamed(endpoint, model, whole), tier: ownTier }
 }
 
-type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body'>
+type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body' | 'tier'>
 
-/** The body with the model of its batch; null where it names one itself, as most do. */
-function withModel(document: JsonDocument, model: string): Uint8Array | null {
-  return hasMember(document, 'model')
-    ? null
-    : editDocument(document, { set: { model: JSON.stringify(model) } })
+/** The call of an item, and the lane's tier where the call asks for it. */
+interface ReadItem {
+  call: TextCall
+  tier: LaneTier | null
+}
+
+const tierMember = 'service_tier'
+
+function namesTier(document: JsonDocument): boolean {
+  return hasMember(document, tierMember) && memberValue(document, tierMember) !== null
+}
+
+/** The body with the model of its batch and the tier of its lane; null where nothing is to be added, as in most. */
+function withInherited(document: JsonDocument, model: string, tier: LaneTier | null): Uint8Array | null {
+  const set: Record<string, string> = {}
+  if (!hasMember(document, 'model')) set['model'] = JSON.stringify(model)
+  if (tier !== null) set[tierMember] = JSON.stringify(tier.name)
+  return Object.keys(set).length === 0 ? null : editDocument(document, { set })
 }
 
 function decodeNamed(endpoint: string, model: string, document: JsonDocument): TextCall {
@@ -101,8 +125,11 @@ export async function executeBatchItem(
 ): Promise<BatchItemOutcome> {
   const requestId = newId('req', dependencies.clock.nowMs())
   let capture: DeferredCapture | null = null
+  let tier: LaneTier | null = null
   try {
-    const call = await readItem(item)
+    const read = await readItem(item)
+    const { call } = read
+    tier = read.tier
     const outcome = await executor.text(
       { ...call, stream: false },
       {
@@ -119,6 +146,7 @@ export async function executeBatchItem(
           defer: (deferred) => {
             capture = deferred
           },
+          ...(tier === null ? {} : { tier }),
           ...(item.enlarge ? { enlarge: item.enlarge } : {}),
           ...(item.onQueued ? { onQueued: item.onQueued } : {}),
         },
@@ -127,7 +155,13 @@ export async function executeBatchItem(
     )
     return answered(outcome, requestId, capture)
   } catch (thrown) {
-    return failed(toGatewayError(thrown), item)
+    const error = toGatewayError(thrown)
+    if (tier === null) return failed(error, item)
+    return {
+      ...failed(error, item),
+      hasAskedTier: true,
+      ...(isWithoutRoom(error) ? { hasNoRoom: true } : {}),
+    }
   }
 }
 

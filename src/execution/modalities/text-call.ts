@@ -1,5 +1,7 @@
+import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { DecodedAnswer, StreamRewriter } from '../../canonical/upstream.ts'
+import { atCheaperTier } from '../../catalog/prices/cheaper-tier.ts'
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { inTurns } from '../../core/turns.ts'
@@ -13,7 +15,7 @@ import type { Asking, CallHooks } from '../call/call-hooks.ts'
 import { openStream, takeInWhatIsHere, type OpenedStream } from '../streams/opened-stream.ts'
 import type { Candidate } from '../call/prepared.ts'
 import { callFor } from '../fetched/remote-media.ts'
-import type { Outcome } from '../call/scope.ts'
+import type { LaneTier, Outcome } from '../call/scope.ts'
 import type { CallerWords } from '../../formats/caller-text.ts'
 import { comparedTextLengthMax } from '../../core/limits/text.ts'
 import { stringsOf } from '../../formats/caller-text.ts'
@@ -37,7 +39,7 @@ interface TextAsking extends Asking<TextKind> {
 }
 
 const textHooks = {
-  requirements: () => [],
+  requirements: (_call: TextCall, { scope }: CallState) => tierRequirements(scope.batch?.tier),
   wordsOf({ document: { bytes, members } }: TextCall): CallerWords | null {
     // An escaped character takes up to six bytes.
     if (bytes.length > comparedTextLengthMax * 6) return null
@@ -137,6 +139,25 @@ function checked<K extends TextKind>(step: TextStep, { candidate }: Asking<K>, c
     )
   }
   return step
+}
+
+const none: readonly AudioRequirement[] = []
+
+/** The lane of a batch item asks only endpoints at which its tier is cheaper. */
+function tierRequirements(tier: LaneTier | undefined): readonly AudioRequirement[] {
+  if (tier === undefined) return none
+  return [
+    {
+      name: 'service_tier',
+      isMet: (endpoint) => atCheaperTier(endpoint, tier.name) !== null,
+      refuse: (model) =>
+        new GatewayError(
+          'no_matching_endpoint',
+          `No provider of ${model} has a tier "${tier.name}" with a lower price.`,
+          { param: 'service_tier', metadata: { failed_routing_step: 'service_tier' } },
+        ),
+    },
+  ]
 }
 
 function refuseTier({ endpoint }: Candidate): GatewayError {

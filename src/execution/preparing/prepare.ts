@@ -2,7 +2,7 @@ import { budgetsOf } from '../../billing/budgets/budget-ids.ts'
 import { holdAmountOf, largestOutput, missingPrices } from '../../billing/metering/hold-amount.ts'
 import type { Hold } from '../../billing/budgets/hold.ts'
 import type { Call } from '../../canonical/call.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
+import { atTier, type Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { formatCredits } from '../../core/money.ts'
 import { callerCredential } from '../call/caller-login.ts'
@@ -11,6 +11,7 @@ import type { ExecutionDependencies } from '../dependencies.ts'
 import type { Begun, Kind, Run } from '../call/call-hooks.ts'
 import { operations } from '../operations.ts'
 import type { Candidate } from '../call/prepared.ts'
+import type { BatchScope } from '../call/scope.ts'
 import { adaptFirst, type Held, refusalOf } from './suited-route.ts'
 import { routeCall, routedCallOf } from './route-model.ts'
 
@@ -43,7 +44,8 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
   const route = isLimited ? withPrices(call, all, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
   const uncountedTokens = dependencies.uncountedInputTokens
-  for (const candidate of route) amounts.set(candidate, mostOf(call, candidate, uncountedTokens))
+  for (const candidate of route)
+    amounts.set(candidate, mostOf(call, heldAs(candidate, batch), uncountedTokens))
   const request = (amount: bigint) =>
     dependencies.billing.hold({
       budgets,
@@ -78,6 +80,12 @@ function candidateOf(
 function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
   const own = route.filter(({ credential }) => credential.isByok)
   return own.length > 0 ? own : route
+}
+
+/** The candidate as its hold is reckoned: at the tier's own prices where the batch never asks for a dearer one. */
+function heldAs(candidate: Candidate, batch: BatchScope | null): Candidate {
+  const tier = batch?.tier
+  return tier?.isHeldAlone ? { ...candidate, endpoint: atTier(candidate.endpoint, tier.name) } : candidate
 }
 
 /** The most that a call can cost at this candidate. */

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
-import type { Batch, BatchStatus } from '../../canonical/batch.ts'
+import type { Batch, BatchStatus, LaneMove, LaneName } from '../../canonical/batch.ts'
 import { isTerminal, shownStatus } from '../../canonical/batch.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 
@@ -20,8 +20,27 @@ export interface BatchObject {
   usage: Record<string, unknown> | null
   results: null
   error: { message: string } | null
-  /** Present while an accepted batch cannot continue without outside help, such as credits or a free provider. */
-  headrace_metadata?: { waiting: ShownWaiting }
+  headrace_metadata: {
+    /** The lane in which the items start. */
+    lane: LaneName
+    /** How many items ended in another lane, and why; absent when none did. */
+    moved?: readonly LaneMove[]
+    /** Present while an accepted batch cannot continue without outside help, such as credits or a free provider. */
+    waiting?: ShownWaiting
+  }
+}
+
+/** What is known of a batch beside its row. */
+export interface BatchFacts {
+  waiting?: readonly Waiting[] | undefined
+  moves?: readonly LaneMove[] | undefined
+}
+
+/** What a batch would cost in one of the lanes that it could have, in credits. */
+interface ShownOffer {
+  lane: LaneName
+  estimate: number
+  worst_case: number
 }
 
 /** A reason why items of a batch wait. Times are Unix seconds. */
@@ -49,17 +68,20 @@ export interface BatchEstimate {
   object: 'batch.estimate'
   endpoint: string
   model: string
-  lane: string
+  lane: LaneName
   provider: string | null
   total: number
+  /** What accepting the batch sets aside. */
   estimate: number
   worst_case: number
+  /** Every lane that the batch could have, its own first. */
+  lanes: ShownOffer[]
   /** The credits left in the organization's budgets; null when no budget limits the organization. */
   available: number | null
 }
 
 /** A batch as callers see it, without its results. */
-export function toBatchObject(batch: Batch, waiting: readonly Waiting[] = []): BatchObject {
+export function toBatchObject(batch: Batch, { waiting = [], moves = [] }: BatchFacts = {}): BatchObject {
   const shown = showWaiting(batch, waiting)
   const isEnded = isTerminal(batch.status)
   return {
@@ -78,7 +100,11 @@ export function toBatchObject(batch: Batch, waiting: readonly Waiting[] = []): B
     results: null,
     // A running batch only notes what it waits for; that is not a failure.
     error: isEnded && batch.errorJson !== null ? messageOf(batch.errorJson) : null,
-    ...(shown === null ? {} : { headrace_metadata: { waiting: shown } }),
+    headrace_metadata: {
+      lane: batch.lane,
+      ...(moves.length === 0 ? {} : { moved: moves }),
+      ...(shown === null ? {} : { waiting: shown }),
+    },
   }
 }
 
@@ -126,15 +152,32 @@ export function batchErrorType(errorJson: string | null): string | null {
   return errorJson === null ? null : (JSON.parse(errorJson) as { type: string }).type
 }
 
+/** What all items of a batch would cost in one lane, in nanocredits. */
+export interface PricedOffer {
+  lane: LaneName
+  estimate: bigint
+  worstCase: bigint
+}
+
+/** The same in credits, as callers see it. */
+export function showOffers(offers: readonly PricedOffer[]): ShownOffer[] {
+  return offers.map(({ lane, estimate, worstCase }) => ({
+    lane,
+    estimate: toCredits(estimate),
+    worst_case: toCredits(worstCase),
+  }))
+}
+
 /** A batch that would be accepted. */
 export function toBatchEstimate(batch: {
   endpoint: string
   model: string
-  lane: string
+  lane: LaneName
   providerSlug: string | null
   totalItems: number
   estimate: bigint
   worstCase: bigint
+  offers: readonly PricedOffer[]
   available: bigint | null
 }): BatchEstimate {
   return {
@@ -146,6 +189,7 @@ export function toBatchEstimate(batch: {
     total: batch.totalItems,
     estimate: toCredits(batch.estimate),
     worst_case: toCredits(batch.worstCase),
+    lanes: showOffers(batch.offers),
     available: batch.available === null ? null : toCredits(batch.available),
   }
 }

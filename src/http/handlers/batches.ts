@@ -110,7 +110,7 @@ function isOn(name: string, query: URLSearchParams): boolean {
 
 function renderCreated(created: Created): Response {
   const { dropped } = created
-  const body = dropped.length > 0 ? { ...created.object, headrace_metadata: { dropped } } : created.object
+  const body = dropped.length > 0 ? withDropped(created.object, dropped) : created.object
   if (created.kind === 'estimate') return jsonResponse(body)
   const response = jsonResponse(body, 202)
   if (created.isReplayed) response.headers.set('idempotent-replayed', 'true')
@@ -122,4 +122,9 @@ function renderPolled({ object, results, debt }: PolledBatch): Response {
     return jsonResponse({ ...object, error: { code: debt.status, message: debt.message } }, debt.status)
   if (!results) return jsonResponse(object)
   return new Response(results(), { headers: { 'content-type': 'application/json' } })
+}
+
+function withDropped(object: Created['object'], dropped: readonly string[]): object {
+  const own = 'headrace_metadata' in object ? object.headrace_metadata : {}
+  return { ...object, headrace_metadata: { ...own, dropped } }
 }

@@ -116,6 +116,18 @@ export const batchSchema = z
     provider: z.string().nullable(),
     headrace_metadata: z
       .looseObject({
+        lane: z.enum(laneNames).describe('How the items reach a provider.'),
+        moved: z
+          .array(
+            z.object({
+              from: z.enum(laneNames),
+              to: z.enum(laneNames),
+              reason: z.string().describe('`deadline`, or the type of the error in the first lane.'),
+              items: count,
+            }),
+          )
+          .optional()
+          .describe('How many items ended in another lane, at its price, and why.'),
         dropped: z.array(z.string()).optional().describe('Members that were ignored.'),
         waiting: z
           .object({ ...waitingCause, causes: z.array(z.object(waitingCause)).optional() })
@@ -139,6 +151,9 @@ export const batchEstimateSchema = z
     total: count,
     estimate: z.number().describe('In credits; what accepting the batch would set aside.'),
     worst_case: z.number().describe('In credits; the most it can cost.'),
+    lanes: z
+      .array(z.object({ lane: z.enum(laneNames), estimate: z.number(), worst_case: z.number() }))
+      .describe('What each lane that the batch could have would cost, in credits; its own first.'),
     available: z.number().nullable().describe('In credits; null on a tracked account.'),
   })
   .meta({ id: 'BatchEstimate' })

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
+import type { PriceEntry, TierRule } from '../../catalog/prices/provider-prices.ts'
 
 /** Speech: the package states the output as text, or lacks the model; these models output sound. */
 export const studioPrices: readonly PriceEntry[] = [
@@ -36,5 +36,19 @@ export const studioPrices: readonly PriceEntry[] = [
     seen: '2026-11',
     isThirdParty: true,
     from: '2027-01-01',
+  },
+]
+
+/**
+ * Flex costs half of everything that is billed by tokens. The models are those that the page listed in 2026-04, and
+ * later ones that its examples ask for flex.
+ * https://ai.google.dev/gemini-api/docs/flex-inference
+ */
+export const studioTiers: readonly TierRule[] = [
+  {
+    tier: 'flex',
+    models:
+      /^(?:models\/)?gemini-(?:2\.5-(?:pro|flash|flash-lite)|3-flash-preview|3\.1-(?:pro|flash-lite)(?:-preview)?|3\.[5-8]-flash)$/,
+    share: [1n, 2n],
   },
 ]

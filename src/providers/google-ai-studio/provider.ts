@@ -3,7 +3,7 @@ import { geminiContent, geminiEmbeddings } from '../../formats/text/gemini/quirk
 import { geminiSpeech } from './speech.ts'
 import { geminiTranscription } from './transcription.ts'
 import { googleModels, studioModels, studioSpeech, studioTranscription } from './capabilities.ts'
-import { studioPrices } from './prices.ts'
+import { studioPrices, studioTiers } from './prices.ts'
 import { geminiOf } from './quirks.ts'
 
 export const googleAiStudio = defineProvider({
@@ -18,6 +18,7 @@ export const googleAiStudio = defineProvider({
   listing: { path: '/models?pageSize=1000', shape: 'pages' },
   pricesProviderId: 'google',
   prices: studioPrices,
+  tiers: studioTiers,
   // The path of a model, which some clients and Google's own documentation write as its name.
   publicName: (upstreamModel) => upstreamModel.replace(/^models\//, ''),
   family: googleModels,

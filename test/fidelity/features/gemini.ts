@@ -19,6 +19,8 @@ export type GeminiCells = Partial<Record<Caller, Cell>>
 /** Models of rows that are about another one. */
 export const geminiModels: Readonly<Record<string, string>> = {
   W7: 'google/gemini-3-pro-preview',
+  // Gemini 2.5 Flash has a flex tier.
+  W28: 'google/gemini-3-pro-preview',
   W46: 'google/gemini-3-pro-preview',
 }
 
