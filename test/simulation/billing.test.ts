@@ -16,7 +16,7 @@ import { SimulatedDatabase } from './billing-store.ts'
 import { BillingWorld, type SimulatedProcess } from './billing-world.ts'
 
 /** Seeds of an ordinary run; `npm run prove -- simulation` has many more. */
-const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? (isThorough ? 60 : 4))
+const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? (isThorough ? 60 : 2))
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)
 const steps = 250
 const processesAtOnce = 3

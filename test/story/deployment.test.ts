@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { randomText } from '../../src/core/ids.ts'
 import { codeBlocks, observeBehindProxy, type PrefixUse, type ProxyName } from '../support/behind-proxy.ts'
 import { sharedPostgresUrl, whyNoPostgres } from '../support/postgres.ts'
+import { isThorough } from '../support/thorough.ts'
 import { readText, rootFolder } from '../tidy/sources.ts'
 import { prepareGateway } from './real-gateway.ts'
 
@@ -16,10 +17,16 @@ const programsOf: Readonly<Record<ProxyName, readonly string[]>> = {
   caddy: ['caddy'],
 }
 
+/** Each starts a proxy and a gateway; `npm run prove -- pages` tries every prefix behind both. */
+const allPrefixes = ['none', 'kept', 'stripped'] satisfies PrefixUse[]
+const prefixesOf: Readonly<Record<ProxyName, readonly PrefixUse[]>> = isThorough
+  ? { nginx: allPrefixes, caddy: allPrefixes }
+  : { nginx: ['none', 'stripped'], caddy: ['kept'] }
+
 for (const proxy of ['nginx', 'caddy'] as const) {
   const missing = programsOf[proxy].filter((name) => Bun.which(name) === null)
   if (missing.length > 0) console.warn(`skipped: the ${proxy} configuration needs ${missing.join(' and ')}`)
-  for (const prefix of ['none', 'kept', 'stripped'] satisfies PrefixUse[]) {
+  for (const prefix of prefixesOf[proxy]) {
     test.skipIf(missing.length > 0)(
       `${proxy} as the page configures it passes on frames, sound and uploads; prefix: ${prefix}`,
       async () => {

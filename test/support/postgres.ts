@@ -25,7 +25,7 @@ const serverUser = 'postgres'
 
 /** These servers' data need not survive a crash of the machine, or be replicated. */
 const forgetful =
-  '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=4GB -c checkpoint_timeout=1h'
+  '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=4GB -c checkpoint_timeout=1h -c jit=off'
 
 /** Why PostgreSQL cannot be tested here, or null when it can. */
 export function whyNoPostgres(): string | null {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { observeBehindProxy, type ProxyName } from '../../support/behind-proxy.ts'
+import { thoroughEnvironment } from '../../support/thorough.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runTests } from '../command.ts'
 import { observation, type Check } from '../observations.ts'
@@ -48,7 +49,7 @@ async function behind(proxy: ProxyName): Promise<Check> {
 
 async function tested(name: string, file: string, filters: readonly string[]): Promise<Check> {
   if (!existsSync(join(rootFolder, file))) return { name, held: false, seen: none }
-  const { status, figures } = await runTests(filters, { msMax: 600_000 })
+  const { status, figures } = await runTests(filters, { msMax: 600_000, env: thoroughEnvironment })
   return { name, held: status === 'PASS', seen: figures.join('; ') }
 }
 
