@@ -17,7 +17,6 @@ const embeddingsMax = 1.5
 /** Calls of one format to a provider of another, beside the same call passed through; whole and streamed. */
 export async function translated(world: World, report: Report, scale: Scale): Promise<void> {
   const { headrace } = world
-  const named = (name: string, target: Target): Target => ({ ...target, name })
   const kinds = {
     JSON: [
       named('passed through', headraceTarget(headrace, 'json-1k', 1000)),
@@ -50,4 +49,8 @@ export async function embeddings(world: World, report: Report, scale: Scale): Pr
   const results = await runChecked(what, [floor, own], { world, report, scale })
   const compared = { what, key: 'embeddings_of_durable', limit: embeddingsMax, of: durableName }
   compare(report, compared, resultOf(results, own.name), resultOf(results, durableName))
+}
+
+function named(name: string, target: Target): Target {
+  return { ...target, name }
 }
