@@ -2,13 +2,8 @@ import type { BatchEndpoint } from '../canonical/batch.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
 import { completions } from '../formats/completions/text-operation.ts'
 import { rerank } from '../formats/rerank/text-operation.ts'
-import {
-  chatCompletions,
-  embeddings,
-  messages,
-  responses,
-  type TextOperation,
-} from '../formats/text/text-operations.ts'
+import { chatCompletions, embeddings, messages, responses } from '../formats/text/text-operations.ts'
+import type { TextOperation } from '../formats/text/text-operation-row.ts'
 
 /** The contract's words for kinds of generations. */
 export const apiTypes = ['completions', 'embeddings', 'stt', 'tts', 'rerank'] as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../execution/operations.ts'
-import type { DescribedOperation } from '../formats/text/text-operations.ts'
+import type { DescribedOperation } from '../formats/text/text-operation-row.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
 import { chatRequestSchema } from '../formats/text/chat/request-schema.ts'
 import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/request-schema.ts'

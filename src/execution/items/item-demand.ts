@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { memberParseBytesMax } from '../../core/limits/text.ts'
 import { estimateTokens } from '../../formats/text/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
-import type { Bulk } from '../../formats/text/text-operations.ts'
+import type { Bulk } from '../../formats/text/text-operation-row.ts'
 import { operationOfBatchEndpoint } from '../operations.ts'
 
 /**

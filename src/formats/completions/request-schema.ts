@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { preferencesSchema } from '../preferences.ts'
-import type { DescribedOperation } from '../text/text-operations.ts'
+import type { DescribedOperation } from '../text/text-operation-row.ts'
 import { modelSchema, textUpTo, traceSchema } from '../text/request-schema.ts'
 import { costDetailsSchema } from '../text/shown-schema.ts'
 

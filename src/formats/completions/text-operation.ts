@@ -1,5 +1,5 @@
 import { contractConvention } from '../client-convention.ts'
-import type { TextOperation } from '../text/text-operations.ts'
+import type { TextOperation } from '../text/text-operation-row.ts'
 import { decodeCompletionsRequest } from './read-request.ts'
 import { describedCompletions } from './request-schema.ts'
 import { completionsFrames } from './write-answer.ts'

@@ -1,5 +1,5 @@
 import { contractConvention } from '../client-convention.ts'
-import type { TextOperation } from '../text/text-operations.ts'
+import type { TextOperation } from '../text/text-operation-row.ts'
 import { decodeRerankRequest } from './read-request.ts'
 import { describedRerank } from './request-schema.ts'
 
