@@ -160,7 +160,7 @@ test('4.1.a1 the answer is 202 with a batch that is validating', async () => {
   expect(json).toMatchObject({ object: 'batch', status: 'validating', results: null })
 })
 
-test('4.1.a2 a dry run makes no batch, and an unclear `dry_run` is refused', async () => {
+test('4.1.a2 a dry run makes no batch, and an unclear dry_run is refused', async () => {
   const { key } = await gateway.addOrganization()
   const ask = (value: string) => gateway.post(`/batches?dry_run=${value}`, batch(), { key })
   for (const value of ['true', 'True', '1', '']) {
