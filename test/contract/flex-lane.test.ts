@@ -21,11 +21,13 @@ const prices: Readonly<Record<string, { input: number; output: number }>> = {
   [flash]: { input: 300, output: 2_500 },
 }
 
+const logged: string[] = []
 let app: TestGateway
 beforeAll(async () => {
   app = await startTestGateway({
     credits: '50',
-    hooks: { clock, writeLog: () => undefined },
+    hooks: { clock, writeLog: (line) => void logged.push(line) },
+    logLevel: 'info',
     providers: (url): ProviderConfig[] => [
       {
         preset: 'openai',
@@ -176,6 +178,22 @@ test('an item that names a service tier keeps it, and pays that', async () => {
   expect(at(none.json, 'usage.service_tier')).toBe('flex')
 })
 
+test('the lane flex holds the flex price alone', async () => {
+  // Of 900 tokens of output 0.00198 USD at the flex price, and 0.00396 at the usual one.
+  const { key } = await app.addOrganization({ credits: '0.003' })
+  const as = { key }
+  const body = { ...batchOf({ lane: 'flex', items: 1 }) }
+  expect((await app.post('/batches', { ...body, headrace: { lane: 'emulated' } }, as)).status).toBe(402)
+  const created = await app.post('/batches', body, as)
+  expect(created.status).toBe(202)
+  const answer = await until(
+    () => app.get(`/batches/${idOf(created)}`, as),
+    ({ json }) => json['status'] === 'completed',
+    8_000,
+  )
+  expect(at(answer.json, 'request_counts.completed')).toBe(1)
+}, 20_000)
+
 test('while the tier is full its items wait as one, say so, and live calls are served as ever', async () => {
   for (const model of [mini, flash]) {
     const mount = mounts[model] ?? ''
@@ -203,6 +221,8 @@ test('while the tier is full its items wait as one, say so, and live calls are s
     )
     expect(live.status).toBe(200)
     expect(at(live.json, 'headrace_metadata.attempts')).toHaveLength(1)
+    // The deployment is not said to fail.
+    expect(logged.filter((line) => line.includes('circuit_open'))).toEqual([])
     // After each rest fewer are asked: half as many, then one.
     for (let turn = 1; turn <= 3; turn++) {
       aheadMs += 300_000

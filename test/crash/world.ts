@@ -35,6 +35,8 @@ export interface World {
   start(plan?: Partial<CrashPlan>, env?: Record<string, string>): Promise<GatewayProcess>
   /** Sets the provider's fault rules. */
   setFaults(rules: readonly Record<string, unknown>[]): Promise<void>
+  /** Changes settings of the provider, by the names of the simulator's admin endpoint. */
+  setProvider(settings: Readonly<Record<string, unknown>>): Promise<void>
   /** What the provider was asked. */
   counters(): Promise<Record<string, unknown>>
   /** What contradicts the money of docs/design.md, one line each; nothing may be running. */
@@ -77,6 +79,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       return started
     },
     setFaults: async (rules) => void (await admin('faults', { mount: 'default', rules })),
+    setProvider: async (settings) => void (await admin('settings', { mount: 'default', ...settings })),
     counters: () => admin('counters?requests=0'),
     findings: () => findingsOf(database),
     async remove() {

@@ -119,7 +119,7 @@ eachDatabase((_name, open) => {
       const process = await start(tiers)
       tiers.refusal = ({ customId }) => (customId === 'item-3' ? { ...full(), error: null } : full())
       const { id } = await create(process, laneOf('flex'))
-      for (let turn = 0; turn < 5; turn++) await look(process, 5 * hour)
+      for (let turn = 0; turn < 25; turn++) await look(process, hour)
       const ended = await runToEnd(process, tracked, id, world)
       expect(ended).toMatchObject({ status: 'expired', request_counts: { completed: 0, failed: 20 } })
       expect(ended.headrace_metadata).toEqual({ lane: 'flex' })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { priceAt } from '../../canonical/endpoint.ts'
 import { modalityNames, modalityRow, type Modality } from '../../canonical/operation.ts'
 import { priceUnits } from '../../canonical/usage.ts'
 import type { OperatorPrices } from './operator-prices.ts'
@@ -73,4 +74,37 @@ test('an order by price uses the billed unit, not a free one', () => {
   expect(compared('speech', { audio_per_hour: '2', characters_per_million: '0' })).toBe(2e15)
   expect(compared('transcription', { input_per_million: '2', audio_per_hour: '0' })).toBe(2e9)
   for (const modality of modalityNames) expect(compared(modality, {})).toBe(0)
+})
+
+test('a tier that is a share of the usual price is one of long prompts too, until the operator states it', () => {
+  const table = {
+    price: { inputToken: 1_250n, outputToken: 10_000n },
+    longPrices: [{ inputTokensAbove: 200_000, price: { inputToken: 2_500n, outputToken: 15_000n } }],
+  }
+  const sources = { table, provider: null, everywhere: undefined, model: undefined }
+  const rules = {
+    modality: 'language' as const,
+    upstream: 'pro',
+    isFree: false,
+    tiers: [{ tier: 'flex', models: /^pro$/, share: [1n, 2n] as const }],
+  }
+  const priced = priceInOrder(sources, rules)
+  const costs = (endpoint: typeof priced) =>
+    [200_000, 200_001].map((tokens) => [
+      priceAt(endpoint, tokens).inputToken,
+      priceAt(endpoint, tokens, 'flex').inputToken,
+    ])
+  expect(costs(priced)).toEqual([
+    [1_250n, 625n],
+    [2_500n, 1_250n],
+  ])
+  const stated = priceInOrder(
+    { ...sources, everywhere: { service_tiers: { flex: { input_per_million: '0.0000007' } } } },
+    rules,
+  )
+  expect(costs(stated)).toEqual([
+    [1_250n, 700n],
+    [2_500n, 700n],
+  ])
+  expect(priceInOrder(sources, { ...rules, upstream: 'other' })).not.toHaveProperty('tierPrices')
 })
