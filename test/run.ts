@@ -22,10 +22,10 @@ import { listFiles, rootFolder } from './tidy/sources.ts'
 const testTimeoutMs = 30_000
 
 /**
- * Four, for the two cores of a small host, because a good part of the time of a file is waiting. Each file has its own globals, and
+ * Three, for the two cores of a small host, because a good part of the time of a file is waiting. Each file has its own globals, and
  * a file that ends its process takes nothing with it but itself; in one process it would silently end the whole run.
  */
-const workers = 4
+const workers = 3
 
 /** How long the slow files took in an earlier run. Without it a slow file may begin last, and the run waits for it alone. */
 const keptTimings = join(import.meta.dir, 'runner', 'timings.json')
