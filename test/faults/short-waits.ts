@@ -9,7 +9,7 @@ interface Replacement {
 
 const replacements: readonly Replacement[] = [
   {
-    file: /\/src\/core\/limits\/calls\.ts$/,
+    file: /\/src\/transport\/time-limits\.ts$/,
     from: 'upstreamIdleMs = 300_000',
     to: `upstreamIdleMs = ${shortWaits.idleMs}`,
   },

@@ -15,7 +15,7 @@ export const proof = namedTests({
         'a chat caller who wants to see no thoughts asks no model to think',
         'a responses caller who wants to see no thoughts asks no model to think',
         'a messages caller who wants to see no thoughts asks no model to think',
-        'thoughts that are not shown are paid for where the provider counts nothing',
+        'hidden thoughts are paid even when the provider counts nothing',
       ],
     },
   ],

@@ -39,13 +39,13 @@ export const proof = namedTests({
     {
       file: 'test/contract/host-replies.test.ts',
       names: [
-        'an older call and a sound that are empty, as Snowflake writes them, are none',
+        'an empty `function_call` and an empty `audio`, as Snowflake writes them, count as absent',
         'content that is an object, as Cloudflare gives it for a schema, is its JSON as text',
         'gpt-5 is served at flex, for half of its price',
         'OpenRouter fetches the file at an address itself',
         'Perplexity is sent the address of a file that its own kind of part names',
         'Gemini is asked for an answer whose schema has a pattern inside anyOf',
-        'Ollama is asked without a choice of tools and a search, which it does not heed, and the caller hears of it',
+        'Ollama is asked without a choice of tools and a search, which it ignores, and both are listed for the caller',
         'OpenAI embeds an empty text',
       ],
     },

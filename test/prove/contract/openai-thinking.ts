@@ -6,10 +6,10 @@ export const proof = namedTests({
     {
       file: 'test/contract/refused-by-model.test.ts',
       names: [
-        'a model of OpenAI that thinks is sent no tuning, and the caller hears of it',
+        'a model of OpenAI that thinks is sent no tuning, and the loss is listed for the caller',
         'stop texts for a model of OpenAI that thinks are refused by their name',
         'a model of OpenAI that thinks lists neither tuning nor stop, and fails a requirement of them',
-        'stop texts of a messages call take no other road to a model that thinks',
+        'stop texts of a messages call are not sent in another format to a model that thinks',
       ],
     },
   ],

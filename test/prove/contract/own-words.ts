@@ -14,7 +14,7 @@ export const proof = namedTests({
     },
     {
       file: 'test/contract/finish-words.test.ts',
-      names: ['an answer that Model Armor took away was filtered, and what was made is paid'],
+      names: ['an answer that Model Armor removed counts as filtered, and its generated tokens are paid'],
     },
     {
       file: 'test/contract/bad-media.test.ts',
@@ -24,9 +24,9 @@ export const proof = namedTests({
         'an image at words that are no address is refused by its place',
         'an image at broken base64 is refused by its place',
         'an image at bytes that are not in base64 is refused by its place',
-        'bytes of a message that are no base64 are refused, also in the result of a tool',
-        'an item of a batch with media that are none ends as refused',
-        'a body that is no text in UTF-8 is refused, whatever it asks for',
+        'bytes of a message that are not base64 are refused, even in the result of a tool',
+        'an item of a batch with invalid media ends as refused',
+        'a body that is not UTF-8 is refused for every operation',
       ],
     },
     {

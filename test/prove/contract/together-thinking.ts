@@ -8,7 +8,7 @@ export const proof = namedTests({
       names: [
         'Together is told an effort by its own member, whatever the caller speaks',
         'Together does not think where the caller wants no thinking',
-        'Together is told to think, and the nearest of the efforts that it knows',
+        'Together is told to think at the nearest effort that it knows',
       ],
     },
   ],

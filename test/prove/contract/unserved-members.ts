@@ -18,7 +18,7 @@ export const proof = namedTests({
         'an item of a batch that asks for a plugin or a preset fails alone',
         'a caller of chat is refused moderation of the answer where nobody does it',
         'a caller of responses is refused moderation of the answer where nobody does it',
-        'where a model is to run is refused by its name at another host of the same format',
+        'the region in which a model is to run is refused by its name at another host of the same format',
       ],
     },
   ],
