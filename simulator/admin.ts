@@ -98,7 +98,12 @@ function counters(asked: ParsedRequest) {
 }
 
 function shownCounters(mount: Mount, withRequests: boolean): JsonObject {
-  return { mount: mount.name, ...mount.counters.read(withRequests), audio_jobs: mount.audioJobs.counts() }
+  return {
+    mount: mount.name,
+    ...mount.counters.read(withRequests),
+    audio_jobs: mount.audioJobs.counts(),
+    batches: mount.batches.counts(),
+  }
 }
 
 function setFaults(asked: ParsedRequest, body: unknown) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createFaultRules } from './fault-rules.ts'
 
 function subject(body: string) {
-  return { path: '/v1/chat/completions', model: 'gpt-4o', body }
+  return { method: 'POST', path: '/v1/chat/completions', model: 'gpt-4o', body }
 }
 
 function struck(seed: number, bodies: readonly string[]): string[] {

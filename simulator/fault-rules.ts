@@ -7,11 +7,18 @@ import { fractionOf } from './random.ts'
 interface RuleMatch {
   /** The end of the path, such as `/chat/completions`. */
   path?: string
+  /** A part of the path, such as `/batches/`. */
+  pathContains?: string
+  /** `LINE` for a line of a batch, which no other rule matches. */
+  method?: string
   /** The model exactly as the request names it. */
   model?: string
   /** A substring of the request body; of a form, of its text fields and file names. */
   bodyContains?: string
 }
+
+/** What rules call a line of a batch. */
+export const lineMethod = 'LINE'
 
 interface FaultRule {
   match: RuleMatch
@@ -29,6 +36,7 @@ interface FaultRule {
 
 /** The parts of a request that a rule can match, and that decide its random draw. */
 export interface RuleSubject {
+  method: string
   path: string
   model: string | null
   body: string
@@ -88,14 +96,17 @@ export function createFaultRules(seed: number): FaultRules {
 }
 
 function matches(match: RuleMatch, subject: RuleSubject): boolean {
+  if (subject.method === lineMethod && match.method !== lineMethod) return false
   if (match.path !== undefined && !subject.path.endsWith(match.path)) return false
+  if (match.pathContains !== undefined && !subject.path.includes(match.pathContains)) return false
+  if (match.method !== undefined && match.method !== subject.method) return false
   if (match.model !== undefined && match.model !== subject.model) return false
   return match.bodyContains === undefined || subject.body.includes(match.bodyContains)
 }
 
 function shown(rule: FaultRule): JsonObject {
-  const { path, model, bodyContains } = rule.match
-  const match = { path, model, body_contains: bodyContains }
+  const { path, pathContains, method, model, bodyContains } = rule.match
+  const match = { path, path_contains: pathContains, method, model, body_contains: bodyContains }
   const { spec, probability, after, matched, struck } = rule
   const times = Number.isFinite(rule.times) ? rule.times : null
   return { match, fault: spec, probability, after, times, matched, struck }
@@ -115,7 +126,7 @@ function parseRules(list: unknown): FaultRule[] {
 }
 
 const ruleMembers = ['match', 'fault', 'probability', 'after', 'times']
-const matchMembers = ['path', 'model', 'body_contains']
+const matchMembers = ['path', 'path_contains', 'method', 'model', 'body_contains']
 
 function parseRule(rule: unknown): FaultRule {
   if (!isObject(rule)) throw new FaultSpecError('a rule is an object.')
@@ -146,6 +157,8 @@ function parseMatch(match: unknown): RuleMatch {
   }
   const parsed: RuleMatch = {}
   if (typeof match['path'] === 'string') parsed.path = match['path']
+  if (typeof match['path_contains'] === 'string') parsed.pathContains = match['path_contains']
+  if (typeof match['method'] === 'string') parsed.method = match['method']
   if (typeof match['model'] === 'string') parsed.model = match['model']
   if (typeof match['body_contains'] === 'string') parsed.bodyContains = match['body_contains']
   return parsed

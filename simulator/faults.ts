@@ -36,6 +36,7 @@ export const errorShapes = [
 export const reasoningFields = ['reasoning', 'reasoning_content'] as const
 const badKeyShapes = ['xai', 'gemini'] as const
 const errorEventForms = ['nested', 'flat', 'failed'] as const
+const batchEnds = ['completed', 'expired', 'cancelled'] as const
 const citationKinds = ['web', 'document'] as const
 
 export type UsageMode = (typeof usageModes)[number]
@@ -143,6 +144,17 @@ export interface Faults {
   jobError?: string
   /** The job that this request creates never ends. */
   jobEndless?: boolean
+  /** How a batch ends that this request creates, and after how many looks. */
+  batchEnd?: (typeof batchEnds)[number]
+  batchLooks?: WaitMs
+  /** The batch fails as a whole. */
+  batchFault?: { code: string; message: string; line: null }
+  /** So many lines of its output are refused, missing, there twice, of nobody's, or broken off. */
+  batchLinesFailed?: number
+  batchLinesLost?: number
+  batchLinesDoubled?: number
+  batchLinesForeign?: number
+  batchLinesMalformed?: number
   /** Every n-th word is in the text but missing from the list of words. */
   loseWords?: number
   scripted?: boolean
@@ -275,6 +287,19 @@ const readers: Record<string, FaultReader> = {
   pings: (faults, value) => void (faults.pings = count(value, 10_000)),
   job_error: (faults, value) => void (faults.jobError = percentDecoded(value) || 'The job has failed.'),
   job_endless: (faults) => void (faults.jobEndless = true),
+  batch_end: (faults, value) => void (faults.batchEnd = choice(batchEnds, value)),
+  batch_looks: (faults, value) => void (faults.batchLooks = waitMs(value)),
+  batch_failed: (faults, value) =>
+    void (faults.batchFault = {
+      code: value || 'invalid_request',
+      message: 'The batch could not be validated.',
+      line: null,
+    }),
+  batch_lines_failed: (faults, value) => void (faults.batchLinesFailed = count(value || '1')),
+  batch_lines_lost: (faults, value) => void (faults.batchLinesLost = count(value || '1')),
+  batch_lines_doubled: (faults, value) => void (faults.batchLinesDoubled = count(value || '1')),
+  batch_lines_foreign: (faults, value) => void (faults.batchLinesForeign = count(value || '1')),
+  batch_lines_malformed: (faults, value) => void (faults.batchLinesMalformed = count(value || '1')),
   lose_words: (faults, value) => void (faults.loseWords = Math.max(1, count(value || '2'))),
   scripted: (faults) => void (faults.scripted = true),
   tone: (faults) => void (faults.tone = true),

@@ -82,3 +82,7 @@ export const audioJobsMax = 100_000
 /** Polls of a job before it ends, unless the mount's setting says otherwise: one finds it queued, one running. */
 export const usualJobLooks = 2
 export const jobLooksMax = 1_000
+/** Files for OpenAI's batches, and batches, that one mount keeps; and the largest such file, as OpenAI documents it. */
+export const storedFilesMax = 10_000
+export const storedBatchesMax = 10_000
+export const batchFileBytesMax = 200_000_000

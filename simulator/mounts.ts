@@ -5,6 +5,7 @@ import { createKeptFiles, type KeptFiles } from './gemini/kept-files.ts'
 import { mountsMax, recordedBodyBytes, usualJobLooks } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
 import type { MountSettings } from './mount-settings.ts'
+import { createKeptBatches, type KeptBatches } from './openai-batches/kept-batches.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
 import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
 import { usualSealer } from './seals.ts'
@@ -22,6 +23,7 @@ export interface Mount {
   responses: StoredResponses
   audioJobs: AudioJobs
   googleFiles: KeptFiles
+  batches: KeptBatches
   settings: MountSettings
 }
 
@@ -68,6 +70,7 @@ function createMount(name: string, seed: number): Mount {
     responses: createStoredResponses(),
     audioJobs: createAudioJobs(),
     googleFiles: createKeptFiles(),
+    batches: createKeptBatches(),
     settings: {
       strict: true,
       anyModel: false,

@@ -8,7 +8,8 @@ import type { Call } from './call.ts'
 import { chatCompletion } from './chat.ts'
 import { completion } from './completions.ts'
 import { embeddings } from './embeddings.ts'
-import { ApiError, invalidRequest } from './errors.ts'
+import { ApiError, errorBody, invalidRequest } from './errors.ts'
+import { lineMethod } from './fault-rules.ts'
 import type { Faults } from './faults.ts'
 import { googleStyle } from './gemini/errors.ts'
 import { isFilesPath, operateFiles } from './gemini/files.ts'
@@ -20,6 +21,9 @@ import { countTokens, messages } from './messages/messages.ts'
 import { claudeModelBody, claudeModelList } from './messages/models.ts'
 import { modelBody, modelList } from './models.ts'
 import type { Mount } from './mounts.ts'
+import { isBatchesPath, operateBatches } from './openai-batches/batches.ts'
+import { isStoredFilesPath, nowSeconds, operateStoredFiles } from './openai-batches/files.ts'
+import type { RunLine } from './openai-batches/lines.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
@@ -44,8 +48,11 @@ export interface Asked {
   signal: AbortSignal
 }
 
+/** What an operation with a JSON body knows besides it. */
+type JsonAsked = Pick<Asked, 'request' | 'mount' | 'programs'>
+
 /** The operations that take a JSON body. */
-type JsonOperation = (call: Call, asked: Asked) => Reply | Promise<Reply>
+type JsonOperation = (call: Call, asked: JsonAsked) => Reply | Promise<Reply>
 
 const jsonOperations: Record<string, JsonOperation> = {
   '/v1/chat/completions': (call, { mount }) => chatCompletion(call, mount.scripts),
@@ -118,6 +125,7 @@ export async function operate(asked: Asked): Promise<Reply> {
     allow(method, ['GET'], path)
     return jsonReply(modelsBody(asked))
   }
+  if (isStoredFilesPath(path) || isBatchesPath(path)) return operateBatchService(asked, method, query)
   const stored = storedPath.exec(path)?.[1]
   if (stored !== undefined) {
     allow(method, ['GET', 'DELETE'], path)
@@ -136,6 +144,35 @@ export async function operate(asked: Asked): Promise<Reply> {
   const { json } = asked
   if (json === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
   return operation(callOf(asked, json), asked)
+}
+
+function operateBatchService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
+  const { path, body, json, faults, mount, key } = asked
+  const common = { method, path, query, kept: mount.batches, key }
+  if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
+  const usualLooks = mount.settings.jobLooks
+  return operateBatches({ ...common, json, faults, usualLooks, runLine: lineRunner(asked) })
+}
+
+/** Runs lines of a batch as the live operations do, without the faults of the request that created the batch. */
+function lineRunner(asked: Asked): RunLine {
+  const { mount } = asked
+  const faults: Faults = mount.settings.anyModel ? { anyModel: true } : {}
+  // The batch is run after the request that created it, whoever left meanwhile.
+  const { signal } = new AbortController()
+  return async (path, body, key) => {
+    try {
+      const operation = Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
+      if (operation === undefined) throw new ApiError({ status: 404, message: `Invalid URL (POST ${path})` })
+      const ruled = mount.rules.draw({ method: lineMethod, path, model: null, body: JSON.stringify(body) })
+      const call = { body, faults: { ...faults, ...ruled.faults }, key, createdSeconds: nowSeconds(), signal }
+      const reply = await operation(call, asked)
+      return { status: reply.status, body: String(reply.body) }
+    } catch (error) {
+      if (error instanceof ApiError) return { status: error.status, body: errorBody(error) }
+      throw error
+    }
+  }
 }
 
 /** The address of a request's mount. */

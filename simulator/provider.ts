@@ -10,8 +10,14 @@ import { asksFlex, flexRefusal, isFlexRefused } from './flex-tier.ts'
 import { uploadPath as googleUploadPath } from './gemini/files.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { faultWaitMsMax, googleFileBytesMax, uploadBytesMax as usualUploadBytesMax } from './limits.ts'
+import {
+  batchFileBytesMax,
+  faultWaitMsMax,
+  googleFileBytesMax,
+  uploadBytesMax as usualUploadBytesMax,
+} from './limits.ts'
 import type { Mount } from './mounts.ts'
+import { isStoredFilesPath } from './openai-batches/files.ts'
 import { operate, queryOf, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
 import { type BodyRules, readBody, type ReadBody } from './read-body.ts'
@@ -82,7 +88,7 @@ interface DrawnFaults {
 function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError, key: string): DrawnFaults {
   const { request, mount, path } = asked
   const { model, body: text } = subjectOf(body, asked)
-  const ruled = mount.rules.draw({ path, model, body: text })
+  const ruled = mount.rules.draw({ method: request.method ?? 'GET', path, model, body: text })
   const header = request.headers['x-simulator-fault']
   const spec = typeof header === 'string' ? header : ''
   try {
@@ -110,6 +116,8 @@ function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {
   const audio = audioApiAt(path)
   if (path === googleUploadPath)
     return { uploadBytesMax: uploadBytesMax ?? googleFileBytesMax, takesFiles: true }
+  if (isStoredFilesPath(path))
+    return { uploadBytesMax: uploadBytesMax ?? batchFileBytesMax, takesFiles: false }
   if (audio === null) return { uploadBytesMax: uploadBytesMax ?? usualUploadBytesMax, takesFiles: false }
   return { uploadBytesMax: uploadBytesMax ?? audio.api.uploadBytesMax, takesFiles: true }
 }

@@ -1,0 +1,182 @@
+import type { Faults } from '../faults.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { fractionOf, lettersOf } from '../random.ts'
+import type { BatchFault, BatchOutput, BatchTokens, KeptBatches } from './kept-batches.ts'
+
+/** Runs the request of one line as the live operation does. Never throws: a refusal is a status and its body. */
+export type RunLine = (
+  path: string,
+  body: JsonObject,
+  key: string,
+) => Promise<{ status: number; body: string }>
+
+/** One request of an input file. */
+export interface InputLine {
+  customId: string
+  url: string
+  body: JsonObject
+}
+
+const linesMax = 50_000
+
+/** The lines of an input file, and what is wrong with them; such a batch fails. */
+export function readInput(
+  content: Buffer,
+  endpoint: string,
+): { lines: InputLine[]; faults: BatchFault[]; model: string | null } {
+  const lines: InputLine[] = []
+  const faults: BatchFault[] = []
+  const seen = new Set<string>()
+  let model: string | null = null
+  const fault = (code: string, message: string, line: number | null) => faults.push({ code, message, line })
+  const texts = content.toString('utf8').split('\n')
+  for (const [index, text] of texts.entries()) {
+    if (text.trim() === '') continue
+    const number = index + 1
+    const line = parsedLine(text)
+    if (line === null) {
+      fault('invalid_json_line', 'This line is not parseable as valid JSON.', number)
+      continue
+    }
+    if (line.url !== endpoint)
+      fault('mismatched_url', `The URL provided for this line does not match '${endpoint}'.`, number)
+    if (seen.has(line.customId))
+      fault('duplicate_custom_id', `The custom_id '${line.customId}' was used before.`, number)
+    const named = String(line.body['model'])
+    model ??= named
+    if (named !== model) fault('model_mismatch', 'All requests of a batch must name one model.', number)
+    if (line.body['stream'] === true)
+      fault('invalid_request', 'Streaming is not supported in the Batch API.', number)
+    seen.add(line.customId)
+    lines.push(line)
+  }
+  if (lines.length === 0 && faults.length === 0) fault('empty_file', 'The input file is empty.', null)
+  if (lines.length > linesMax) fault('too_many_tasks', `A batch has at most ${linesMax} requests.`, null)
+  return { lines, faults, model }
+}
+
+function parsedLine(text: string): InputLine | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value) || typeof value['custom_id'] !== 'string' || !isObject(value['body'])) return null
+    if (value['method'] !== 'POST' || typeof value['url'] !== 'string') return null
+    return { customId: value['custom_id'], url: value['url'], body: value['body'] }
+  } catch {
+    return null
+  }
+}
+
+interface Running {
+  /** The part of the lines that is run, from 0 to 1. */
+  share: number
+  /** Why the others are not. */
+  reason: 'batch_expired' | 'batch_cancelled' | null
+  key: string
+  faults: Faults
+  kept: KeptBatches
+  runLine: RunLine
+}
+
+const reasons = {
+  batch_expired: 'This request could not be executed before the completion window expired.',
+  batch_cancelled: 'This request was not executed because the batch was cancelled.',
+}
+
+/** Runs the lines, in an order of its own, and writes both files with the faults that were asked for. */
+export async function runLines(lines: readonly InputLine[], running: Running): Promise<BatchOutput> {
+  const { share, reason, key, faults, kept, runLine } = running
+  const place = (line: InputLine, what: string) => fractionOf(`${what} ${line.customId} ${key}`)
+  const shuffled = lines.toSorted((one, other) => place(one, 'order') - place(other, 'order'))
+  const runs = Math.ceil(shuffled.length * share)
+  const tally = { answers: new Array<string>(), refusals: new Array<string>(), usage: noTokens() }
+  for (const [index, line] of shuffled.entries()) {
+    if (index >= runs && reason !== null) {
+      tally.refusals.push(lineOf(line, key, { error: { code: reason, message: reasons[reason] } }))
+      continue
+    }
+    if (index < (faults.batchLinesFailed ?? 0)) {
+      tally.refusals.push(lineOf(line, key, { response: refusedResponse(line, key) }))
+      continue
+    }
+    kept.noteLine()
+    const { status, body } = await runLine(line.url, line.body, `line ${line.customId} ${key}`)
+    const parsed: unknown = JSON.parse(body)
+    const response = {
+      status_code: status,
+      request_id: lettersOf(`request ${line.customId} ${key}`, 32),
+      body: parsed,
+    }
+    if (status < 400) addTokens(tally.usage, parsed)
+    const written = status < 400 ? tally.answers : tally.refusals
+    written.push(lineOf(line, key, { response }))
+  }
+  const { answers, refusals, usage } = tally
+  const output = withFaults(answers, faults, key)
+  return {
+    output: output.length === 0 ? null : `${output.join('\n')}\n`,
+    errors: refusals.length === 0 ? null : `${refusals.join('\n')}\n`,
+    completed: answers.length,
+    failed: refusals.length,
+    usage,
+  }
+}
+
+function refusedResponse({ customId }: InputLine, key: string): JsonObject {
+  const message = 'The request of this line is invalid.'
+  return {
+    status_code: 400,
+    request_id: lettersOf(`request ${customId} ${key}`, 32),
+    body: { error: { message, type: 'invalid_request_error', param: null, code: null } },
+  }
+}
+
+function lineOf(
+  { customId }: InputLine,
+  key: string,
+  { response = null, error = null }: { response?: JsonObject | null; error?: JsonObject | null },
+): string {
+  const id = `batch_req_${Buffer.from(lettersOf(`${customId} ${key}`, 16)).toString('hex')}`
+  return JSON.stringify({ id, custom_id: customId, response, error })
+}
+
+/** The output file as a provider may spoil it: lines that are lost, that come twice, that nobody sent, or that are no JSON. */
+function withFaults(answers: readonly string[], faults: Faults, key: string): string[] {
+  const lost = faults.batchLinesLost ?? 0
+  const left = answers.slice(lost)
+  const doubled = left.slice(0, faults.batchLinesDoubled ?? 0)
+  const foreign = left.slice(0, faults.batchLinesForeign ?? 0).map((line, index) => {
+    const other = JSON.parse(line) as JsonObject
+    return JSON.stringify({
+      ...other,
+      custom_id: `foreign-${index}-${lettersOf(`foreign ${index} ${key}`, 6)}`,
+    })
+  })
+  const malformed = left
+    .slice(0, faults.batchLinesMalformed ?? 0)
+    .map((line) => line.slice(0, Math.max(1, line.length >> 1)))
+  // What is malformed stands for its line, the others come beside theirs.
+  return [...malformed, ...left.slice(malformed.length), ...doubled, ...foreign]
+}
+
+function noTokens(): BatchTokens {
+  return { input: 0, cached: 0, output: 0, reasoning: 0 }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+function addTokens(sum: BatchTokens, body: unknown): void {
+  const usage = isObject(body) && isObject(body['usage']) ? body['usage'] : {}
+  const detail = (name: string, member: string): number => {
+    const found = usage[name]
+    return isObject(found) ? numberOf(found[member]) : 0
+  }
+  sum.input += numberOf(usage['input_tokens'] ?? usage['prompt_tokens'])
+  sum.output += numberOf(usage['output_tokens'] ?? usage['completion_tokens'])
+  sum.cached +=
+    detail('input_tokens_details', 'cached_tokens') + detail('prompt_tokens_details', 'cached_tokens')
+  sum.reasoning +=
+    detail('output_tokens_details', 'reasoning_tokens') +
+    detail('completion_tokens_details', 'reasoning_tokens')
+}
