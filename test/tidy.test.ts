@@ -6,6 +6,7 @@ import { exceptions } from './tidy/exceptions.ts'
 import { checkFormatNames, checkOperationNames } from './tidy/formats.ts'
 import { checkCycles, checkImports } from './tidy/imports.ts'
 import { checkCommonNames } from './tidy/names.ts'
+import { checkProofNames } from './tidy/proofs.ts'
 import { checkProviderNames } from './tidy/provider-names.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
 import type { Finding, Source } from './tidy/sources.ts'
@@ -78,6 +79,13 @@ describe('the repository is tidy', () => {
     printAlarms(sources)
     // It reads every file of the repository, while every core may be busy.
   }, 60_000)
+
+  test('proofs name tests that exist', () => {
+    const proofs = listFiles('test/prove', '.ts')
+    expect(toText(proofs.flatMap((file) => checkProofNames(file, readText(file))))).toBe('')
+    const stale = "{ file: 'test/contract/rerank.test.ts', names: ['a test that nobody has written'] }"
+    expect(checkProofNames('test/prove/x.ts', stale)).toMatchObject([{ rule: 'proof-name', line: 1 }])
+  })
 
   test('links between documents lead somewhere', () => {
     const documents = listFiles('', '.md')

@@ -7,8 +7,8 @@ export const proof = namedTests({
       file: 'test/contract/told-in-format.test.ts',
       names: [
         'a provider whose credential is refused is 503, and an overload in Anthropic’s words, with the reason',
-        'what does not exist below messages is told in Anthropic’s envelope, and elsewhere in the contract’s',
-        'the API description tells of an answer that is not in the form that was asked for',
+        'a 404 below messages has Anthropic’s envelope, and elsewhere the contract’s',
+        'the API description has the error for an answer in another form than the requested one',
         'a model names its tokenizer as a string, and the parameters of the contract alone',
       ],
     },
