@@ -4,6 +4,7 @@ import { recognizeSound } from './audio/recognize.ts'
 import { createSpool } from './audio/spool.ts'
 import { type Batches, createBatches } from './batches/batches.ts'
 import { chooseLane } from './batches/lanes/choose-lane.ts'
+import { createJobItems } from './batches/lanes/native/live-items.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { pricePackage } from './catalog/prices/price-package.gen.ts'
@@ -365,6 +366,8 @@ function createBatchEngine(dependencies: {
     },
     resolveBatch: (question) =>
       seekingModel(question.model, () => chooseLane(question, routeBatch(question, execution)), execution),
+    jobItems: createJobItems(execution),
+    spoolFolder: core.spoolFolder,
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
     crash: dependencies.crash ?? null,

@@ -1,3 +1,21 @@
+/** Those of a provider's own batch jobs, in the order of a job's life. */
+export const jobCommitPoints = [
+  'job.intend',
+  'job.free',
+  'job.lease',
+  'job.renew',
+  'job.collect',
+  'job.upload',
+  'job.uploaded',
+  'job.create',
+  'job.created',
+  'job.again',
+  'job.look',
+  'job.wait',
+  'job.terminal',
+  'job.end',
+] as const
+
 /**
  * Every unit with which something of a batch becomes durable. A crash right before or right after any of them must lose
  * nothing that was promised and repeat nothing that was charged; the crash suite walks this list.
@@ -15,6 +33,7 @@ export const commitPoints = [
   'segment.lease',
   'segment.renew',
   'segment.return',
+  ...jobCommitPoints,
   'blob.part',
   'part.commit',
   'blob.merged',

@@ -9,6 +9,7 @@ import {
 import { type Committer, createCommitter } from './committer.ts'
 import { createMoveRepository, type MoveRepository } from './lanes/move-repository.ts'
 import type { CrashHook } from './batch-commit-points.ts'
+import { createJobRepository, type JobRepository } from './lanes/native/job-repository.ts'
 import { createIdempotencyRepository, type IdempotencyRepository } from './ingest/idempotency-repository.ts'
 import { createPartRepository, type PartRepository } from './results/part-repository.ts'
 import { createPayloads, type Payloads } from './results/payloads.ts'
@@ -37,6 +38,7 @@ export interface Stores {
   signals: WorkerSignals
   waits: WaitingRepository
   moves: MoveRepository
+  jobs: JobRepository
 }
 
 export function createStores({ database, blobs, clock, pause, crash }: StoreDependencies): Stores {
@@ -51,6 +53,7 @@ export function createStores({ database, blobs, clock, pause, crash }: StoreDepe
     signals: createSignals(database),
     waits: createWaitingRepository(database),
     moves: createMoveRepository(database),
+    jobs: createJobRepository(database),
   }
 }
 

@@ -24,6 +24,8 @@ import { createBatchMoney } from './running/batch-money.ts'
 import type { Pause } from './running/pause.ts'
 import { systemPause } from './running/pause.ts'
 import { Ramp } from './running/ramp.ts'
+import type { JobItems } from './lanes/native/job-contract.ts'
+import { JobRunner } from './lanes/native/job-runner.ts'
 import { parseCursor, streamBatch, streamResults } from './results/results.ts'
 import { cleanUp } from './results/retention.ts'
 import type { StoreDependencies, Stores } from './batch-stores.ts'
@@ -45,6 +47,10 @@ export interface BatchesDependencies
     Pick<MoneyDependencies, 'billing' | 'ledger' | 'readBalance'> {
   runItem: RunItem
   resolveBatch: ResolveBatch
+  /** What the jobs of providers' batch services need. */
+  jobItems: JobItems
+  /** Where lines of jobs wait on their way; what a dead process left there is removed by others. */
+  spoolFolder: string
   loadPrincipal: LoadPrincipal
   /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
@@ -119,6 +125,7 @@ class StoredBatches implements Batches {
   /** Uploads run in real time, even when a simulation controls the workers' time. */
   readonly #uploads = createUploadPlaces(ingestsMax, systemPause)
   readonly #worker: Worker
+  readonly #jobs: JobRunner
   readonly #stopping = new AbortController()
   #cleaning: Promise<void> = Promise.resolve()
 
@@ -147,11 +154,22 @@ class StoredBatches implements Batches {
       ramp,
       pause,
     })
+    const { jobItems: items, spoolFolder, report, clock, loadPrincipal } = dependencies
+    const own = { items, spoolFolder, report, clock, loadPrincipal }
+    this.#jobs = new JobRunner({ ...this.#stores, ...own, money: this.#money, pause })
     this.rounds = {
-      look: () => this.#worker.look(),
-      renew: () => this.#worker.renew(),
+      look: async () => {
+        await this.#worker.look()
+        await this.#jobs.look()
+      },
+      renew: async () => {
+        await this.#worker.renew()
+        await this.#jobs.renew()
+      },
       cleanUp: () => this.#cleanUp(),
-      settled: () => this.#worker.settled(),
+      settled: async () => {
+        await Promise.all([this.#worker.settled(), this.#jobs.settled()])
+      },
     }
   }
 
@@ -208,12 +226,13 @@ class StoredBatches implements Batches {
 
   start(): void {
     this.#worker.start()
+    this.#jobs.start()
     this.#cleaning = this.#repeatCleanUp()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#worker.stop()
+    await Promise.all([this.#worker.stop(), this.#jobs.stop()])
     await this.#cleaning
   }
 

@@ -32,7 +32,7 @@ export type BatchStatus = (typeof batchStatuses)[number]
 export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
 /** The ways in which a batch's items can reach a provider; `src/batches/lanes` has what each of them means. */
-export const laneNames = ['flex', 'emulated'] as const
+export const laneNames = ['native', 'flex', 'emulated'] as const
 /** One of `laneNames`. */
 export type LaneName = (typeof laneNames)[number]
 

@@ -49,6 +49,8 @@ export interface ResourceKind {
    * exists.
    */
   remove: ((id: string) => UpstreamRequest) | null
+  /** Further statuses of that request's answer that mean the thing does nothing any more; absent when there are none. */
+  isGone?(status: number): boolean
   /** How to find a thing whose id is not known; null when the provider has no listing. */
   listing: ResourceListing | null
 }

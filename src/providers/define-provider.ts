@@ -1,4 +1,5 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
+import type { BatchJobs } from '../canonical/batch-jobs.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
 import { isSoundModality, type Modality, type TextModality } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
@@ -121,6 +122,8 @@ export interface Preset {
   dataPolicy: DataPolicy
   /** How batches run on it. */
   batch: Endpoint['batch']
+  /** Its own batch service; absent when it has none, or none that is known well enough. */
+  jobs?: BatchJobs
   adapters: Adapters
   /** Changes that its audio adapters make to the capabilities suggested by a model's name. */
   audio: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> }

@@ -93,7 +93,8 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     onlyListed: preset.onlyListed || provider.only_models === true,
     unlisted: preset.unlisted,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
-    batch: preset.batch,
+    // A batch service that no adapter speaks cannot be used.
+    batch: preset.batch === 'native' && preset.jobs === undefined ? 'emulated' : preset.batch,
     audio: preset.audio,
     models: provider.models,
   }

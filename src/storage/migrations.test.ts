@@ -11,6 +11,7 @@ const digests: Readonly<Record<string, string>> = {
   '0007_former_secrets.sql': '99937c556193314db9903b3d9f303281d9ce1f836eca79e99abf136b4997f87e',
   '0008_search_units.sql': 'd30fd60e5924883f41c97501e11c3a8ed755dda8ff18bf26fb99b4ee1e0fec91',
   '0009_batch_lanes.sql': 'fe4a9262836d00f156b42a87fcea5732777227c9979269f6e666b70ee73bb276',
+  '0010_native_jobs.sql': '9c108d84072f9ed89b536af2d61b50e18bd049f797c89f9454b9ad26c0cfd7fb',
 }
 
 test('a migration is never changed, only followed by another', async () => {

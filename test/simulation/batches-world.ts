@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JobItems } from '../../src/batches/lanes/native/job-contract.ts'
 import { createAccountsRepository } from '../../src/billing/ledger/accounts-repository.ts'
 import { createAccounts } from '../../src/billing/ledger/accounts.ts'
 import type { Billing } from '../../src/billing/billing.ts'
@@ -37,6 +40,8 @@ const tables = [
   'batches',
   'waiting_items',
   'batch_moves',
+  'native_jobs',
+  'upstream_resources',
   'segments',
   'parts',
   'idempotency_keys',
@@ -61,6 +66,8 @@ export interface ProcessOptions {
   behave?: Behave
   crash?: CrashHook
   resolveBatch?: ResolveBatch
+  /** The providers of jobs; none by default. */
+  jobItems?: (process: Process) => JobItems
   loadPrincipal?: BatchesDependencies['loadPrincipal']
   itemsAtOnce?: number
   /** Replaces the world's own store, for tests with stores that fail. */
@@ -162,6 +169,8 @@ export class World {
         return (options.behave ?? answerOrWait)(item, process)
       },
       resolveBatch: options.resolveBatch ?? resolveBatch,
+      jobItems: lateItems(() => options.jobItems?.(process) ?? noJobs),
+      spoolFolder: join(tmpdir(), 'headrace-test-jobs'),
       loadPrincipal:
         options.loadPrincipal ??
         (async ({ organizationId, keyId }) =>
@@ -218,9 +227,30 @@ export class World {
   }
 }
 
+const noJobs: JobItems = {
+  placeOf: () => null,
+  endpointFor: () => null,
+  encode: () => Promise.reject(new Error('no job has items')),
+  charge: () => Promise.reject(new Error('no job has results')),
+}
+
+/** The items of a process that is still being put together. */
+function lateItems(itemsOf: () => JobItems): JobItems {
+  return {
+    placeOf: (endpointId) => itemsOf().placeOf(endpointId),
+    endpointFor: (asked) => itemsOf().endpointFor(asked),
+    encode: (item, at) => itemsOf().encode(item, at),
+    charge: (item, at, answer) => itemsOf().charge(item, at, answer),
+  }
+}
+
 /** An item that is answered, charged `itemCost`, and echoes its custom id and body. */
-export const answer: Behave = async (item, process) => {
-  const hold = await process.billing.hold({ budgets: item.budgets, amount: itemCost * 2n })
+export const answer = async (
+  item: ItemRequest,
+  process: Process,
+  held = itemCost * 2n,
+): Promise<ItemOutcome> => {
+  const hold = await process.billing.hold({ budgets: item.budgets, amount: held })
   const generationId = newGenerationId('gen-batch', startMs)
   const { organizationId, keyId } = item.principal
   const row = captureRowOf(generationId, itemCost, {

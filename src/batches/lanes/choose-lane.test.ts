@@ -33,7 +33,13 @@ function choose(endpoints: readonly Endpoint[], lane: LaneChoice, change: object
       return { estimate: worstCase, worstCase }
     },
   }
-  const question = { model: 'a/model', endpoint: '/v1/chat/completions' as const, lane, ...change }
+  const question = {
+    model: 'a/model',
+    endpoint: '/v1/chat/completions' as const,
+    lane,
+    items: 1_000,
+    ...change,
+  }
   const { offers, ...resolved } = chooseLane(question, route)
   const costs = offers.map((offer) => [offer.lane, offer.estimateItem(null).estimate])
   return { ...resolved, costs }

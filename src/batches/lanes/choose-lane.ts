@@ -1,4 +1,4 @@
-import type { BatchEndpoint, LaneChoice, LaneName } from '../../canonical/batch.ts'
+import type { Batch, BatchEndpoint, LaneChoice, LaneName } from '../../canonical/batch.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { splitVariant } from '../../catalog/model-ids.ts'
 import { comparedPrice } from '../../catalog/prices/compared-price.ts'
@@ -8,8 +8,15 @@ import type { LaneOffer, ResolvedBatch } from '../item-contract.ts'
 import { emulated } from './emulated.ts'
 import { flex } from './flex.ts'
 import type { Lane } from './lane.ts'
+import { native } from './native.ts'
 
-const lanesByName = { flex, emulated } satisfies Record<LaneName, Lane>
+/**
+ * Items from which a provider's own job pays under `auto`: a smaller batch is done sooner without one, for a gain that is a
+ * matter of cents.
+ */
+export const nativeItemsMin = 100
+
+const lanesByName = { native, flex, emulated } satisfies Record<LaneName, Lane>
 /** Every lane; the last one is where `auto` moves items, at the price that it sets aside. */
 const lanes: readonly Lane[] = Object.values(lanesByName)
 
@@ -21,6 +28,8 @@ export function laneOf(name: LaneName): Lane {
 /** What a batch asks for, as far as its lane depends on it. */
 export interface LaneQuestion {
   model: string
+  /** How many items it has, as far as that is known. */
+  items: number
   endpoint: BatchEndpoint
   lane: LaneChoice
 }
@@ -45,7 +54,7 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
     return []
   })
   const last = possible.at(-1)
-  const chosen = lane === 'auto' ? automatic(model, possible) : possible.find((each) => each.lane === lane)
+  const chosen = lane === 'auto' ? automatic(question, possible) : possible.find((each) => each.lane === lane)
   assert(chosen && last, 'every batch can have the emulated lane')
   const providers = new Set(chosen.endpoints.map(({ deployment }) => deployment.provider))
   const [provider] = providers
@@ -53,7 +62,7 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
     endpointIds: chosen.endpoints.map(({ id }) => id),
     providerSlug: providers.size === 1 && provider !== undefined ? provider : null,
     lane: chosen.lane,
-    heldLane: lane === 'auto' ? last.lane : chosen.lane,
+    heldLane: lane === 'auto' && !isForOwnBatches(model) ? last.lane : chosen.lane,
     offers: possible
       .map(({ lane: name, estimateItem }) => ({ lane: name, estimateItem }))
       .toSorted((left, right) => Number(right.lane === chosen.lane) - Number(left.lane === chosen.lane)),
@@ -61,14 +70,29 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
 }
 
 /**
- * The cheapest lane. A lane at an equal or unknown price is not waited for. A model with `:batch` after its name stands
- * for its provider's own batches, which are no lane yet: such a batch runs at the live price.
+ * The cheapest lane. A lane at an equal or unknown price is not waited for, and a provider's own job only from so many
+ * items. A model with `:batch` after its name stands for its provider's own batches, whatever the size.
  */
-function automatic(model: string, possible: readonly PossibleLane[]): PossibleLane | undefined {
+function automatic(
+  { model, items }: LaneQuestion,
+  possible: readonly PossibleLane[],
+): PossibleLane | undefined {
   const last = possible.at(-1)
-  if (last === undefined || splitVariant(model).variant === 'batch') return last
+  if (last === undefined) return undefined
+  if (isForOwnBatches(model)) return possible.find((each) => each.lane === 'native') ?? last
   const live = cheapestOf(last)
-  return possible.find((each) => each !== last && cheapestOf(each) < live) ?? last
+  const pays = (each: PossibleLane) => each.lane !== 'native' || items >= nativeItemsMin
+  return possible.find((each) => each !== last && pays(each) && cheapestOf(each) < live) ?? last
+}
+
+/** Whether the model's name asks for its provider's own batches: then nothing leaves their lane. */
+function isForOwnBatches(model: string): boolean {
+  return splitVariant(model).variant === 'batch'
+}
+
+/** Whether unfinished items of a batch may leave its lane: a lane that the caller named is the price that the caller named. */
+export function mayMove({ laneChoice, model }: Pick<Batch, 'laneChoice' | 'model'>): boolean {
+  return laneChoice === 'auto' && !isForOwnBatches(model)
 }
 
 /** For comparing only; an unknown price counts as the highest. */

@@ -10,6 +10,7 @@ import type { Idempotency } from '../ingest/idempotency.ts'
 import { forgetClaims } from '../ingest/idempotency-repository.ts'
 import type { PartRepository } from './part-repository.ts'
 import { purgeParts } from './part-repository.ts'
+import { purgeJobs } from '../lanes/native/job-repository.ts'
 import type { Payloads } from './payloads.ts'
 import { purgeMoves } from '../lanes/move-repository.ts'
 import { payloadKinds, writtenAtMs } from './payloads.ts'
@@ -109,7 +110,7 @@ async function purge(
     await committer.commit('batch.purge', [
       ...(ids.length > 0 ? [purgeParts(id, ids)] : []),
       ...(ordinals.length > 0 ? [purgeSegments(id, ordinals)] : []),
-      ...(ids.length + ordinals.length === 0 ? [purgeBatch(id), purgeMoves(id)] : []),
+      ...(ids.length + ordinals.length === 0 ? [purgeJobs(id), purgeBatch(id), purgeMoves(id)] : []),
     ])
     if (ids.length + ordinals.length === 0) return
   }

@@ -31,10 +31,15 @@ export class Ramp {
   #onRoom: () => void = () => undefined
 
   /** A ramp with a parent is one of several below it; a segment that was taken over has one of its own. */
-  constructor(clock: Clock, parent: Ramp | null = null) {
+  constructor(clock: Clock, parent: Ramp | null = null, startMs = clock.monotonicMs()) {
     this.#clock = clock
     this.#parent = parent
-    this.#startMs = clock.monotonicMs()
+    this.#startMs = startMs
+  }
+
+  /** For results that can be had again without paying for them: nothing is lost with the process. */
+  static withoutRisk(clock: Clock): Ramp {
+    return new Ramp(clock, null, Number.NEGATIVE_INFINITY)
   }
 
   /** Results that are not durable yet. */

@@ -32,7 +32,7 @@ eachDatabase((_name, open) => {
   async function lease(database: Database, batchId: string, owner = 'me'): Promise<SegmentLease | null> {
     const [rows] = await database.commit({
       name: 'test',
-      statements: [leaseSegment(batchId, owner, segmentLeaseMs)],
+      statements: [leaseSegment(batchId, owner, { leaseMs: segmentLeaseMs, live: 'all' })],
     })
     return rows?.[0] ? toLease(rows[0]) : null
   }

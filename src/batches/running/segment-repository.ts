@@ -53,7 +53,9 @@ export const leaseGuard = 'segment_lease'
 /** Reads of the table `segments`. */
 export interface SegmentRepository {
   /** Whether a segment of the batch is free to be leased. */
-  hasFree(batchId: BatchId): Promise<boolean>
+  hasFree(batchId: BatchId, live: LiveSegments): Promise<boolean>
+  /** Segments of a native batch that no job has, with their unfinished items. */
+  listForJob(batchId: BatchId, limit: number): Promise<{ ordinal: number; openItems: number }[]>
   /** Whether a segment of the batch is not done. */
   hasOpen(batchId: BatchId): Promise<boolean>
   /** Owners of leases that have not run out, except this process. */
@@ -70,11 +72,15 @@ export function createSegmentRepository(database: Database): SegmentRepository {
   const exists = async (sql: string, params: (string | number)[]): Promise<boolean> =>
     (await database.query(`${sql} limit 1`, params)).length > 0
   return {
-    hasFree: (batchId) =>
-      exists(
-        `select 1 as found from segments where batch_id = $1 and state <> 'done' and lease_until_ms <= now_ms()`,
-        [batchId],
-      ),
+    hasFree: (batchId, live) =>
+      exists(`select 1 as found from segments where batch_id = $1 and ${isFree(live)}`, [batchId]),
+    async listForJob(batchId, limit) {
+      const rows = await database.query<{ ordinal: number; item_count: number; done_count: number }>(
+        `select ordinal, item_count, done_count from segments where batch_id = $1 and ${isForJob} order by ordinal limit $2`,
+        [batchId, limit],
+      )
+      return rows.map((row) => ({ ordinal: row.ordinal, openItems: row.item_count - row.done_count }))
+    },
     hasOpen: (batchId) =>
       exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),
     async listOwners(except) {
@@ -130,12 +136,76 @@ export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft
   }
 }
 
+/**
+ * Which free segments of a batch a worker may lease. `moved`: of a batch in a provider's lane, those whose items were moved
+ * out of it, and those that only have to be merged.
+ */
+export type LiveSegments = 'all' | 'moved'
+
+function isFree(live: LiveSegments): string {
+  const moved = live === 'moved' ? ` and (lane is not null or done_count = item_count)` : ''
+  return `state <> 'done' and lease_until_ms <= now_ms()${moved}`
+}
+
+const isForJob = `state = 'pending' and lease_until_ms <= now_ms() and lane is null and done_count < item_count`
+
+/** The lease of a segment that a job owns does not run out. */
+const givenUntilMs = 8_000_000_000_000_000
+
+/** Gives segments to a job, under a new epoch; refused unless all of them are free. */
+export function giveSegments(batchId: BatchId, jobId: string, ordinals: readonly number[]): Statement {
+  const places = ordinals.map((_, index) => `$${index + 4}`).join(', ')
+  return {
+    sql: `update segments set state = 'given', owner_id = $1, epoch = epoch + 1, lease_until_ms = $2
+      where batch_id = $3 and ordinal in (${places}) and ${isForJob}`,
+    params: [jobId, givenUntilMs, batchId, ...ordinals],
+    expect: ordinals.length,
+    guard: leaseGuard,
+  }
+}
+
+/** The segments of a job for the process that drives it now: under a new epoch, so that a driver before commits nothing more. */
+export function takeGiven(batchId: BatchId, jobId: string): Statement {
+  return {
+    sql: `update segments set epoch = epoch + 1 where batch_id = $1 and owner_id = $2 and state = 'given' returning *`,
+    params: [batchId, jobId],
+  }
+}
+
+/** Moves the items of segments that no job has to the emulated lane; refused when a job has one of them by now. */
+export function moveSegments(batchId: BatchId, ordinals: readonly number[]): Statement {
+  const places = ordinals.map((_, index) => `$${index + 2}`).join(', ')
+  return {
+    sql: `update segments set lane = 'emulated' where batch_id = $1 and ordinal in (${places}) and ${isForJob}`,
+    params: [batchId, ...ordinals],
+    expect: ordinals.length,
+    guard: leaseGuard,
+  }
+}
+
+/** Ends a job's ownership of segments, from this ordinal on; `lane` is where their unfinished items go on, null for the batch's own. */
+export function returnGiven(
+  batchId: BatchId,
+  jobId: string,
+  { from, lane }: { from: number; lane: 'emulated' | null },
+): Statement {
+  return {
+    sql: `update segments set state = 'pending', owner_id = null, lease_until_ms = 0, lane = $1
+      where batch_id = $2 and owner_id = $3 and state = 'given' and ordinal >= $4`,
+    params: [lane, batchId, jobId, from],
+  }
+}
+
 /** Leases the first free segment of a batch, if there is one, under a new epoch. */
-export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): Statement {
+export function leaseSegment(
+  batchId: BatchId,
+  owner: string,
+  { leaseMs, live }: { leaseMs: number; live: LiveSegments },
+): Statement {
   return {
     sql: `update segments set state = 'running', owner_id = $1, epoch = epoch + 1, lease_until_ms = now_ms() + cast($2 as bigint)
-      where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms() and ordinal = (
-        select ordinal from segments where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms()
+      where batch_id = $3 and ${isFree(live)} and ordinal = (
+        select ordinal from segments where batch_id = $3 and ${isFree(live)}
         order by ordinal limit 1 {{for_update_skip_locked}})
       returning *`,
     params: [owner, leaseMs, batchId],
@@ -191,7 +261,7 @@ export function commitPart(commit: PartCommit): { claim: Statement; insert: Stat
   return {
     claim: {
       sql: `update segments set done_bitmap = $1, done_count = done_count + $2, failed_count = failed_count + $3
-        where batch_id = $4 and ordinal = $5 and epoch = $6 and owner_id = $7 and state = 'running' and done_bitmap = $8`,
+        where batch_id = $4 and ordinal = $5 and epoch = $6 and owner_id = $7 and state in ('running', 'given') and done_bitmap = $8`,
       params: [
         commit.after,
         part.itemCount,

@@ -16,7 +16,7 @@ import { advance } from './phases.ts'
 import { Ramp } from './ramp.ts'
 import { SegmentEndings } from './segment-endings.ts'
 import { SegmentRun } from './segment-run.ts'
-import type { SegmentLease } from './segment-repository.ts'
+import type { LiveSegments, SegmentLease } from './segment-repository.ts'
 import { WaitingNote } from './waiting-note.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
@@ -283,8 +283,9 @@ export class Worker {
 
   async #lease(found: Batch): Promise<boolean> {
     const { segments, committer, signals, batches } = this.#dependencies
-    if (!(await segments.hasFree(found.id))) return false
-    const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
+    const live = liveSegmentsOf(found)
+    if (!(await segments.hasFree(found.id, live))) return false
+    const lease = leaseSegment(found.id, signals.ownerId, { leaseMs: segmentLeaseMs, live })
     const [row] = rowsOf(await committer.commit('segment.lease', [lease]))
     if (!row) return false
     // Loaded again: the batch's last step may have changed its status.
@@ -367,4 +368,9 @@ export class Worker {
 
 function keyOf(batchId: string, ordinal: number, epoch: number): string {
   return `${batchId}/${ordinal}/${epoch}`
+}
+
+/** While a provider's own jobs run a batch, a worker takes only what they have left to it. */
+function liveSegmentsOf({ lane, status }: Batch): LiveSegments {
+  return lane === 'native' && status === 'in_progress' ? 'moved' : 'all'
 }

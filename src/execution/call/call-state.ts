@@ -307,7 +307,7 @@ export class CallState {
       source,
       ending,
     })
-    if (ending !== 'completed') return
+    if (ending !== 'completed' || this.scope.batch?.isJob) return
     const firstMs = attempt.firstTokenMs ?? this.elapsedMs()
     const writingMs = (attempt.endedMs ?? firstMs) - firstMs
     health.recordSuccess(endpoint, {

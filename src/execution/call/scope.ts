@@ -57,6 +57,8 @@ export interface BatchScope {
    * Resolves with whether all of it was moved. Never rejects.
    */
   enlarge?: (missingNanocredits: bigint) => Promise<boolean>
+  /** A job of the provider answered it, whose time says nothing about the endpoint's health; absent for live calls. */
+  isJob?: true
   /** Called with the deployment when the item begins to wait for a place there, and with null once it has one. */
   onQueued?: (place: QueuedAt | null) => void
 }

@@ -153,19 +153,24 @@ export async function executeBatchItem(
         facts,
       },
     )
-    return answered(outcome, requestId, capture)
+    return answeredItem(outcome, requestId, capture)
   } catch (thrown) {
     const error = toGatewayError(thrown)
-    if (tier === null) return failed(error, item)
+    if (tier === null) return failedItem(error, item)
     return {
-      ...failed(error, item),
+      ...failedItem(error, item),
       hasAskedTier: true,
       ...(isWithoutRoom(error) ? { hasNoRoom: true } : {}),
     }
   }
 }
 
-function answered(outcome: Outcome, requestId: string, capture: DeferredCapture | null): BatchItemOutcome {
+/** The outcome of an item that was answered. */
+export function answeredItem(
+  outcome: Outcome,
+  requestId: string,
+  capture: DeferredCapture | null,
+): BatchItemOutcome {
   assert(!(outcome.body instanceof ReadableStream), 'a batch item is never streamed')
   return {
     response: { status_code: 200, request_id: requestId, body: joinPieces(outcome.body) },
@@ -199,7 +204,8 @@ const passing: ReadonlySet<string> = new Set([
   'balance_set_aside',
 ])
 
-function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
+/** The outcome of an item that failed; where that will pass, it is put back. */
+export function failedItem(error: GatewayError, item: Pick<BatchItem, 'signal'>): BatchItemOutcome {
   const isPutBack = passing.has(error.type) || item.signal.aborted
   return {
     response: null,

@@ -67,8 +67,11 @@ const textHooks = {
   },
 }
 
+/** The types of an answer in one piece. */
+export type WholeText = TextKind & { heard: DecodedAnswer }
+
 /** Every text operation, answered in one piece. */
-export const wholeText: CallHooks<TextKind & { heard: DecodedAnswer }> = {
+export const wholeText: CallHooks<WholeText> = {
   ...textHooks,
   hear(reached) {
     assert(reached.type === 'answer', 'an answer that is not streamed is whole')

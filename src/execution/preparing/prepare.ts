@@ -61,7 +61,7 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
 }
 
 /** The candidate uses the caller's own login where the deployment takes one, else the operator's credential. */
-function candidateOf(
+export function candidateOf(
   endpoint: Endpoint,
   { scope, serving }: CallState,
   dependencies: ExecutionDependencies,

@@ -11,8 +11,9 @@ export function createRemovalPlaces(
 ): RemovalDependencies['placeOf'] {
   const places = new Map(
     configured.map(({ deployment, credential }) => {
-      const { transcription, speech } = presetOf(deployment.preset).adapters
-      const kinds = { ...transcription?.resources, ...speech?.resources }
+      const { adapters, jobs } = presetOf(deployment.preset)
+      const { transcription, speech } = adapters
+      const kinds = { ...transcription?.resources, ...speech?.resources, ...jobs?.resources }
       return [
         deployment.id,
         { target: { baseUrl: deployment.baseUrl, client: deployment.client, credential }, kinds },

@@ -114,9 +114,12 @@ async function removeKnown(claimed: ClaimedResource, dependencies: RemovalDepend
     return { type: 'kept', reason: 'the provider documents no call that removes it', isExpected: true }
   const sender = new Sender(place.target, dependencies)
   if (claimed.upstreamId === null) return removeLost(claimed, { ...kind, remove: kind.remove }, sender)
-  await sender.remove(kind.remove(claimed.upstreamId))
+  await sender.remove({ ...kind, remove: kind.remove }, claimed.upstreamId)
   return { type: 'gone' }
 }
+
+/** A kind of thing that the provider can remove. */
+type RemovableKind = ResourceKind & { remove: NonNullable<ResourceKind['remove']> }
 
 /** Sends the requests of one try, at most `removalRequestsMax`. */
 class Sender {
@@ -129,9 +132,9 @@ class Sender {
     this.dependencies = dependencies
   }
 
-  async remove(request: UpstreamRequest): Promise<void> {
-    const { status, headers } = await this.#send(request)
-    if (status !== 404 && status !== 410) checkStatus(status, headers)
+  async remove({ remove: requestOf, isGone }: RemovableKind, id: string): Promise<void> {
+    const { status, headers } = await this.#send(requestOf(id))
+    if (status !== 404 && status !== 410 && isGone?.(status) !== true) checkStatus(status, headers)
   }
 
   async list(
@@ -175,11 +178,7 @@ function asFailure(error: unknown): unknown {
  * and belongs to no other row is removed. When there are more such things than calls have lost, somebody else works
  * with the same account, and nothing is removed.
  */
-async function removeLost(
-  claimed: ClaimedResource,
-  kind: ResourceKind & { remove: NonNullable<ResourceKind['remove']> },
-  sender: Sender,
-): Promise<Removal> {
+async function removeLost(claimed: ClaimedResource, kind: RemovableKind, sender: Sender): Promise<Removal> {
   const { marker, tries } = claimed
   if (kind.listing === null || marker === null)
     return {
@@ -193,7 +192,7 @@ async function removeLost(
   const strays = found.filter(({ id }) => !known.upstreamIds.includes(id))
   if (strays.length > known.lost)
     throw new RemovalFailed(`${strays.length} things bear its mark, and ${known.lost} are missing`)
-  for (const { id } of strays) await sender.remove(kind.remove(id))
+  for (const { id } of strays) await sender.remove(kind, id)
   const waitMs = lostLookWaitsMs[tries - 1]
   return waitMs === undefined
     ? { type: 'gone' }

@@ -114,6 +114,66 @@ function forCalls({ ownerId }: Database, commit: Commit): OfCalls {
   }
 }
 
+/** A thing that a stored job uses, not a process: its row goes on when processes die, until the job leaves it. */
+export function insertJobResource(resource: NewResource): Statement {
+  return {
+    sql: `insert into upstream_resources
+        (resource_id, kind, deployment_id, credential_id, used_by, marker, state, created_at_ms)
+      values ($1, $2, $3, $4, $5, $6, 'used', now_ms())`,
+    params: [
+      resource.resourceId,
+      resource.kind,
+      resource.deploymentId,
+      resource.credentialId,
+      resource.usedBy,
+      resource.marker,
+    ],
+  }
+}
+
+/** A thing that a job has found to be there and that is to be removed. */
+export function insertLeftResource(resource: NewResource, upstreamId: string): Statement {
+  return {
+    sql: `insert into upstream_resources
+        (resource_id, kind, deployment_id, credential_id, used_by, marker, upstream_id, state, due_at_ms, created_at_ms, left_at_ms)
+      values ($1, $2, $3, $4, $5, $6, $7, 'left', now_ms(), now_ms(), now_ms())`,
+    params: [
+      resource.resourceId,
+      resource.kind,
+      resource.deploymentId,
+      resource.credentialId,
+      resource.usedBy,
+      resource.marker,
+      upstreamId,
+    ],
+  }
+}
+
+/** The thing of this kind that the job uses has this id. */
+export function nameJobResource(usedBy: string, kind: string, upstreamId: string): Statement {
+  return {
+    sql: `update upstream_resources set upstream_id = $1 where used_by = $2 and kind = $3 and state = 'used'`,
+    params: [upstreamId, usedBy, kind],
+  }
+}
+
+/** The job needs nothing of this kind any more: it is to be removed. */
+export function leaveJobResources(usedBy: string, kind: string): Statement {
+  return {
+    sql: `update upstream_resources set state = 'left', due_at_ms = now_ms(), left_at_ms = now_ms()
+      where used_by = $1 and kind = $2 and state = 'used'`,
+    params: [usedBy, kind],
+  }
+}
+
+/** There is nothing of this kind that the job would have to remove. */
+export function forgetJobResources(usedBy: string, kind: string): Statement {
+  return {
+    sql: `delete from upstream_resources where used_by = $1 and kind = $2 and state = 'used'`,
+    params: [usedBy, kind],
+  }
+}
+
 type OfClaims = Pick<UpstreamResourceRepository, 'freeOfDead' | 'claim' | 'expireKept' | 'ofMarker'>
 
 function forClaims(database: Database, commit: Commit): OfClaims {

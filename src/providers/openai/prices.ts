@@ -39,4 +39,11 @@ export const openAiTiers: readonly TierRule[] = [
     models: /^(?:gpt-5(?:\.[12])?(?:-mini|-nano)?|o3|o4-mini)(?:-\d{4}-\d\d-\d\d)?$/,
     share: [1n, 2n],
   },
+  // https://platform.openai.com/docs/pricing, "Batch"; seen 2026-11
+  {
+    tier: 'batch',
+    models:
+      /^(?:gpt-(?:3\.5-turbo|4-turbo|4o(?:-mini)?|4\.1(?:-mini|-nano)?|[56](?:\.\d+)?(?:-(?:mini|nano|pro|luna|sol|luna-pro|sol-pro))?)|o[134](?:-mini|-pro)?|text-embedding-(?:3-small|3-large|ada-002))(?:-\d{4}-\d\d-\d\d)?$/,
+    share: [1n, 2n],
+  },
 ]

@@ -6,6 +6,7 @@ import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { openAiModels, openAiService } from './capabilities.ts'
+import { openAiBatchJobs } from './jobs.ts'
 import { openAiRetirements } from './retirements.ts'
 import { openAiPrices, openAiTiers } from './prices.ts'
 import {
@@ -27,6 +28,7 @@ export const openai = defineProvider({
   pricesProviderId: 'openai',
   dataPolicy: { zdr: false, trains: false, stores: true },
   batch: 'native',
+  jobs: openAiBatchJobs,
   family: openAiModels,
   modelRules: openAiService,
   prices: openAiPrices,

@@ -1,0 +1,28 @@
+import { atCheaperTier } from '../../catalog/prices/cheaper-tier.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Lane } from './lane.ts'
+
+/** The tier under which an endpoint has the prices of its provider's batch service. */
+const batchTier = 'batch'
+
+/**
+ * The items become lines of the provider's own batch jobs, which take up to a day and cost less. Only endpoints whose batch
+ * price is known count: a job at an unknown price could cost more than what is set aside.
+ */
+export const native: Lane = {
+  name: 'native',
+  offers: (endpoints) =>
+    endpoints.flatMap((endpoint) =>
+      endpoint.batch === 'native' ? (atCheaperTier(endpoint, batchTier) ?? []) : [],
+    ),
+  refuse: (model) =>
+    new GatewayError(
+      'invalid_request',
+      `headrace.lane: no provider of ${model} has a batch service of its own with a known price here. Use "auto" or "emulated", or another model.`,
+      { param: 'headrace.lane' },
+    ),
+  // Items are lines of a job, and do not wait for the live path.
+  tier: null,
+  waitsFor: null,
+  leavesBeforeMs: null,
+}

@@ -1,0 +1,145 @@
+import type { JobLine } from '../../../canonical/batch-jobs.ts'
+import type { Principal } from '../../../canonical/principal.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import { mayMove } from '../choose-lane.ts'
+import type { ItemOutcome } from '../../item-contract.ts'
+import { failedEnding } from '../../running/item-endings.ts'
+import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
+import type { SegmentLease } from '../../running/segment-repository.ts'
+import { endJob } from './job-end.ts'
+import { type DownloadedResults, downloadResults } from './job-download.ts'
+import { encodeItem } from './job-upload.ts'
+import {
+  inputOf,
+  isClosing,
+  itemRequest,
+  type JobDependencies,
+  JobResults,
+  type JobStep,
+  leave,
+  retryMs,
+  takeSegments,
+} from './job-step.ts'
+
+/** Errors of a line that are not the item's fault: under `auto` it is run again. */
+const passingErrors: ReadonlySet<string> = new Set([
+  'provider_failed',
+  'provider_overloaded',
+  'provider_timeout',
+  'upstream_rate_limited',
+  'rate_limit_exceeded',
+])
+
+/**
+ * Takes in the results of a job that has ended in whatever way. Every line goes through the same decoding, metering and
+ * pricing as a live answer, and into a part that is guarded by the segment's epoch and bitmap: a line that was taken in
+ * before changes nothing and costs nothing.
+ */
+export async function collectResults(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const { lease, batch } = step
+  const { job } = lease
+  const owner = await dependencies.loadPrincipal(batch)
+  const downloaded = await downloadResults(step, dependencies)
+  if (downloaded.type === 'again') {
+    const restMs = retryMs(job.tries, downloaded.retryAfterMs)
+    return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
+  }
+  const { results } = downloaded
+  try {
+    let moved = 0
+    if (owner !== null) {
+      for (const segment of await takeSegments(step, dependencies))
+        moved += await collectSegment(step, segment, dependencies, { owner, results })
+    }
+    if (results.strayLines > 0)
+      dependencies.report('batch_job_stray_lines', {
+        batchId: batch.id,
+        cause: `${results.strayLines} lines`,
+      })
+    const changes = { strayLines: results.strayLines }
+    await endJob(step, dependencies, { changes, leftItems: owner === null ? job.itemCount : moved })
+  } finally {
+    await results.close()
+  }
+}
+
+interface Collecting {
+  owner: Principal
+  results: DownloadedResults
+}
+
+/** Returns how many items of the segment are left without a result. */
+async function collectSegment(
+  step: JobStep,
+  segment: SegmentLease,
+  dependencies: JobDependencies,
+  collecting: Collecting,
+): Promise<number> {
+  const written = new JobResults(step, segment, dependencies)
+  let left = 0
+  for (const item of await readOpenItems(dependencies.payloads, segment)) {
+    await written.room()
+    const line = await collecting.results.lineOf(item.item)
+    const outcome = await outcomeOf(step, item, line, { dependencies, owner: collecting.owner })
+    if (outcome === null) left += 1
+    else written.add(item, inputOf(item), outcome)
+  }
+  await written.flush()
+  return left
+}
+
+/** The item's result; null when it stays open, to go on elsewhere or to be closed with its batch. */
+async function outcomeOf(
+  step: JobStep,
+  item: OpenItem,
+  line: JobLine | null,
+  { dependencies, owner }: { dependencies: JobDependencies; owner: Principal },
+): Promise<ItemOutcome | null> {
+  const { lease, batch } = step
+  const isAuto = mayMove(batch) && !isClosing(batch)
+  if (line?.result.type === 'answer') {
+    const input = inputOf(item)
+    const { items, money } = dependencies
+    const request = itemRequest(
+      step,
+      { item: input, principal: owner, body: input.body ?? Buffer.alloc(0) },
+      money,
+    )
+    const outcome = await items.charge(request, lease.job, line.result)
+    const isPassing = outcome.response === null && passingErrors.has(outcome.error?.type ?? '')
+    if (outcome.retryLaterMs !== null && !isPassing)
+      throw new GatewayError('storage_unavailable', 'A result could not be charged now.')
+    return isPassing && isAuto ? null : { ...outcome, retryLaterMs: null }
+  }
+  if (isClosing(batch) || isAuto) return null
+  if (line === null && (await isOfAnotherJob(step, item, owner, dependencies))) return null
+  return failedEnding(unansweredError(step, line))
+}
+
+/** Why a lane that moves nothing has no answer for an item. It is not billed. */
+function unansweredError({ lease: { job }, place }: JobStep, line: JobLine | null): GatewayError {
+  const isExpired =
+    line?.result.type === 'not run' || job.endedAs === 'expired' || job.endedAs === 'cancelled'
+  if (isExpired && job.endedAs !== 'completed') {
+    const message = `${place.providerName} did not run this request before its batch ended.`
+    return new GatewayError('batch_expired', message)
+  }
+  const message =
+    job.endedAs === 'completed'
+      ? `${place.providerName} ended its batch without an answer to this request.`
+      : `${place.providerName} did not run the batch with this request (${job.reason ?? job.endedAs}).`
+  return new GatewayError('provider_failed', message)
+}
+
+/** Whether the job never sent the item, because it asks for something else than the job's other items. */
+async function isOfAnotherJob(
+  step: JobStep,
+  item: OpenItem,
+  owner: Principal,
+  dependencies: JobDependencies,
+): Promise<boolean> {
+  const { operation } = step.lease.job
+  if (operation === null) return false
+  const encoded = await encodeItem(step, item, owner, dependencies)
+  return 'operation' in encoded && encoded.operation !== operation
+}

@@ -1,0 +1,130 @@
+import type { JobLine } from '../../../canonical/batch-jobs.ts'
+import { itemOfLine } from './job.ts'
+import { JobSpool } from './job-spool.ts'
+import { type JobDependencies, JobLost, type JobStep, jobTransferMs } from './job-step.ts'
+
+/** The largest line of a job's results; a larger one counts as missing. */
+const resultLineBytesMax = 128_000_000
+/** Tries of a download that the provider answers with "not found" before the file counts as empty. */
+const missingFileTries = 5
+
+const newline = 0x0a
+
+/** A job's results on this machine, by item. */
+export interface DownloadedResults {
+  /** Lines that belong to no item, that came twice or that could not be read. */
+  strayLines: number
+  /** The first line of the item; null when there is none. */
+  lineOf(item: number): Promise<JobLine | null>
+  close(): Promise<void>
+}
+
+/** What a download came to. */
+export type Download =
+  | { type: 'done'; results: DownloadedResults }
+  | { type: 'again'; retryAfterMs: number | null }
+
+/**
+ * Downloads every file of results, line by line, into a file of this machine: they come in no order, while results are
+ * taken in segment by segment. In memory is one line, and the place of each.
+ */
+export async function downloadResults(step: JobStep, { spoolFolder }: JobDependencies): Promise<Download> {
+  const spool = await JobSpool.open(spoolFolder)
+  const lines = new ResultLines(step, spool)
+  try {
+    for (const output of step.lease.job.outputs) {
+      const failure = await download(step, output, lines)
+      if (failure === null) continue
+      await spool.close()
+      return failure
+    }
+  } catch (error) {
+    await spool.close()
+    throw error
+  }
+  return { type: 'done', results: lines }
+}
+
+/** Null when it was read to its end. */
+async function download(
+  { lease, place, signal }: JobStep,
+  output: string,
+  lines: ResultLines,
+): Promise<Extract<Download, { type: 'again' }> | null> {
+  try {
+    const response = await place.send(place.jobs.download(output), { signal, deadlineMs: jobTransferMs })
+    if (response.status < 200 || response.status >= 300) {
+      const isMissing = response.status === 404 || response.status === 410
+      const { retryAfterMs } = await place.readFailure(response)
+      return isMissing && lease.job.tries >= missingFileTries ? null : { type: 'again', retryAfterMs }
+    }
+    for (;;) {
+      const { done, value } = await response.body.read()
+      if (done) break
+      await lines.push(value)
+    }
+    await lines.end()
+    return null
+  } catch {
+    if (signal.aborted) throw new JobLost('the step was aborted')
+    return { type: 'again', retryAfterMs: null }
+  }
+}
+
+class ResultLines implements DownloadedResults {
+  strayLines = 0
+  readonly #step: JobStep
+  readonly #spool: JobSpool
+  readonly #places = new Map<number, { start: number; length: number }>()
+  #pending: Uint8Array[] = []
+  #pendingBytes = 0
+
+  constructor(step: JobStep, spool: JobSpool) {
+    this.#step = step
+    this.#spool = spool
+  }
+
+  async push(chunk: Uint8Array): Promise<void> {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.#keep(chunk.subarray(start, end))
+      await this.end()
+      start = end + 1
+    }
+    if (start < chunk.length) this.#keep(chunk.slice(start))
+  }
+
+  /** The line is complete, or the file has ended. */
+  async end(): Promise<void> {
+    const isTooLong = this.#pendingBytes > resultLineBytesMax
+    const line = Buffer.concat(this.#pending)
+    this.#pending = []
+    this.#pendingBytes = 0
+    if (isTooLong) this.strayLines += 1
+    else if (line.toString('latin1', 0, 64).trim() !== '') await this.#note(line)
+  }
+
+  async lineOf(item: number): Promise<JobLine | null> {
+    const place = this.#places.get(item)
+    if (place === undefined) return null
+    return this.#step.place.jobs.readLine(await this.#spool.read(place.start, place.length))
+  }
+
+  close(): Promise<void> {
+    return this.#spool.close()
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#pendingBytes += bytes.length
+    if (this.#pendingBytes > resultLineBytesMax) this.#pending = []
+    else this.#pending.push(bytes)
+  }
+
+  async #note(line: Buffer): Promise<void> {
+    const read = this.#step.place.jobs.readLine(line)
+    const item = read === null ? null : itemOfLine(this.#step.lease.job.nonce, read.id)
+    // The first line of an item counts. Of another job's nonce, of no item or not readable: nobody's.
+    if (item === null || this.#places.has(item)) this.strayLines += 1
+    else this.#places.set(item, { start: await this.#spool.write(line), length: line.length })
+  }
+}

@@ -1,0 +1,65 @@
+import type { Batch } from '../../../canonical/batch.ts'
+import type { GatewayError } from '../../../core/errors.ts'
+import {
+  forgetJobResources,
+  insertLeftResource,
+  leaveJobResources,
+} from '../../../execution/resources/upstream-resource-repository.ts'
+import { returnGiven } from '../../running/segment-repository.ts'
+import { mayMove } from '../choose-lane.ts'
+import { countMoves } from '../move-repository.ts'
+import type { JobChanges } from './job-repository.ts'
+import { type JobDependencies, type JobStep, kindOf, leave, resourceOf } from './job-step.ts'
+
+/** What is needed of a step to end its job. */
+type EndedStep = Pick<JobStep, 'lease' | 'place'> & { batch: Batch | null }
+
+/** Ends a job of which nothing ran. */
+export function endUnneeded(step: EndedStep, dependencies: JobDependencies): Promise<void> {
+  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, leftItems: 0 })
+}
+
+/** The provider does not take the job. Its items end as those of a job without results do. */
+export async function refuseJob(
+  step: JobStep,
+  dependencies: JobDependencies,
+  { type }: GatewayError,
+): Promise<void> {
+  const changes = { state: 'collecting', endedAs: 'refused', outputs: [], reason: type, tries: 0 } as const
+  await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
+}
+
+/**
+ * Ends a job: its segments are free, and what it left at the provider is removed. Items that are left go on in the emulated
+ * lane if their batch allows that.
+ */
+export async function endJob(
+  step: EndedStep,
+  dependencies: JobDependencies,
+  { changes, leftItems }: { changes: JobChanges; leftItems: number },
+): Promise<void> {
+  const { lease, place, batch } = step
+  const { job } = lease
+  const nowMs = dependencies.clock.nowMs()
+  const endedAs = changes.endedAs ?? job.endedAs
+  // A job that may still run at the provider is cancelled like anything that is left there.
+  const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
+  const kind = kindOf(place, 'batch')
+  const isMoved = leftItems > 0 && batch?.status === 'in_progress' && mayMove(batch)
+  const reason = job.reason ?? endedAs ?? 'missing'
+  const move = { from: 'native', to: 'emulated', reason, items: leftItems } as const
+  await leave(step, dependencies, 'job.end', {
+    changes: { ...changes, movedItems: isMoved ? leftItems : 0, state: 'ended' },
+    restMs: 0,
+    more: [
+      returnGiven(job.batchId, job.id, { from: 0, lane: isMoved ? 'emulated' : null }),
+      ...(isMoved ? countMoves(job.batchId, [move]) : []),
+      leaveJobResources(job.id, kindOf(place, 'batch_input')),
+      mayRun ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
+      ...job.outputs.map((id) =>
+        insertLeftResource(resourceOf(step, 'batch_output', { marker: null, nowMs }), id),
+      ),
+    ],
+  })
+  dependencies.signals.wakeWorkers()
+}

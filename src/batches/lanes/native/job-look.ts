@@ -1,0 +1,114 @@
+import type { JobReading } from '../../../canonical/batch-jobs.ts'
+import { assert } from '../../../core/assert.ts'
+import { readRetryAfter } from '../../../formats/retry-after.ts'
+import { firstLookMs, intendAgain } from './job-create.ts'
+import type { JobEnd } from './job.ts'
+import { changeJob } from './job-repository.ts'
+import {
+  ask,
+  commitStep,
+  isClosing,
+  type JobDependencies,
+  type JobStep,
+  leave,
+  retryMs,
+  type Sent,
+} from './job-step.ts'
+
+/** The longest wait between two looks, and the part of a job's age that it is until then. */
+const lookMsMax = 60_000
+const lookShareOfAge = 0.04
+/** How long before a batch's deadline its jobs are cancelled: time to take in what they have. */
+export const cancelBeforeMs = 3_600_000
+/** How long after the deadline, or after a cancellation, a job is waited for before it is given up. */
+const abandonAfterMs = 900_000
+const cancelledForMs = 3_600_000
+/** The wait after a job was refused because the account has too much queued. */
+const fullRestMs = 600_000
+
+/** Looks at a running job, and cancels it when its batch wants no more or its time is nearly over. */
+export async function lookAtJob(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const { lease, place } = step
+  const { job } = lease
+  assert(job.upstreamId !== null, 'a running job has an id')
+  if (isOverdue(step))
+    return end(step, dependencies, { endedAs: 'abandoned', outputs: [], reason: 'it did not end' })
+  await cancelWhenDue(step, dependencies, job.upstreamId)
+  const sent = await ask(step, place.jobs.look(job.upstreamId))
+  if (sent.type === 'refused' && (sent.status === 404 || sent.status === 410))
+    return end(step, dependencies, {
+      endedAs: 'failed',
+      outputs: [],
+      reason: 'the provider does not know it',
+    })
+  const reading = sent.type === 'reply' ? readOrNull(step, sent) : null
+  if (reading === null) {
+    const restMs = Math.min(retryMs(job.tries, null), lookMsMax)
+    const changes = { tries: job.tries + 1 }
+    return leave(step, dependencies, 'job.look', {
+      changes,
+      restMs: Math.max(restMs, retryAfterOf(sent) ?? 0),
+    })
+  }
+  const { state, outputs, problem } = reading
+  if (state === null || state === 'running') {
+    const restMs = Math.max(lookWaitMs(step), retryAfterOf(sent) ?? 0)
+    return leave(step, dependencies, 'job.look', { changes: { tries: 0 }, restMs })
+  }
+  const mayBeTaken =
+    problem?.isFull === true && outputs.length === 0 && !isClosing(step.batch) && !isLate(step)
+  if (mayBeTaken) return intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true })
+  await end(step, dependencies, { endedAs: state, outputs, reason: problem?.code ?? null })
+}
+
+async function end(
+  step: JobStep,
+  dependencies: JobDependencies,
+  { endedAs, outputs, reason }: { endedAs: JobEnd; outputs: readonly string[]; reason: string | null },
+): Promise<void> {
+  const changes = { state: 'collecting', endedAs, outputs, reason, tries: 0 } as const
+  await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
+}
+
+/** By the database's clock, when the lease was taken. */
+function isLate({ lease, batch }: JobStep): boolean {
+  return lease.leasedAtMs >= batch.expiresAtMs - cancelBeforeMs
+}
+
+function isOverdue({ lease, batch }: JobStep): boolean {
+  const { cancelledAtMs } = lease.job
+  const isCancelledForLong = cancelledAtMs !== null && lease.leasedAtMs >= cancelledAtMs + cancelledForMs
+  return isCancelledForLong || lease.leasedAtMs >= batch.expiresAtMs + abandonAfterMs
+}
+
+async function cancelWhenDue(
+  step: JobStep,
+  dependencies: JobDependencies,
+  upstreamId: string,
+): Promise<void> {
+  const { lease, batch, place } = step
+  if (lease.job.cancelledAtMs !== null || (!isClosing(batch) && !isLate(step))) return
+  const sent = await ask(step, place.jobs.cancel(upstreamId))
+  const isPassing = sent.type === 'unknown' || (sent.type === 'refused' && sent.status === 429)
+  // What cannot be cancelled has ended, which the look shows.
+  if (!isPassing) await commitStep(dependencies, 'job.look', [changeJob(lease, { cancelledAt: 'now' })])
+}
+
+/** Grows with the job's age. */
+function lookWaitMs({ lease }: JobStep): number {
+  const ageMs = lease.leasedAtMs - (lease.job.sentAtMs ?? lease.leasedAtMs)
+  return Math.min(Math.max(firstLookMs, ageMs * lookShareOfAge), lookMsMax)
+}
+
+function retryAfterOf(sent: Sent): number | null {
+  if (sent.type === 'reply') return readRetryAfter(sent.reply.headers)
+  return sent.type === 'refused' ? sent.failure.retryAfterMs : sent.retryAfterMs
+}
+
+function readOrNull({ place }: JobStep, { reply }: Extract<Sent, { type: 'reply' }>): JobReading | null {
+  try {
+    return place.jobs.readJob(reply)
+  } catch {
+    return null
+  }
+}

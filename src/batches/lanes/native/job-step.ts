@@ -1,0 +1,252 @@
+import type { Batch } from '../../../canonical/batch.ts'
+import type { Principal } from '../../../canonical/principal.ts'
+import type { UpstreamFailure, UpstreamReply, UpstreamRequest } from '../../../canonical/upstream.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import { answerBytesMax } from '../../../core/limits/calls.ts'
+import type { NewResource } from '../../../execution/resources/upstream-resource-repository.ts'
+import { readItemLine, resultLine, type ItemInput } from '../../../formats/batch/result-line.ts'
+import { usageSumOf } from '../../../formats/batch/batch-usage.ts'
+import type { BatchCommitPoint } from '../../batch-commit-points.ts'
+import type { BatchRepository } from '../../batch-repository.ts'
+import type { WorkerSignals } from '../../batch-stores.ts'
+import type { Committed, Committer, Proof } from '../../committer.ts'
+import type { ItemOutcome, ItemRequest, LoadPrincipal } from '../../item-contract.ts'
+import type { PartRepository } from '../../results/part-repository.ts'
+import { PartWriter } from '../../results/part-writer.ts'
+import type { Payloads } from '../../results/payloads.ts'
+import type { BatchMoney } from '../../running/batch-money.ts'
+import { keptEnding } from '../../running/item-endings.ts'
+import type { Pause } from '../../running/pause.ts'
+import { Ramp } from '../../running/ramp.ts'
+import type { OpenItem } from '../../running/segment-items.ts'
+import {
+  type SegmentLease,
+  type SegmentRepository,
+  takeGiven,
+  toLease,
+} from '../../running/segment-repository.ts'
+import type { JobItems, JobPlace } from './job-contract.ts'
+import type { JobLease } from './job.ts'
+import { changeJob, type JobChanges, type JobRepository, leaveJob } from './job-repository.ts'
+
+/** Longest time of one short request about a job, and of an upload or a download. */
+const jobRequestMs = 60_000
+export const jobTransferMs = 1_800_000
+/** Wait before a failed step is tried again; it doubles up to the longest. */
+const jobRetryMs = 5_000
+const jobRetryMsMax = 300_000
+
+/** The statements of a unit. */
+type Statements = Parameters<Committer['commit']>[1]
+
+/** What the steps of jobs need. */
+export interface JobDependencies {
+  jobs: JobRepository
+  batches: BatchRepository
+  segments: SegmentRepository
+  parts: PartRepository
+  payloads: Payloads
+  committer: Committer
+  signals: WorkerSignals
+  money: BatchMoney
+  clock: Clock
+  pause: Pause
+  loadPrincipal: LoadPrincipal
+  items: JobItems
+  /** Where lines wait on their way to a provider and from it. */
+  spoolFolder: string
+  report(event: string, details: { batchId?: string; cause: unknown }): void
+}
+
+/** One bounded step of a job that this process drives now. */
+export interface JobStep {
+  lease: JobLease
+  batch: Batch
+  place: JobPlace
+  /** Aborted when the lease is lost or the process stops. */
+  signal: AbortSignal
+}
+
+/** The lease is lost: another process drives the job, and nothing that this one does counts any more. */
+export class JobLost extends Error {}
+
+/** Commits a unit of a job; throws `JobLost` when another process has changed what it expects. */
+export async function commitStep(
+  { committer }: Pick<JobDependencies, 'committer'>,
+  point: BatchCommitPoint,
+  statements: Statements,
+  proof?: Proof,
+): Promise<Committed['rows']> {
+  const answer = await committer.commit(point, statements, proof)
+  if (answer.type === 'committed') return answer.rows
+  throw new JobLost(`the unit ${point} was refused by ${answer.guard}`)
+}
+
+/** Commits the end of a step: the job is driven again after `restMs`. */
+export async function leave(
+  { lease }: Pick<JobStep, 'lease'>,
+  dependencies: JobDependencies,
+  point: BatchCommitPoint,
+  { changes, restMs, more = [] }: { changes: JobChanges; restMs: number; more?: Statements },
+): Promise<void> {
+  await commitStep(dependencies, point, [leaveJob(lease, changes, restMs), ...more])
+}
+
+/** Whether the batch wants no further answers: what runs is cancelled, what does not run is not begun. */
+export function isClosing({ status }: Batch): boolean {
+  return status !== 'in_progress'
+}
+
+/** What a request about a job came to. `unknown`: nobody knows whether the provider carried it out. */
+export type Sent =
+  | { type: 'reply'; reply: UpstreamReply }
+  | { type: 'refused'; status: number; failure: UpstreamFailure }
+  | { type: 'unknown'; cause: unknown; retryAfterMs: number | null }
+
+/** Sends a request about a job and reads its whole reply. Rejects only when the step is aborted. */
+export async function ask(
+  { place, signal }: JobStep,
+  request: UpstreamRequest,
+  deadlineMs = jobRequestMs,
+): Promise<Sent> {
+  try {
+    const response = await place.send(request, { signal, deadlineMs })
+    const { status, headers } = response
+    if (status >= 200 && status < 300)
+      return { type: 'reply', reply: { headers, bytes: await response.readAll(answerBytesMax) } }
+    const failure = await place.readFailure(response)
+    // What breaks while a provider works may have been carried out all the same.
+    if (status >= 500) return { type: 'unknown', cause: failure.error, retryAfterMs: failure.retryAfterMs }
+    return { type: 'refused', status, failure }
+  } catch (cause) {
+    if (signal.aborted) throw new JobLost('the step was aborted')
+    return { type: 'unknown', cause, retryAfterMs: null }
+  }
+}
+
+/** The wait after a failed try: what the provider named, else one that doubles. */
+export function retryMs(tries: number, retryAfterMs: number | null): number {
+  return Math.max(retryAfterMs ?? 0, Math.min(jobRetryMs * 2 ** Math.min(tries, 20), jobRetryMsMax))
+}
+
+/** A note of something that the job is about to make at its provider. */
+export function resourceOf(
+  { lease: { job }, place }: Pick<JobStep, 'lease' | 'place'>,
+  what: 'batch' | 'batch_input' | 'batch_output',
+  { marker, nowMs }: { marker: string | null; nowMs: number },
+): NewResource {
+  return {
+    resourceId: newId('res', nowMs),
+    kind: kindOf(place, what),
+    deploymentId: place.deploymentId,
+    credentialId: place.credentialId,
+    usedBy: job.id,
+    marker,
+  }
+}
+
+/** The name of a kind of thing in the notes of what is left at providers. */
+export function kindOf({ jobs }: JobPlace, what: 'batch' | 'batch_input' | 'batch_output'): string {
+  return `${jobs.name}.${what}`
+}
+
+/** Takes over the job's segments: whoever drove it before commits nothing more to them. */
+export async function takeSegments(
+  { lease }: JobStep,
+  dependencies: JobDependencies,
+): Promise<SegmentLease[]> {
+  const { job } = lease
+  const [, rows = []] = await commitStep(dependencies, 'job.collect', [
+    changeJob(lease, {}),
+    takeGiven(job.batchId, job.id),
+  ])
+  return rows.map(toLease).toSorted((left, right) => left.ordinal - right.ordinal)
+}
+
+/** Makes results of one of the job's segments durable. */
+export class JobResults {
+  readonly #step: JobStep
+  readonly #dependencies: JobDependencies
+  readonly #writer: PartWriter
+
+  constructor(step: JobStep, segment: SegmentLease, dependencies: JobDependencies) {
+    this.#step = step
+    this.#dependencies = dependencies
+    this.#writer = new PartWriter({
+      ...dependencies,
+      lease: segment,
+      owner: step.lease.job.id,
+      ramp: Ramp.withoutRisk(dependencies.clock),
+      onHeld: (cause) => dependencies.report('batch_results_held', { batchId: segment.batchId, cause }),
+      giveUp: (cause) => Promise.reject(new Error('the job keeps its results', { cause })),
+      onLost: () => {},
+      onSettled: () => {},
+    })
+  }
+
+  add(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
+    const { batch } = this.#step
+    const final = keptEnding(outcome)
+    const isFailed = final.response === null
+    const capture = isFailed ? null : final.capture
+    if (outcome.capture && capture === null) this.#dependencies.money.release(outcome.capture.hold)
+    this.#writer.add({
+      index: item.index,
+      item: item.item,
+      line: resultLine({ batchId: batch.id, item: item.item, customId }, final),
+      usage: isFailed || final.usage === null ? null : usageSumOf(final.usage),
+      isFailed,
+      capture,
+      move: null,
+    })
+  }
+
+  /** Waits until there is room for more. Throws `JobLost`. */
+  async room(): Promise<void> {
+    if (this.#writer.isFull) await this.#writer.flush()
+    if (this.#writer.isLost || this.#step.signal.aborted) throw new JobLost('the segment was taken over')
+  }
+
+  /** Resolves when everything is durable. Throws `JobLost`. */
+  async flush(): Promise<void> {
+    await this.#writer.flush()
+    if (this.#writer.isLost) throw new JobLost('the segment was taken over')
+  }
+}
+
+/** An item of a job, as the live path knows it. */
+export function itemRequest(
+  { batch, signal }: JobStep,
+  { item, principal, body }: { item: ItemInput; principal: Principal; body: Uint8Array },
+  money: BatchMoney,
+): ItemRequest {
+  return {
+    principal,
+    batchId: batch.id,
+    customId: item.customId,
+    endpoint: batch.endpoint,
+    model: batch.model,
+    body,
+    providerOnly: batch.providerOnly,
+    budgets: money.budgetsOf(batch),
+    tier: null,
+    signal,
+    deadlineMs: batch.expiresAtMs,
+    enlarge: (missing) => money.enlargeForCharge(batch, principal, missing),
+    onQueued: () => {},
+  }
+}
+
+/** An item's line as ingest wrote it. */
+export function inputOf({ line }: OpenItem): ItemInput {
+  return readItemLine(line)
+}
+
+/** Whether the failure is not the item's and may pass, so that the step is to be tried again. */
+export function isPassing(error: unknown): boolean {
+  return (
+    error instanceof GatewayError && (error.type === 'storage_unavailable' || error.type === 'shutting_down')
+  )
+}

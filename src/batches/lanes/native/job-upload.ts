@@ -1,0 +1,193 @@
+import type { Principal } from '../../../canonical/principal.ts'
+import { assert } from '../../../core/assert.ts'
+import { GatewayError, toGatewayError } from '../../../core/errors.ts'
+import { randomText } from '../../../core/ids.ts'
+import {
+  insertJobResource,
+  leaveJobResources,
+  nameJobResource,
+} from '../../../execution/resources/upstream-resource-repository.ts'
+import { failedEnding, tooLargeEnding } from '../../running/item-endings.ts'
+import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
+import { returnGiven, type SegmentLease } from '../../running/segment-repository.ts'
+import { inputNameOf, lineIdOf } from './job.ts'
+import { endUnneeded, refuseJob } from './job-end.ts'
+import { changeJob } from './job-repository.ts'
+import { JobSpool } from './job-spool.ts'
+import {
+  ask,
+  commitStep,
+  inputOf,
+  isClosing,
+  isPassing,
+  itemRequest,
+  type JobDependencies,
+  JobResults,
+  type JobStep,
+  jobTransferMs,
+  kindOf,
+  leave,
+  resourceOf,
+  retryMs,
+  takeSegments,
+} from './job-step.ts'
+
+/** Letters of a nonce: no two jobs of an account have the same. */
+const nonceLength = 20
+
+/** A nonce for one try to create a job; only letters and digits. */
+export function newNonce(): string {
+  return randomText(nonceLength)
+}
+
+/** What was written of a job's items. */
+interface Lines {
+  operation: string | null
+  count: number
+  /** The first segment that did not fit. */
+  beyond: number | null
+}
+
+/**
+ * Encodes the job's items as the live path would send them, and uploads them. An item that cannot be encoded ends with its
+ * own error. Segments that do not fit into one job of this provider are given back for another.
+ */
+export async function uploadLines(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const { lease, batch } = step
+  const owner = await dependencies.loadPrincipal(batch)
+  if (isClosing(batch) || owner === null) return endUnneeded(step, dependencies)
+  const spool = await JobSpool.open(dependencies.spoolFolder)
+  try {
+    const nonce = newNonce()
+    const lines = await writeLines(step, dependencies, { owner, nonce, spool })
+    if (lines.operation === null) return await endUnneeded(step, dependencies)
+    await upload(step, dependencies, { nonce, spool, lines, operation: lines.operation })
+  } finally {
+    await spool.close()
+  }
+  assert(lease.job.state === 'intended', 'only an intended job is uploaded')
+}
+
+async function writeLines(
+  step: JobStep,
+  dependencies: JobDependencies,
+  { owner, nonce, spool }: { owner: Principal; nonce: string; spool: JobSpool },
+): Promise<Lines> {
+  const { limits } = step.place.jobs
+  const written: Lines = { operation: null, count: 0, beyond: null }
+  for (const segment of await takeSegments(step, dependencies)) {
+    const encoded = await encodeSegment(step, segment, dependencies, {
+      owner,
+      nonce,
+      operation: written.operation,
+    })
+    const bytes = encoded.lines.reduce((sum, line) => sum + line.length, 0)
+    const isFull = written.count + encoded.lines.length > limits.items || spool.bytes + bytes > limits.bytes
+    if (isFull && written.count > 0) {
+      written.beyond = segment.ordinal
+      break
+    }
+    for (const line of encoded.lines) await spool.write(line)
+    written.operation ??= encoded.operation
+    written.count += encoded.lines.length
+  }
+  return written
+}
+
+async function encodeSegment(
+  step: JobStep,
+  segment: SegmentLease,
+  dependencies: JobDependencies,
+  { owner, nonce, operation }: { owner: Principal; nonce: string; operation: string | null },
+): Promise<{ lines: Uint8Array[]; operation: string | null }> {
+  const { jobs } = step.place
+  const results = new JobResults(step, segment, dependencies)
+  const lines: Uint8Array[] = []
+  let ofAll = operation
+  for (const item of await readOpenItems(dependencies.payloads, segment)) {
+    await results.room()
+    const encoded = await encodeItem(step, item, owner, dependencies)
+    if ('ending' in encoded) {
+      results.add(item, inputOf(item), encoded.ending)
+      continue
+    }
+    ofAll ??= encoded.operation
+    // Another job takes those that ask for something else.
+    if (encoded.operation !== ofAll) continue
+    lines.push(jobs.encodeLine({ id: lineIdOf(nonce, item.item), operation: ofAll, body: encoded.body }))
+  }
+  await results.flush()
+  return { lines, operation: ofAll }
+}
+
+/** The item as its line asks for it, or its own error. */
+export async function encodeItem(
+  step: JobStep,
+  item: OpenItem,
+  owner: Principal,
+  { items, money }: JobDependencies,
+) {
+  const { lease, place } = step
+  const input = inputOf(item)
+  if (input.body === null) return { ending: tooLargeEnding() }
+  try {
+    const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
+    const { path, body } = await items.encode(request, lease.job)
+    const operation = place.jobs.operationOf(path)
+    if (operation === null) {
+      const message = `${place.providerName} does not run this request in its batches. Use the lane "emulated" for it.`
+      throw new GatewayError('no_matching_endpoint', message, { param: 'headrace.lane' })
+    }
+    return { operation, body }
+  } catch (thrown) {
+    if (isPassing(thrown)) throw thrown
+    return { ending: failedEnding(toGatewayError(thrown)) }
+  }
+}
+
+async function upload(
+  step: JobStep,
+  dependencies: JobDependencies,
+  { nonce, spool, lines, operation }: { nonce: string; spool: JobSpool; lines: Lines; operation: string },
+): Promise<void> {
+  const { lease, place } = step
+  const { job } = lease
+  const service = place.jobs.upload
+  assert(service, 'a service without uploads is not driven yet')
+  const kind = kindOf(place, 'batch_input')
+  const marker = inputNameOf({ nonce })
+  const nowMs = dependencies.clock.nowMs()
+  await commitStep(dependencies, 'job.upload', [
+    changeJob(lease, { nonce }),
+    // What an earlier try has uploaded is not used any more.
+    leaveJobResources(job.id, kind),
+    insertJobResource(resourceOf(step, 'batch_input', { marker, nowMs })),
+  ])
+  const body = { contentLength: spool.bytes, open: () => spool.stream() }
+  const sent = await ask(step, service.request(marker, body), jobTransferMs)
+  if (sent.type === 'refused' && !sent.failure.retrySame && !sent.failure.credentialFault)
+    return refuseJob(step, dependencies, sent.failure.error)
+  const fileId = sent.type === 'reply' ? readIdOrNull(() => service.readId(sent.reply)) : null
+  if (fileId === null) {
+    const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : null
+    const restMs = retryMs(job.tries, retryAfterMs)
+    return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
+  }
+  const { beyond } = lines
+  await leave(step, dependencies, 'job.uploaded', {
+    changes: { state: 'uploaded', operation, itemCount: lines.count, inputFileId: fileId, tries: 0 },
+    restMs: 0,
+    more: [
+      nameJobResource(job.id, kind, fileId),
+      ...(beyond === null ? [] : [returnGiven(job.batchId, job.id, { from: beyond, lane: null })]),
+    ],
+  })
+}
+
+function readIdOrNull(read: () => string): string | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}

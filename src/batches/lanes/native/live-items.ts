@@ -1,0 +1,82 @@
+import type { JobItems, JobPlace } from './job-contract.ts'
+import type { JobPrice } from './job.ts'
+import { native } from '../native.ts'
+import type { Endpoint } from '../../../canonical/endpoint.ts'
+import type { UpstreamErrorResponse } from '../../../canonical/upstream.ts'
+import type { CatalogView } from '../../../catalog/catalog.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import type { ExecutionDependencies } from '../../../execution/dependencies.ts'
+import { chargeJobItem, encodeJobItem } from '../../../execution/items/job-item.ts'
+import { routeBatch } from '../../../execution/items/route-batch.ts'
+import { readUpstreamFailure } from '../../../formats/upstream-errors.ts'
+import { presetOf } from '../../../providers/deployments.ts'
+import type { UpstreamResponse } from '../../../transport/exchange.ts'
+
+/** Bytes that are read of a refusal; the important part is at its beginning. */
+const refusalBytesMax = 65_536
+
+/** What jobs of providers' batch services need of the live path and of the configuration. */
+export function createJobItems(execution: ExecutionDependencies): JobItems {
+  const endpoints = new WeakMap<CatalogView, ReadonlyMap<string, Endpoint>>()
+
+  function endpointOf(id: string): Endpoint | null {
+    const { catalog } = execution.serving()
+    let byId = endpoints.get(catalog)
+    if (byId === undefined) {
+      const all = catalog.models().flatMap((model) => model.endpoints)
+      byId = new Map(all.map((endpoint) => [endpoint.id, endpoint]))
+      endpoints.set(catalog, byId)
+    }
+    return byId.get(id) ?? null
+  }
+
+  function pricedEndpoint({ endpointId, price }: { endpointId: string; price: JobPrice }): Endpoint {
+    const endpoint = endpointOf(endpointId)
+    if (endpoint === null)
+      throw new GatewayError('storage_unavailable', `The endpoint ${endpointId} is not served at present.`)
+    const { tierPrices: _, ...rest } = endpoint
+    return { ...rest, ...price }
+  }
+
+  return {
+    placeOf(endpointId) {
+      const endpoint = endpointOf(endpointId)
+      return endpoint === null ? null : placeOf(endpoint, execution)
+    },
+    endpointFor({ principal, endpoint, model, providerOnly }) {
+      try {
+        const route = routeBatch({ principal, endpoint, model, providerOnly }, execution)
+        const [first] = native.offers(route.endpoints, endpoint)
+        if (first === undefined) return null
+        return { endpointId: first.id, price: { price: first.price, longPrices: first.longPrices } }
+      } catch (error) {
+        if (error instanceof GatewayError) return null
+        throw error
+      }
+    },
+    encode: (item, at) => encodeJobItem(item, pricedEndpoint(at), execution),
+    charge: (item, at, answer) => chargeJobItem(item, { endpoint: pricedEndpoint(at), answer }, execution),
+  }
+}
+
+function placeOf({ deployment }: Endpoint, { serving, transport }: ExecutionDependencies): JobPlace | null {
+  const { jobs } = presetOf(deployment.preset)
+  if (jobs === undefined) return null
+  const credential = serving().credentialOf(deployment)
+  const target = { baseUrl: deployment.baseUrl, client: deployment.client, credential }
+  return {
+    deploymentId: deployment.id,
+    providerName: deployment.providerName,
+    credentialId: credential.reference.id,
+    jobs,
+    send: (request, { signal, deadlineMs }) =>
+      transport.send(request, target, { signal, deadlineMs, firstByteTimeoutMs: deadlineMs }),
+    readFailure: async (response) => readUpstreamFailure(await refusalOf(response)),
+  }
+}
+
+async function refusalOf(response: UpstreamResponse): Promise<UpstreamErrorResponse> {
+  const { status, headers } = response
+  const body = await response.readAll(refusalBytesMax).catch(() => new Uint8Array(0))
+  return { status, headers, body, requestedModel: '', parameterNames: [] }
+}

@@ -1,0 +1,107 @@
+import type { ResourceKind } from './resource-notes.ts'
+import type { StreamedBody, UpstreamReply, UpstreamRequest } from './upstream.ts'
+
+/** The bounds of one job. A batch that is larger becomes several. */
+export interface JobLimits {
+  items: number
+  /** Bytes of all lines together. */
+  bytes: number
+  /** Milliseconds in which the provider promises to finish. */
+  windowMs: number
+}
+
+/**
+ * What can be done when the answer to the request that creates a job was lost. `searchable`: the provider's listing
+ * shows the marker that the request had. `idempotent`: the same request again creates no second job. `neither`: only
+ * jobs that nobody knows tell that there may be one.
+ */
+export type UncertainCreate = 'idempotent' | 'searchable' | 'neither'
+
+/** A job as it is about to be created. */
+export interface NewJob {
+  /** Marks the job and its files; only letters and digits. */
+  nonce: string
+  /** What every line asks for, as `operationOf` named it. */
+  operation: string
+  /** The uploaded lines; null where the request itself carries them. */
+  fileId: string | null
+}
+
+/** What a provider says of a job. Plain data. */
+export interface JobReading {
+  id: string
+  /** Null for a word that its documentation does not have: nothing is concluded from it. */
+  state: 'running' | JobEnding | null
+  /** Items that have ended so far, as far as the provider tells. */
+  doneCount: number | null
+  /** Files with results, which exist in every kind of end. */
+  outputs: readonly string[]
+  /** Why it failed as a whole; null where it did not. */
+  problem: JobProblem | null
+}
+
+/** The states that a job does not leave. */
+export type JobEnding = 'completed' | 'failed' | 'expired' | 'cancelled'
+
+/** Why a job failed as a whole. */
+export interface JobProblem {
+  code: string
+  /** For the operator: it may have the provider's words. */
+  message: string
+  /** The account has too much queued: the same job may be taken later. */
+  isFull: boolean
+}
+
+/** One line of a job's results. */
+export interface JobLine {
+  /** The id that the line was sent with. */
+  id: string
+  result:
+    | { type: 'answer'; status: number; body: Uint8Array }
+    /** It was not run: the job ended before. */
+    | { type: 'not run'; reason: 'batch_expired' | 'batch_cancelled' }
+    | { type: 'failed'; message: string }
+}
+
+/** A page of a provider's listing of jobs, as far as it matters to one marker. */
+export interface JobPage {
+  found: JobReading | null
+  /** For the request of the next page; null on the last. */
+  older: string | null
+}
+
+/**
+ * A provider's own batch service, as pure steps: requests and readings are data. Whoever drives a job sends the requests
+ * and decides when. Readers throw `provider_failed` for a reply that they cannot read.
+ */
+export interface BatchJobs {
+  /** Stored with the notes of what is left at providers, so a used name must keep its meaning. */
+  readonly name: string
+  readonly limits: JobLimits
+  readonly uncertainCreate: UncertainCreate
+  /** What the lines of a job ask for, by the path of such a live request; null for what the service does not run. */
+  operationOf(path: string): string | null
+  /** One line of the input, with its line end. The body is one line of JSON. */
+  encodeLine(line: { id: string; operation: string; body: Uint8Array }): Uint8Array
+  /** How lines become a file; null where the request that creates the job carries them. */
+  readonly upload: {
+    request(name: string, lines: StreamedBody): UpstreamRequest
+    readId(reply: UpstreamReply): string
+  } | null
+  create(job: NewJob): UpstreamRequest
+  look(jobId: string): UpstreamRequest
+  cancel(jobId: string): UpstreamRequest
+  /** Reads the reply to `create`, `look` and `cancel`. */
+  readJob(reply: UpstreamReply): JobReading
+  /** How a job is found by its nonce; null where the listing cannot tell. */
+  readonly search: {
+    request(older: string | null): UpstreamRequest
+    read(reply: UpstreamReply, nonce: string): JobPage
+  } | null
+  /** The request whose reply is one file of results, a line each. */
+  download(output: string): UpstreamRequest
+  /** Null for a line that cannot be read. */
+  readLine(line: Uint8Array): JobLine | null
+  /** What jobs leave at the provider: `input`, `job` and `output`, by these names after the service's own. */
+  readonly resources: Readonly<Record<string, ResourceKind>>
+}

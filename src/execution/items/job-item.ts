@@ -1,0 +1,176 @@
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { TextCall } from '../../canonical/call.ts'
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import { assert } from '../../core/assert.ts'
+import { joinPieces } from '../../core/body.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { modelNamesOf } from '../../catalog/model-ids.ts'
+import { onOneLine } from '../../formats/batch/result-line.ts'
+import type { CallLine } from '../../telemetry/call-line.ts'
+import { CallHold } from '../call/call-hold.ts'
+import type { Begun, Run } from '../call/call-hooks.ts'
+import { CallState } from '../call/call-state.ts'
+import type { Candidate, Prepared } from '../call/prepared.ts'
+import { type DeferredCapture, noFacts, type RequestScope } from '../call/scope.ts'
+import type { ExecutionDependencies } from '../dependencies.ts'
+import { type WholeText, wholeText } from '../modalities/text-call.ts'
+import { candidateOf } from '../preparing/prepare.ts'
+import { routeCall, routedCallOf } from '../preparing/route-model.ts'
+import { askingAt } from '../preparing/suited-route.ts'
+import { settle } from '../settling/settle.ts'
+import { answeredItem, type BatchItem, type BatchItemOutcome, failedItem, readItem } from './batch-item.ts'
+
+/** No headers: a line of a job's results has none. */
+const noHeaders = new Headers()
+
+/** An item as a live call would send it to the endpoint; the body is one line. */
+export async function encodeJobItem(
+  item: BatchItem,
+  endpoint: Endpoint,
+  dependencies: ExecutionDependencies,
+): Promise<{ path: string; body: Uint8Array }> {
+  const { step } = await askFor(item, endpoint, { dependencies, facts: noFacts(), requestId: 'req_job' })
+  assert(step.type === 'send', 'an item that is not streamed is sent whole')
+  const { request } = step.exchange
+  assert(Array.isArray(request.body), 'a call of text has its body in memory')
+  return { path: request.path, body: onOneLine(joinPieces(request.body)) }
+}
+
+/**
+ * Decodes, meters, prices and covers the answer that a job has for an item, as the live path does with its own. The same
+ * hours later and in another process: what was asked is worked out anew from the item. The capture is deferred to the part
+ * that stores the result. Rejects only with `storage_unavailable`.
+ */
+export async function chargeJobItem(
+  item: BatchItem,
+  { endpoint, answer }: { endpoint: Endpoint; answer: { status: number; body: Uint8Array } },
+  dependencies: ExecutionDependencies,
+  facts: CallLine = noFacts(),
+): Promise<BatchItemOutcome> {
+  const requestId = newId('req', dependencies.clock.nowMs())
+  let capture: DeferredCapture | null = null
+  const defer = (deferred: DeferredCapture) => {
+    capture = deferred
+  }
+  try {
+    const { asking, step, begun, candidate } = await askFor(item, endpoint, {
+      dependencies,
+      facts,
+      requestId,
+      defer,
+    })
+    assert(step.type === 'send', 'an item that is not streamed is sent whole')
+    const { state, call } = begun
+    const { adapter, at } = asking
+    if (answer.status >= 300) {
+      const { status, body } = answer
+      const named = { requestedModel: item.model, modelNames: modelNamesOf(endpoint) }
+      throw new AttemptFailed(
+        adapter.readError({ status, headers: noHeaders, body, ...named, parameterNames: call.parameters }),
+      )
+    }
+    const attempt = state.beginAttempt(candidate)
+    attempt.status = answer.status
+    attempt.headersMs = attempt.firstTokenMs = attempt.endedMs = state.elapsedMs()
+    const next = adapter.next(step.state, { headers: noHeaders, bytes: answer.body }, at)
+    assert(next.type === 'answer', 'a whole answer needs no further request')
+    const { budgets } = item
+    // Nothing is held while a job runs: its batch's budget has its estimate. What the answer costs is covered here.
+    const hold = await dependencies.billing.hold({ budgets, amount: 0n })
+    const { billing } = dependencies
+    const callHold = new CallHold(hold, { billing, scope: state.scope, budgets, onSettled: () => {} })
+    state.prepared = preparedFor(call, candidate, state, { amountNanocredits: 0n, budgets })
+    const run: Run<WholeText> = { ...begun, prepared: state.prepared, callHold, first: null, answered: null }
+    try {
+      const answered = { attempt, endpoint, value: next.answer }
+      const charge = await settle(run, answered, 'completed')
+      assert(charge && wholeText.leaves.type === 'whole', 'a whole answer is settled once')
+      return answeredItem(wholeText.leaves.outcome(answered, charge, run), requestId, capture)
+    } finally {
+      callHold.release()
+    }
+  } catch (thrown) {
+    const error = thrown instanceof AttemptFailed ? thrown.failure.error : toGatewayError(thrown)
+    if (error.type === 'storage_unavailable' || error.type === 'shutting_down') throw error
+    return failedItem(error, item)
+  }
+}
+
+interface Asked {
+  dependencies: ExecutionDependencies
+  facts: CallLine
+  requestId: string
+  defer?: (capture: DeferredCapture) => void
+}
+
+/** What the endpoint is asked for the item, and by which adapter. Throws the item's own error. */
+async function askFor(item: BatchItem, endpoint: Endpoint, { dependencies, facts, requestId, defer }: Asked) {
+  const call: TextCall = { ...(await readItem(item)).call, stream: false }
+  const scope: RequestScope = {
+    principal: item.principal,
+    requestId,
+    signal: item.signal,
+    priority: 'batch',
+    metadata: 'none',
+    batch: {
+      batchId: item.batchId,
+      customId: item.customId,
+      budgets: item.budgets,
+      providerOnly: item.providerOnly,
+      isJob: true,
+      defer: defer ?? (() => {}),
+      ...(item.enlarge ? { enlarge: item.enlarge } : {}),
+    },
+    facts,
+  }
+  const state = new CallState(call, scope, dependencies)
+  requireRoute(call, state, endpoint, dependencies)
+  const candidate = candidateOf(endpoint, state, dependencies)
+  const begun: Begun<WholeText> = { row: wholeText, state, dependencies, call, asked: [] }
+  const asking = askingAt(candidate, begun)
+  return { asking, candidate, begun, step: await wholeText.firstStep(asking, begun) }
+}
+
+/** The item's own preferences may rule the endpoint out; its health is no reason, because a job waits for hours. */
+function requireRoute(
+  call: TextCall,
+  { scope, serving }: CallState,
+  endpoint: Endpoint,
+  dependencies: ExecutionDependencies,
+): void {
+  let ordered: readonly Endpoint[]
+  try {
+    ordered = routeCall(routedCallOf(call, [], scope, serving), dependencies).ordered
+  } catch (error) {
+    if (error instanceof GatewayError && error.type === 'no_healthy_endpoint') return
+    throw error
+  }
+  if (ordered.some(({ id }) => id === endpoint.id)) return
+  const { providerName } = endpoint.deployment
+  throw new GatewayError(
+    'no_matching_endpoint',
+    `The item's own preferences rule out ${providerName}, whose batches run it.`,
+  )
+}
+
+/** The call as it is charged: where it went, and what was set aside for it when its answer was there. */
+function preparedFor(
+  call: TextCall,
+  candidate: Candidate,
+  state: CallState,
+  hold: Prepared['hold'],
+): Prepared {
+  return {
+    generationId: state.generationId,
+    operation: call.operation,
+    owner: state.owner(),
+    attribution: {},
+    createdAtMs: state.createdAtMs,
+    isStreamed: false,
+    demand: call.demand,
+    route: [candidate],
+    hold,
+    request: null,
+  }
+}

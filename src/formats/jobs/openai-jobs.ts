@@ -1,0 +1,255 @@
+import type { BatchJobs, JobLimits, JobLine, JobPage, JobReading } from '../../canonical/batch-jobs.ts'
+import type { FoundResource, ResourceKind } from '../../canonical/resource-notes.ts'
+import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { findMember } from '../../json/scan.ts'
+import {
+  countOrNull,
+  numberOrNull,
+  recordOrEmpty,
+  recordOrNull,
+  recordsOrEmpty,
+  textOrEmpty,
+  textOrNull,
+  type WireRecord,
+} from '../../json/values.ts'
+import { encodeForm } from '../transcription/multipart-body.ts'
+import { jobIdOf } from '../transcription/job-id.ts'
+
+/** What differs between providers with OpenAI's files and batches. */
+export interface OpenAiJobsOptions {
+  /** Stored with the notes of what is left there, such as `openai`. */
+  name: string
+  limits: JobLimits
+  /** The `endpoint` of a batch by the path of the live request below the base URL. */
+  operations: Readonly<Record<string, string>>
+}
+
+/** The metadata member in which a batch carries its nonce, by which the listing finds it. */
+const nonceMember = 'headrace_job'
+/** Jobs and files on one page of a listing: the provider's maximum for jobs, and enough files. */
+const listedJobsMax = 100
+const listedFilesMax = 1_000
+/** What a batch has too much queued for is said by one of these codes. */
+const fullCodes: ReadonlySet<string> = new Set(['token_limit_exceeded', 'rate_limit_exceeded'])
+const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }
+const acceptJson = { accept: 'application/json' }
+
+const states: ReadonlyMap<string, JobReading['state']> = new Map([
+  ['validating', 'running'],
+  ['in_progress', 'running'],
+  ['finalizing', 'running'],
+  ['cancelling', 'running'],
+  ['completed', 'completed'],
+  ['failed', 'failed'],
+  ['expired', 'expired'],
+  ['cancelled', 'cancelled'],
+])
+
+/**
+ * OpenAI's batch service: a file of lines is uploaded, a batch is made of it, and its results are two further files.
+ * https://platform.openai.com/docs/guides/batch
+ */
+export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): BatchJobs {
+  return {
+    name,
+    limits,
+    // No idempotency header is documented; the listing shows the metadata of each batch.
+    uncertainCreate: 'searchable',
+    operationOf: (path) => operations[path] ?? null,
+    encodeLine: ({ id, operation, body }) =>
+      Buffer.concat([
+        Buffer.from(`{"custom_id":${JSON.stringify(id)},"method":"POST","url":"${operation}","body":`),
+        body,
+        Buffer.from('}\n'),
+      ]),
+    upload: {
+      request(fileName, lines) {
+        const file = {
+          name: 'file',
+          fileName: `${fileName}.jsonl`,
+          contentType: 'application/jsonl',
+          prefix: new Uint8Array(0),
+          sizeBytes: lines.contentLength,
+          open: () => lines.open(),
+        }
+        const form = encodeForm([['purpose', 'batch']], file)
+        const headers = { ...acceptJson, 'content-type': form.contentType }
+        return { method: 'POST', path: '/files', headers, body: form.body }
+      },
+      readId: (reply) => idOf(parse(reply)),
+    },
+    create({ nonce, operation, fileId }) {
+      const body = {
+        input_file_id: fileId,
+        endpoint: operation,
+        completion_window: '24h',
+        metadata: { [nonceMember]: nonce },
+      }
+      return { method: 'POST', path: '/batches', headers: jsonHeaders, body: [JSON.stringify(body)] }
+    },
+    look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
+    cancel: cancelRequest,
+    readJob: (reply) => readJob(parse(reply)),
+    search: {
+      request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
+      read: readSearch,
+    },
+    download: (fileId) => ({
+      method: 'GET',
+      path: `/files/${encodeURIComponent(fileId)}/content`,
+      headers: { accept: 'application/binary' },
+      body: null,
+    }),
+    readLine,
+    resources: {
+      [`${name}.batch_input`]: inputKind,
+      [`${name}.batch_output`]: { ...inputKind, listing: null },
+      [`${name}.batch`]: jobKind,
+    },
+  }
+}
+
+/** A file of lines, which is found by its name. */
+const inputKind: ResourceKind = {
+  readId: (reply) => idOf(parse(reply)),
+  remove: (id) => ({
+    method: 'DELETE',
+    path: `/files/${encodeURIComponent(id)}`,
+    headers: acceptJson,
+    body: null,
+  }),
+  listing: {
+    request: (older) => get(`/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`),
+    read: (reply, marker) => readListing(reply, (entry) => entry['filename'] === `${marker}.jsonl`),
+  },
+}
+
+/** A batch, which cannot be removed: one that nobody waits for is cancelled, and runs no further lines. */
+const jobKind: ResourceKind = {
+  readId: (reply) => idOf(parse(reply)),
+  remove: cancelRequest,
+  // What has ended cannot be cancelled.
+  isGone: (status) => status === 400 || status === 409,
+  listing: {
+    request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
+    read: (reply, marker) => readListing(reply, (entry) => nonceOf(entry) === marker),
+  },
+}
+
+function cancelRequest(jobId: string): UpstreamRequest {
+  return {
+    method: 'POST',
+    path: `/batches/${encodeURIComponent(jobId)}/cancel`,
+    headers: acceptJson,
+    body: null,
+  }
+}
+
+function get(path: string): UpstreamRequest {
+  return { method: 'GET', path, headers: acceptJson, body: null }
+}
+
+function afterOf(older: string | null): string {
+  return older === null ? '' : `&after=${encodeURIComponent(older)}`
+}
+
+function readJob(wire: WireRecord): JobReading {
+  const counts = recordOrEmpty(wire['request_counts'])
+  const [completed, failed] = [countOrNull(counts['completed']), countOrNull(counts['failed'])]
+  const outputs = [wire['output_file_id'], wire['error_file_id']].flatMap((id) => jobIdOf(id) ?? [])
+  const state = states.get(textOrEmpty(wire['status']).toLowerCase()) ?? null
+  const [first] = recordsOrEmpty(recordOrEmpty(wire['errors'])['data'])
+  const code = textOrEmpty(first?.['code'])
+  return {
+    id: idOf(wire),
+    state,
+    doneCount: completed === null ? null : completed + (failed ?? 0),
+    outputs,
+    problem:
+      first === undefined
+        ? null
+        : { code, message: textOrEmpty(first['message']), isFull: fullCodes.has(code) },
+  }
+}
+
+function readSearch(reply: UpstreamReply, nonce: string): JobPage {
+  const wire = parse(reply)
+  const entries = recordsOrEmpty(wire['data'])
+  const found = entries.find((entry) => nonceOf(entry) === nonce)
+  return { found: found === undefined ? null : readJob(found), older: olderOf(wire, entries) }
+}
+
+function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) => boolean) {
+  const wire = parse(reply)
+  const entries = recordsOrEmpty(wire['data'])
+  const found: FoundResource[] = []
+  for (const entry of entries) {
+    const id = jobIdOf(entry['id'])
+    if (id !== null && isFound(entry)) found.push({ id, createdAtMs: createdAtMsOf(entry) })
+  }
+  const last = entries.at(-1)
+  return {
+    found,
+    oldestAtMs: last === undefined ? null : createdAtMsOf(last),
+    older: olderOf(wire, entries),
+  }
+}
+
+function createdAtMsOf(entry: WireRecord): number | null {
+  const seconds = numberOrNull(entry['created_at'])
+  return seconds === null ? null : seconds * 1000
+}
+
+/** The id of a page's last entry; null on the last page. */
+function olderOf(wire: WireRecord, entries: readonly WireRecord[]): string | null {
+  return wire['has_more'] === true ? jobIdOf(entries.at(-1)?.['id']) : null
+}
+
+function nonceOf(entry: WireRecord): string | null {
+  return textOrNull(recordOrEmpty(entry['metadata'])[nonceMember])
+}
+
+function readLine(bytes: Uint8Array): JobLine | null {
+  const line = recordOrNull(parsedOrNull(bytes))
+  const id = textOrNull(line?.['custom_id'])
+  if (line === null || id === null) return null
+  const response = recordOrNull(line['response'])
+  const status = numberOrNull(response?.['status_code'])
+  if (response !== null && status !== null && recordOrNull(response['body']) !== null) {
+    // The value's own bytes: numbers that JavaScript cannot hold must stay as they are.
+    const body = memberOf(bytes, ['response', 'body'])
+    return { id, result: { type: 'answer', status, body } }
+  }
+  const error = recordOrEmpty(line['error'])
+  const code = textOrEmpty(error['code'])
+  if (code === 'batch_expired' || code === 'batch_cancelled')
+    return { id, result: { type: 'not run', reason: code } }
+  return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
+}
+
+function memberOf(bytes: Uint8Array, names: readonly string[]): Uint8Array {
+  let value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (const name of names) value = findMember(value, name).value ?? value
+  return value
+}
+
+function parse({ bytes }: UpstreamReply): WireRecord {
+  const wire = recordOrNull(parsedOrNull(bytes))
+  if (wire === null) throw new GatewayError('provider_failed', 'The provider answered with no JSON object.')
+  return wire
+}
+
+function parsedOrNull(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+function idOf(wire: WireRecord): string {
+  const id = jobIdOf(wire['id'])
+  if (id === null) throw new GatewayError('provider_failed', 'The provider named no id.')
+  return id
+}

@@ -1,0 +1,370 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { type Simulator, startSimulator } from '../../simulator/server.ts'
+import { type BatchCommitPoint, jobCommitPoints } from '../../src/batches/batch-commit-points.ts'
+import type { LaneChoice } from '../../src/canonical/batch.ts'
+import { FolderBlobStore } from '../../src/storage/blobs/folder-blob-store.ts'
+import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { isThorough } from '../support/thorough.ts'
+import {
+  batchOf,
+  create,
+  itemCost,
+  type Process,
+  resolveBatch,
+  type ResultItem,
+  resultsOf,
+  upload,
+  World,
+} from './batches-world.ts'
+import { principalOf } from './billing-fixtures.ts'
+import { jobItemsOf } from './native-jobs.ts'
+
+const principal = principalOf({ organizationId: 'org_a' })
+const items = 5
+const granted = itemCost * 1_000n
+
+/** What happens to a batch at its provider, and how it must end. */
+interface Story {
+  lane: LaneChoice
+  faults: readonly object[]
+  status: string
+  /** Items answered by the job, answered by the live path, and ended with an error of these types. */
+  byJob: number
+  live: number
+  errors: readonly string[]
+  change?: Record<string, unknown>
+  cancel?: true
+  hoursPass?: number
+}
+
+const onCreate = (fault: string) => [{ match: { path: '/v1/batches', method: 'POST' }, fault, times: 1 }]
+const whole = { lane: 'native', status: 'completed', byJob: items, live: 0, errors: [] } as const
+
+const stories: Record<string, Story> = {
+  completes: { ...whole, faults: [] },
+  'has doubled and foreign lines': {
+    ...whole,
+    faults: onCreate('batch_lines_doubled=2,batch_lines_foreign=2'),
+  },
+  'has a refused line': {
+    ...whole,
+    faults: onCreate('batch_lines_failed=1'),
+    byJob: 4,
+    errors: ['invalid_request'],
+  },
+  'lacks lines': {
+    ...whole,
+    faults: onCreate('batch_lines_lost=1,batch_lines_malformed=1'),
+    byJob: 3,
+    errors: ['provider_failed', 'provider_failed'],
+  },
+  'lacks lines, which are run live': {
+    ...whole,
+    lane: 'auto',
+    faults: onCreate('batch_lines_lost=1,batch_lines_malformed=1'),
+    byJob: 3,
+    live: 2,
+  },
+  'expires at its provider': {
+    ...whole,
+    faults: onCreate('batch_end=expired'),
+    byJob: 3,
+    errors: ['batch_expired', 'batch_expired'],
+  },
+  'fails at its provider': {
+    ...whole,
+    faults: onCreate('batch_failed=invalid_request'),
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'provider_failed'),
+  },
+  'fails at its provider, and is run live': {
+    ...whole,
+    lane: 'auto',
+    faults: onCreate('batch_failed=invalid_request'),
+    byJob: 0,
+    live: items,
+  },
+  'is too much for the queue at first': { ...whole, faults: onCreate('batch_failed=token_limit_exceeded') },
+  'has an item that cannot be encoded': {
+    ...whole,
+    faults: [],
+    change: { content: 'cannot be encoded' },
+    byJob: 4,
+    errors: ['invalid_request'],
+  },
+  'is cancelled': {
+    ...whole,
+    faults: [],
+    cancel: true,
+    status: 'cancelled',
+    byJob: 3,
+    errors: ['batch_cancelled', 'batch_cancelled'],
+  },
+  'is refused': {
+    ...whole,
+    faults: onCreate('status=400'),
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'provider_failed'),
+  },
+  'meets every trouble on its way': {
+    ...whole,
+    faults: [
+      { match: { path: '/v1/files', method: 'POST' }, fault: 'status=503', times: 1 },
+      { match: { path: '/v1/batches', method: 'POST' }, fault: 'status=429;retry_after=9', times: 1 },
+      { match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=429;retry_after=9', times: 1 },
+      { match: { path: '/content' }, fault: 'status=500', times: 1 },
+    ],
+  },
+  'loses the answer to its creation': {
+    ...whole,
+    faults: [{ match: { path: '/v1/batches', method: 'POST' }, fault: 'cut_after=0', times: 1 }],
+  },
+  'is never seen after its creation': {
+    ...whole,
+    faults: [{ match: { path: '/v1/batches', method: 'POST' }, fault: 'reset', times: 1 }],
+  },
+  'never ends': {
+    ...whole,
+    faults: onCreate('job_endless'),
+    hoursPass: 22.9,
+    byJob: 3,
+    errors: ['batch_expired', 'batch_expired'],
+  },
+}
+
+interface Death {
+  point: BatchCommitPoint
+  when: 'before' | 'after'
+}
+
+let simulator: Simulator
+let mounts = 0
+beforeAll(async () => {
+  simulator = await startSimulator({ seed: 7, quiet: true })
+})
+afterAll(() => simulator.stop())
+
+/** A machine that loses its power at one point and is started again. */
+class Machine {
+  readonly world: World
+  readonly mount = `native${mounts++}`
+  readonly reached = new Set<string>()
+  readonly #story: Story
+  readonly #death: Death | null
+  #process: Process | null = null
+  #alive = { value: true, ended: Promise.withResolvers<void>() }
+  readonly #dead: Promise<unknown>[] = []
+  deaths = 0
+
+  constructor(world: World, story: Story, death: Death | null) {
+    this.world = world
+    this.#story = story
+    this.#death = death
+  }
+
+  get process(): Process {
+    if (this.#process === null) throw new Error('the machine is off')
+    return this.#process
+  }
+
+  async boot(): Promise<void> {
+    const alive = { value: true, ended: Promise.withResolvers<void>() }
+    this.#alive = alive
+    const { lane } = this.#story
+    this.#process = await this.world.process({
+      blobs: fragile(
+        new FolderBlobStore('/blobs', { files: this.world.files, clock: this.world.clock }),
+        alive,
+      ),
+      wrapDatabase: (database) => fragile(database, alive),
+      jobItems: (process) => jobItemsOf(`${simulator.url}/p/${this.mount}`, process, () => alive.value),
+      resolveBatch: async (question) => {
+        const resolved = await resolveBatch(question)
+        const [offer] = resolved.offers
+        if (offer === undefined) throw new Error('the world offers its one lane')
+        const offers = [{ ...offer, lane: 'native' as const }, offer]
+        return { ...resolved, offers, lane: 'native', heldLane: lane === 'auto' ? 'emulated' : 'native' }
+      },
+      crash: (point, when) => {
+        this.reached.add(point)
+        if (!alive.value) throw new Error('the machine is off')
+        const death = this.#death
+        if (this.deaths > 0 || death?.point !== point || death.when !== when) return
+        alive.value = false
+        alive.ended.resolve()
+        this.deaths++
+        this.world.files.crash()
+        throw new Error('the power is cut')
+      },
+    })
+  }
+
+  /** Does something until it succeeds on a machine that stays alive. */
+  async persist<T>(step: (process: Process) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const { process } = this
+      try {
+        const stepping = step(process)
+        const isOver = await Promise.race([stepping.then(() => true), this.#alive.ended.promise])
+        if (isOver && this.#alive.value) return await stepping
+        void stepping.catch(() => undefined)
+      } catch (thrown) {
+        if (this.#alive.value) throw thrown
+      }
+      this.#dead.push(process.batches.stop().catch(() => undefined))
+      await process.database.close()
+      await this.boot()
+      await this.process.billing.rounds.reap()
+    }
+    throw new Error('the machine dies again and again')
+  }
+
+  async buried(): Promise<void> {
+    await Promise.all(this.#dead)
+  }
+}
+
+function fragile<T extends Database | BlobStore>(target: T, alive: { value: boolean }): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const member: unknown = Reflect.get(object, name, object)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]): unknown => {
+        if (!alive.value && name !== 'close') {
+          if (name === 'notify' || name === 'listen') return () => undefined
+          return Promise.reject(new GatewayError('storage_unavailable', 'the machine is off'))
+        }
+        return Reflect.apply(member, object, args)
+      }
+    },
+  })
+}
+
+async function admin(path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  return (await (await fetch(`${simulator.url}/admin/${path}`, init)).json()) as Record<string, unknown>
+}
+
+function batchText({ lane, change }: Story): string {
+  const text = batchOf(items, { headrace: { lane } })
+  return change === undefined ? text : text.replace('question 4', String(change['content']))
+}
+
+async function live(machine: Machine, story: Story): Promise<void> {
+  const { world, mount } = machine
+  await admin('faults', { mount, rules: story.faults })
+  await world.grant(machine.process, granted)
+  const { id } = await create(machine.process, upload(batchText(story), { principal }))
+  let isCancelled = false
+  for (let look = 0; ; look++) {
+    expect(look).toBeLessThan(200)
+    const { object } = await machine.persist((process) => process.batches.get(principal, id))
+    if (object.finalized_at !== null) return check(machine, story, object)
+    await machine.persist(async (process) => {
+      await process.batches.rounds.renew()
+      await process.batches.rounds.look()
+      await process.batches.rounds.renew()
+      await process.batches.rounds.settled()
+    })
+    await world.advance(10_000)
+    if (story.hoursPass !== undefined && look === 12) await world.advance(story.hoursPass * 3_600_000)
+    const { batches } = (await admin(`counters?mount=${mount}&requests=0`)) as {
+      batches: { batches_made: number }
+    }
+    if (story.cancel && !isCancelled && batches.batches_made > 0 && look >= 4) {
+      isCancelled = true
+      await machine.persist((process) => process.batches.cancel(principal, id))
+    }
+  }
+}
+
+async function check(machine: Machine, story: Story, object: { id: string; status: string }): Promise<void> {
+  const { process, world, mount } = machine
+  await process.billing.rounds.reap()
+  // Whoever cancels after a crash may find the job not begun, or at its end.
+  const isOpen = story.cancel === true && machine.deaths > 0
+  if (!isOpen) expect(object.status).toBe(story.status)
+  const results = await resultsOf(process, principal, object.id)
+  expect(results.map(({ custom_id: customId }) => customId)).toEqual(
+    Array.from({ length: items }, (_, n) => `item-${n}`),
+  )
+  const ofJob = (result: ResultItem) =>
+    (result.response?.body as { object?: string } | undefined)?.object === 'chat.completion'
+  const answered = results.filter(({ response }) => response !== null)
+  const errors = results.flatMap(({ error }) => error?.type ?? []).toSorted()
+  if (isOpen) expect(errors.filter((type) => type !== 'batch_cancelled')).toEqual([])
+  else expect(errors).toEqual([...story.errors])
+  const byJob = answered.filter(ofJob).length
+  expect([isOpen ? story.byJob : byJob, answered.length - byJob]).toEqual([story.byJob, story.live])
+  expect(new Set(process.started).size).toBeLessThanOrEqual(story.live)
+  // One capture for each answered item, and nothing is held.
+  const captured = await process.database.query<{ custom_id: string }>(
+    'select custom_id from usages where batch_id = $1 order by custom_id',
+    [object.id],
+  )
+  expect(captured.map((row) => row.custom_id)).toEqual(answered.map((result) => result.custom_id))
+  const [budget] = await process.database.query<{ left_nanocredits: bigint }>(
+    `select limit_nanocredits - granted_nanocredits as left_nanocredits from budgets where budget_id = 'credits:org_a'`,
+  )
+  expect(budget?.left_nanocredits).toBe(granted - BigInt(answered.length) * itemCost)
+  expect(await world.findings(process)).toEqual([])
+  // Every job has ended, and what was made at the provider waits for its removal or is gone.
+  const open = await process.database.query(`select state from native_jobs where state <> 'ended'`)
+  expect(open).toEqual([])
+  expect(await process.database.query(`select kind from upstream_resources where state = 'used'`)).toEqual([])
+  const { batches } = (await admin(`counters?mount=${mount}&requests=0`)) as {
+    batches: Record<string, number>
+  }
+  expect(batches['batches_running']).toBe(0)
+  // No item is sent twice, but those of a job that the provider ended as a whole.
+  expect(batches['lines_run']).toBeLessThanOrEqual(items)
+}
+
+eachDatabase((_name, open) => {
+  const machines: Machine[] = []
+  afterEach(async () => {
+    for (const machine of machines.splice(0)) {
+      await machine.buried()
+      await machine.world.close()
+    }
+  })
+
+  async function tell(story: Story, death: Death | null): Promise<Machine> {
+    const machine = new Machine(new World(open), story, death)
+    machines.push(machine)
+    await machine.boot()
+    await live(machine, story)
+    return machine
+  }
+
+  describe('a native batch', () => {
+    const reached = new Set<string>()
+    test.each(Object.keys(stories))('that %s ends as it should', async (name) => {
+      const story = stories[name]
+      if (story === undefined) throw new Error(name)
+      for (const point of (await tell(story, null)).reached) reached.add(point)
+    })
+
+    test('visits every point', () => {
+      expect(jobCommitPoints.filter((point) => !reached.has(point) && point !== 'job.free')).toEqual([])
+    })
+
+    const deaths = jobCommitPoints.flatMap((point) => [
+      { point, when: 'before' as const },
+      { point, when: 'after' as const },
+    ])
+    const told = isThorough
+      ? Object.keys(stories)
+      : ['completes', 'meets every trouble on its way', 'is cancelled']
+    for (const name of told) {
+      const story = stories[name]
+      if (story === undefined) throw new Error(name)
+      test.each(deaths)(`that ${name} survives a death $when $point`, async (death) => {
+        await tell(story, death)
+      })
+    }
+  })
+})

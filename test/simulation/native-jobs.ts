@@ -1,0 +1,87 @@
+import type { JobItems, JobPlace } from '../../src/batches/lanes/native/job-contract.ts'
+import type { UpstreamRequest } from '../../src/canonical/upstream.ts'
+import { joinPieces } from '../../src/core/body.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { readUpstreamFailure } from '../../src/formats/upstream-errors.ts'
+import { openAiBatchJobs } from '../../src/providers/openai/jobs.ts'
+import type { UpstreamResponse } from '../../src/transport/exchange.ts'
+import { answer, failed, itemCost, type Process } from './batches-world.ts'
+
+/** The provider of jobs in simulations: the simulator, asked over `url`. */
+export function jobItemsOf(url: string, process: Process, isAlive: () => boolean): JobItems {
+  const place: JobPlace = {
+    deploymentId: 'sim',
+    providerName: 'Simulated',
+    credentialId: 'operator:sim',
+    jobs: openAiBatchJobs,
+    async send(request, { signal }) {
+      const sent = await sendTo(url, request, signal, isAlive)
+      // A machine that lost its power meanwhile hears no answer.
+      if (!isAlive()) throw new GatewayError('provider_failed', 'the machine is off')
+      return sent
+    },
+    readFailure: async (response) =>
+      readUpstreamFailure({
+        status: response.status,
+        headers: response.headers,
+        body: await response.readAll(65_536),
+        requestedModel: '',
+        parameterNames: [],
+      }),
+  }
+  return {
+    placeOf: () => place,
+    endpointFor: () => ({
+      endpointId: 'sim/gpt-4o-mini',
+      price: { price: { inputToken: 5n }, longPrices: [] },
+    }),
+    async encode(item) {
+      const body = { ...JSON.parse(new TextDecoder().decode(item.body)), model: 'gpt-4o-mini' }
+      if (JSON.stringify(body).includes('cannot be encoded'))
+        throw new GatewayError('invalid_request', 'This item cannot be encoded.')
+      return { path: '/chat/completions', body: Buffer.from(JSON.stringify(body)) }
+    },
+    async charge(item, _, given) {
+      if (given.status >= 400) return failed('invalid_request')
+      // What an answer costs is held when it is there, as the live path covers it.
+      const charged = await answer(item, process, itemCost)
+      return { ...charged, response: { status_code: 200, request_id: 'req_1', body: given.body } }
+    },
+  }
+}
+
+async function sendTo(
+  url: string,
+  { method, path, headers, body }: UpstreamRequest,
+  signal: AbortSignal,
+  isAlive: () => boolean,
+): Promise<UpstreamResponse> {
+  if (!isAlive()) throw new GatewayError('provider_failed', 'the machine is off')
+  let bytes: Blob | Uint8Array<ArrayBuffer> | null = null
+  if (body !== null) bytes = 'open' in body ? await new Response(body.open()).blob() : joinPieces(body)
+  try {
+    const response = await fetch(`${url}/v1${path}`, {
+      method,
+      headers: { ...headers, authorization: 'Bearer test' },
+      body: bytes,
+      signal,
+    })
+    const whole = await response.bytes()
+    let isRead = false
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: {
+        read: async () => {
+          if (isRead) return { done: true, value: undefined }
+          isRead = true
+          return { done: false, value: whole }
+        },
+        cancel: () => {},
+      },
+      readAll: async () => whole,
+    }
+  } catch (cause) {
+    throw new GatewayError('provider_failed', 'The provider cannot be reached.', { cause })
+  }
+}
