@@ -38,6 +38,8 @@ interface Story {
   change?: Record<string, unknown>
   cancel?: true
   hoursPass?: number
+  /** The operator removes the endpoint while the job runs. */
+  isRemoved?: true
 }
 
 const onCreate = (fault: string) => [{ match: { path: '/v1/batches', method: 'POST' }, fault, times: 1 }]
@@ -126,6 +128,33 @@ const stories: Record<string, Story> = {
     ...whole,
     faults: [{ match: { path: '/v1/batches', method: 'POST' }, fault: 'reset', times: 1 }],
   },
+  'loses its endpoint': {
+    ...whole,
+    faults: [],
+    isRemoved: true,
+    hoursPass: 23.9,
+    status: 'expired',
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'batch_expired'),
+  },
+  'loses its endpoint, and is run live': {
+    ...whole,
+    lane: 'auto',
+    faults: [],
+    isRemoved: true,
+    hoursPass: 23.2,
+    byJob: 0,
+    live: items,
+  },
+  'is cancelled without its endpoint': {
+    ...whole,
+    faults: [],
+    isRemoved: true,
+    cancel: true,
+    status: 'cancelled',
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'batch_cancelled'),
+  },
   'never ends': {
     ...whole,
     faults: onCreate('job_endless'),
@@ -157,6 +186,7 @@ class Machine {
   #process: Process | null = null
   #alive = { value: true, ended: Promise.withResolvers<void>() }
   readonly #dead: Promise<unknown>[] = []
+  isConfigured = true
   deaths = 0
 
   constructor(world: World, story: Story, death: Death | null) {
@@ -180,7 +210,13 @@ class Machine {
         alive,
       ),
       wrapDatabase: (database) => fragile(database, alive),
-      jobItems: (process) => jobItemsOf(`${simulator.url}/p/${this.mount}`, process, () => alive.value),
+      jobItems: (process) =>
+        jobItemsOf(
+          `${simulator.url}/p/${this.mount}`,
+          process,
+          () => alive.value,
+          () => this.isConfigured,
+        ),
       resolveBatch: async (question) => {
         const resolved = await resolveBatch(question)
         const [offer] = resolved.offers
@@ -274,6 +310,7 @@ async function live(machine: Machine, story: Story): Promise<void> {
     const { batches } = (await admin(`counters?mount=${mount}&requests=0`)) as {
       batches: { batches_made: number }
     }
+    if (story.isRemoved && batches.batches_made > 0) machine.isConfigured = false
     if (story.cancel && !isCancelled && batches.batches_made > 0 && look >= 4) {
       isCancelled = true
       await machine.persist((process) => process.batches.cancel(principal, id))
@@ -318,7 +355,8 @@ async function check(machine: Machine, story: Story, object: { id: string; statu
   const { batches } = (await admin(`counters?mount=${mount}&requests=0`)) as {
     batches: Record<string, number>
   }
-  expect(batches['batches_running']).toBe(0)
+  // Where the endpoint is gone, nobody can cancel what runs.
+  if (!story.isRemoved) expect(batches['batches_running']).toBe(0)
   // No item is sent twice, but those of a job that the provider ended as a whole.
   expect(batches['lines_run']).toBeLessThanOrEqual(items)
 }

@@ -8,7 +8,12 @@ import type { UpstreamResponse } from '../../src/transport/exchange.ts'
 import { answer, failed, itemCost, type Process } from './batches-world.ts'
 
 /** The provider of jobs in simulations: the simulator, asked over `url`. */
-export function jobItemsOf(url: string, process: Process, isAlive: () => boolean): JobItems {
+export function jobItemsOf(
+  url: string,
+  process: Process,
+  isAlive: () => boolean,
+  isConfigured: () => boolean,
+): JobItems {
   const place: JobPlace = {
     deploymentId: 'sim',
     providerName: 'Simulated',
@@ -30,11 +35,11 @@ export function jobItemsOf(url: string, process: Process, isAlive: () => boolean
       }),
   }
   return {
-    placeOf: () => place,
-    endpointFor: () => ({
-      endpointId: 'sim/gpt-4o-mini',
-      price: { price: { inputToken: 5n }, longPrices: [] },
-    }),
+    placeOf: () => (isConfigured() ? place : null),
+    endpointFor: () =>
+      isConfigured()
+        ? { endpointId: 'sim/gpt-4o-mini', price: { price: { inputToken: 5n }, longPrices: [] } }
+        : null,
     async encode(item) {
       const body = { ...JSON.parse(new TextDecoder().decode(item.body)), model: 'gpt-4o-mini' }
       if (JSON.stringify(body).includes('cannot be encoded'))

@@ -166,6 +166,15 @@ export function leaveJobResources(usedBy: string, kind: string): Statement {
   }
 }
 
+/** Everything that the job uses is to be removed, of whatever kind. */
+export function leaveAllJobResources(usedBy: string): Statement {
+  return {
+    sql: `update upstream_resources set state = 'left', due_at_ms = now_ms(), left_at_ms = now_ms()
+      where used_by = $1 and state = 'used'`,
+    params: [usedBy],
+  }
+}
+
 /** There is nothing of this kind that the job would have to remove. */
 export function forgetJobResources(usedBy: string, kind: string): Statement {
   return {

@@ -39,7 +39,8 @@ export const openAiTiers: readonly TierRule[] = [
     models: /^(?:gpt-5(?:\.[12])?(?:-mini|-nano)?|o3|o4-mini)(?:-\d{4}-\d\d-\d\d)?$/,
     share: [1n, 2n],
   },
-  // https://platform.openai.com/docs/pricing, "Batch"; seen 2026-11
+  // The guide states half for all models that take batches, and no list of them by name was seen:
+  // https://platform.openai.com/docs/guides/batch
   {
     tier: 'batch',
     models:

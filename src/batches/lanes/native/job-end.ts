@@ -3,13 +3,14 @@ import type { GatewayError } from '../../../core/errors.ts'
 import {
   forgetJobResources,
   insertLeftResource,
+  leaveAllJobResources,
   leaveJobResources,
 } from '../../../execution/resources/upstream-resource-repository.ts'
 import { returnGiven } from '../../running/segment-repository.ts'
 import { mayMove } from '../choose-lane.ts'
 import { countMoves } from '../move-repository.ts'
 import type { JobChanges } from './job-repository.ts'
-import { type JobDependencies, type JobStep, kindOf, leave, resourceOf } from './job-step.ts'
+import { type JobDependencies, type JobStep, kindOf, leave, resourceOf, takeSegments } from './job-step.ts'
 
 /** What is needed of a step to end its job. */
 type EndedStep = Pick<JobStep, 'lease' | 'place'> & { batch: Batch | null }
@@ -27,6 +28,37 @@ export async function refuseJob(
 ): Promise<void> {
   const changes = { state: 'collecting', endedAs: 'refused', outputs: [], reason: type, tries: 0 } as const
   await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
+}
+
+/**
+ * Ends a job whose endpoint is not configured any more, so that nobody can ask its provider for it. Its items go on as those
+ * of a job without results do. What it has at the provider is removed if its deployment is configured again.
+ */
+export async function endUnreachable(
+  step: Omit<EndedStep, 'place'>,
+  dependencies: JobDependencies,
+): Promise<void> {
+  const { lease, batch } = step
+  const { job } = lease
+  const segments = await takeSegments(step, dependencies)
+  const items = segments.reduce((sum, { itemCount, doneCount }) => sum + itemCount - doneCount, 0)
+  const isMoved = items > 0 && batch?.status === 'in_progress' && mayMove(batch)
+  const move = { from: 'native', to: 'emulated', reason: 'no_matching_endpoint', items } as const
+  await leave(step, dependencies, 'job.end', {
+    changes: {
+      state: 'ended',
+      endedAs: 'abandoned',
+      reason: 'its endpoint is not configured',
+      movedItems: isMoved ? items : 0,
+    },
+    restMs: 0,
+    more: [
+      returnGiven(job.batchId, job.id, { from: 0, lane: isMoved ? 'emulated' : null }),
+      ...(isMoved ? countMoves(job.batchId, [move]) : []),
+      leaveAllJobResources(job.id),
+    ],
+  })
+  dependencies.signals.wakeWorkers()
 }
 
 /**

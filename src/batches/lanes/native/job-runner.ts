@@ -1,14 +1,14 @@
 import { workerIdleMs } from '../../../core/limits/batches.ts'
 import { isTerminal } from '../../../canonical/batch.ts'
 import { rowsOf } from '../../committer.ts'
-import { endUnneeded } from './job-end.ts'
+import { endUnneeded, endUnreachable } from './job-end.ts'
 import { collectResults } from './job-collect.ts'
 import { createAtProvider, searchAtProvider } from './job-create.ts'
 import type { JobLease, JobState } from './job.ts'
-import { lookAtJob } from './job-look.ts'
+import { cancelBeforeMs, lookAtJob } from './job-look.ts'
 import { planJobs } from './job-planner.ts'
 import { freeJobs, leaseJob, renewJob, toJobLease } from './job-repository.ts'
-import { type JobDependencies, JobLost, type JobStep, leave, retryMs } from './job-step.ts'
+import { isClosing, type JobDependencies, JobLost, type JobStep, leave, retryMs } from './job-step.ts'
 import { uploadLines } from './job-upload.ts'
 
 /** Jobs that one process takes a step of at once: each may hold the lines of a segment. */
@@ -121,9 +121,14 @@ export class JobRunner {
     const { job } = lease
     const batch = await batches.load(job.batchId)
     const place = items.placeOf(job.endpointId)
-    if (place === null) throw new Error(`the endpoint ${job.endpointId} of a job is not served now`)
     if (job.state === 'ended') throw new JobLost('the job has ended')
     const isOver = batch === null || batch.status === 'failing' || isTerminal(batch.status)
+    if (place === null) {
+      // The operator may configure it again, so it is waited for as long as its items can still run elsewhere.
+      const isWanted = !isOver && !isClosing(batch) && lease.leasedAtMs < batch.expiresAtMs - cancelBeforeMs
+      if (isWanted) throw new Error(`the endpoint ${job.endpointId} of a job is not served now`)
+      return endUnreachable({ lease, batch }, this.#dependencies)
+    }
     if (isOver) return endUnneeded({ lease, place, batch }, this.#dependencies)
     await steps[job.state]({ lease, batch, place, signal }, this.#dependencies)
   }

@@ -154,7 +154,7 @@ export function kindOf({ jobs }: JobPlace, what: 'batch' | 'batch_input' | 'batc
 
 /** Takes over the job's segments: whoever drove it before commits nothing more to them. */
 export async function takeSegments(
-  { lease }: JobStep,
+  { lease }: Pick<JobStep, 'lease'>,
   dependencies: JobDependencies,
 ): Promise<SegmentLease[]> {
   const { job } = lease
