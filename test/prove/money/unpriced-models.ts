@@ -20,7 +20,7 @@ async function endedBatch({ send }: ScriptedGateway, id: string): Promise<Batch>
 }
 
 export const proof = observation({
-  title: 'the cost of a model without a price is null in a batch, as it is live',
+  title: 'the cost of a model without a price is left out of an answer, and null in a batch',
   observe: () =>
     withScriptedGateway(
       {
@@ -49,8 +49,12 @@ export const proof = observation({
         const batch = await endedBatch(gateway, id)
         return [
           {
-            name: 'both say null',
-            held: live.usage?.cost === null && batch.status === 'completed' && batch.usage?.cost === null,
+            name: 'neither names a cost',
+            held:
+              live.usage !== undefined &&
+              !('cost' in live.usage) &&
+              batch.status === 'completed' &&
+              batch.usage?.cost === null,
             seen: `live ${live.usage?.cost}, batch ${batch.usage?.cost} (${batch.status})`,
           },
         ]

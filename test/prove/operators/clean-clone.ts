@@ -75,7 +75,8 @@ async function tryClone({ folder, path, name, install }: Clone): Promise<ProofRe
   const figures: string[] = []
   const step = async (label: string, command: string[], msMax: number): Promise<boolean> => {
     const startMs = performance.now()
-    const { code, output } = await runCommand(command, {
+    // A newcomer has no recordings, and the gateway refuses variables that it does not know.
+    const { code, output } = await runCommand(['env', '-u', 'HEADRACE_RECORDINGS', ...command], {
       cwd: label === 'clone' ? folder : clone,
       env,
       msMax,
