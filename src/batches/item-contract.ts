@@ -105,8 +105,6 @@ export type ResolveBatch = (input: {
   model: string
   providerOnly: readonly string[] | null
   lane: LaneChoice
-  /** How many items it has; infinite until that is known. */
-  items: number
 }) => ResolvedBatch | Promise<ResolvedBatch>
 
 /** The batch's owner under the rules of now; null when the key or its organization is gone or disabled. */

@@ -7,7 +7,6 @@ import { ItemDemands } from '../../execution/items/item-demand.ts'
 import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import type { PricedOffer } from '../../formats/batch/batch-object.ts'
-import { nativeItemsMin } from '../lanes/choose-lane.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
@@ -222,12 +221,7 @@ class Ingest {
     }))
   }
 
-  /** Until the number of items is known, there may be any. */
-  async #resolve(
-    endpoint: BatchEndpoint,
-    model: string,
-    items = Number.POSITIVE_INFINITY,
-  ): Promise<Resolution | null> {
+  async #resolve(endpoint: BatchEndpoint, model: string): Promise<Resolution | null> {
     const { providerOnly, laneChoice: lane } = this.#head
     const { principal } = this.#request
     const later = laterMembers(this.#head)
@@ -238,7 +232,6 @@ class Ingest {
         model,
         providerOnly,
         lane,
-        items,
       })
       return { later, resolved }
     } catch (thrown) {
@@ -252,10 +245,8 @@ class Ingest {
     const { endpoint, model } = this.#head
     if (endpoint === null || model === null) return null
     const early = this.#resolution
-    const { itemCount } = this.#scanner
-    const isFewer = early?.resolved.lane === 'native' && itemCount < nativeItemsMin
-    if (early && !isFewer && early.later === laterMembers(this.#head)) return early
-    return this.#resolve(endpoint, model, itemCount)
+    if (early && early.later === laterMembers(this.#head)) return early
+    return this.#resolve(endpoint, model)
   }
 
   #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {

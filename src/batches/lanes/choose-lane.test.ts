@@ -37,7 +37,6 @@ function choose(endpoints: readonly Endpoint[], lane: LaneChoice, change: object
     model: 'a/model',
     endpoint: '/v1/chat/completions' as const,
     lane,
-    items: 1_000,
     ...change,
   }
   const { offers, ...resolved } = chooseLane(question, route)

@@ -10,12 +10,6 @@ import { flex } from './flex.ts'
 import type { Lane } from './lane.ts'
 import { native } from './native.ts'
 
-/**
- * Items from which a provider's own job pays under `auto`: a smaller batch is done sooner without one, for a gain that is a
- * matter of cents.
- */
-export const nativeItemsMin = 100
-
 const lanesByName = { native, flex, emulated } satisfies Record<LaneName, Lane>
 /** Every lane; the last one is where `auto` moves items, at the price that it sets aside. */
 const lanes: readonly Lane[] = Object.values(lanesByName)
@@ -28,8 +22,6 @@ export function laneOf(name: LaneName): Lane {
 /** What a batch asks for, as far as its lane depends on it. */
 export interface LaneQuestion {
   model: string
-  /** How many items it has, as far as that is known. */
-  items: number
   endpoint: BatchEndpoint
   lane: LaneChoice
 }
@@ -70,19 +62,16 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
 }
 
 /**
- * The cheapest lane. A lane at an equal or unknown price is not waited for, and a provider's own job only from so many
- * items. A model with `:batch` after its name stands for its provider's own batches, whatever the size.
+ * The cheapest lane of those that run items one by one. A lane at an equal or unknown price is not waited for, and a
+ * provider's own job, which shows nothing until it ends, is taken where it is asked for: by the lane's name, or by `:batch`
+ * after the model's.
  */
-function automatic(
-  { model, items }: LaneQuestion,
-  possible: readonly PossibleLane[],
-): PossibleLane | undefined {
+function automatic({ model }: LaneQuestion, possible: readonly PossibleLane[]): PossibleLane | undefined {
   const last = possible.at(-1)
   if (last === undefined) return undefined
   if (isForOwnBatches(model)) return possible.find((each) => each.lane === 'native') ?? last
   const live = cheapestOf(last)
-  const pays = (each: PossibleLane) => each.lane !== 'native' || items >= nativeItemsMin
-  return possible.find((each) => each !== last && pays(each) && cheapestOf(each) < live) ?? last
+  return possible.find((each) => each.lane === 'flex' && cheapestOf(each) < live) ?? last
 }
 
 /** Whether the model's name asks for its provider's own batches: then nothing leaves their lane. */

@@ -112,7 +112,7 @@ async function resolveAgain(
     return { lane: batch.lane, refusal: new GatewayError('permission_denied', message) }
   }
   try {
-    const question = { principal, endpoint, model, providerOnly, lane: laneChoice, items: batch.totalItems }
+    const question = { principal, endpoint, model, providerOnly, lane: laneChoice }
     const { lane } = await dependencies.resolveBatch(question)
     // The caller was told the lane: what was accepted for one lane is never put into another, except back to the live price, which is set aside.
     return { lane: lane === batch.lane ? lane : 'emulated', refusal: null }
