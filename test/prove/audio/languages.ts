@@ -9,7 +9,7 @@ export const proof = namedTests({
       file: 'src/providers/languages.test.ts',
       names: vendors.flatMap((vendor) => [
         `the languages of ${vendor}: each is asked for in its own word`,
-        `the languages of ${vendor}: what it has no word for`,
+        `the languages of ${vendor}: an unknown one is refused by the field’s name, with the known ones`,
       ]),
     },
     {
