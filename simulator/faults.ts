@@ -149,7 +149,7 @@ export interface Faults {
   batchLooks?: WaitMs
   /** The batch fails as a whole. */
   batchFault?: { code: string; message: string; line: null }
-  /** So many lines of its output are refused, missing, there twice, of nobody's, or broken off. */
+  /** How many lines of the job's output are refused, missing, doubled, without a request of that id, or cut off. */
   batchLinesFailed?: number
   batchLinesLost?: number
   batchLinesDoubled?: number

@@ -158,7 +158,7 @@ function operateBatchService(asked: Asked, method: string, query: URLSearchParam
 function lineRunner(asked: Asked): RunLine {
   const { mount } = asked
   const faults: Faults = mount.settings.anyModel ? { anyModel: true } : {}
-  // The batch is run after the request that created it, whoever left meanwhile.
+  // The batch runs after the request that created it has been answered, also when its caller has hung up.
   const { signal } = new AbortController()
   return async (path, body, key) => {
     try {

@@ -179,7 +179,7 @@ export async function bodies(world: World, report: Report, scale: Scale): Promis
   }
 }
 
-/** Runs targets round after round, adds a row for each, and checks the ledger of those that have one. */
+/** Loads all targets in turn, round after round; adds a row for each target, and checks the ledger of each Headrace among them. */
 export async function runChecked(
   what: string,
   targets: readonly Target[],

@@ -119,17 +119,17 @@ function cpuTicks(pid: number): number {
 }
 
 function residentOf(pid: number): number {
-  try {
-    const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
-    return Number(match?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
+  return bytesIn(`/proc/${pid}/status`, 'VmRSS')
 }
 
 function anonymousOf(pid: number): number {
+  return bytesIn(`/proc/${pid}/smaps_rollup`, 'Anonymous')
+}
+
+/** A figure of a process in bytes; 0 when the process is gone. */
+function bytesIn(file: string, name: string): number {
   try {
-    const match = /^Anonymous:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
+    const match = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'latin1'))
     return Number(match?.[1] ?? 0) * 1024
   } catch {
     return 0
