@@ -14,58 +14,57 @@ afterAll(() => lab.stop())
 const thought = 'zebra'
 const seal = 'c2VhbGVkLXplYnJh'
 
-beforeEach(() => {
-  const called = { name: 'look', arguments: '{}' }
-  lab.answer({
-    chat: {
-      message: {
-        reasoning: thought,
-        reasoning_details: [
-          { type: 'reasoning.text', text: thought, index: 0 },
-          { type: 'reasoning.encrypted', data: seal, index: 1 },
-        ],
-        content: 'Yes.',
-        tool_calls: [{ id: 'c1', type: 'function', function: called }],
+const called = { name: 'look', arguments: '{}' }
+const replies = {
+  chat: {
+    message: {
+      reasoning: thought,
+      reasoning_details: [
+        { type: 'reasoning.text', text: thought, index: 0 },
+        { type: 'reasoning.encrypted', data: seal, index: 1 },
+      ],
+      content: 'Yes.',
+      tool_calls: [{ id: 'c1', type: 'function', function: called }],
+    },
+    finish: 'tool_calls',
+  },
+  responses: {
+    output: [
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: thought }],
+        encrypted_content: seal,
       },
-      finish: 'tool_calls',
-    },
-    responses: {
-      output: [
-        {
-          type: 'reasoning',
-          id: 'rs_1',
-          summary: [{ type: 'summary_text', text: thought }],
-          encrypted_content: seal,
-        },
-        {
-          type: 'message',
-          id: 'msg_1',
-          role: 'assistant',
-          status: 'completed',
-          content: [{ type: 'output_text', text: 'Yes.', annotations: [], logprobs: [] }],
-        },
-        { type: 'function_call', id: 'fc_1', call_id: 'c1', status: 'completed', ...called },
-      ],
-    },
-    messages: {
-      content: [
-        { type: 'thinking', thinking: thought, signature: seal },
-        { type: 'redacted_thinking', data: seal },
-        { type: 'text', text: 'Yes.' },
-        { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
-      ],
-      stop: { stop_reason: 'tool_use' },
-    },
-    gemini: {
-      parts: [
-        { text: thought, thought: true },
-        { text: 'Yes.' },
-        { functionCall: { id: 'c1', name: 'look', args: {} }, thoughtSignature: seal },
-      ],
-      finish: 'STOP',
-    },
-  })
-})
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Yes.', annotations: [], logprobs: [] }],
+      },
+      { type: 'function_call', id: 'fc_1', call_id: 'c1', status: 'completed', ...called },
+    ],
+  },
+  messages: {
+    content: [
+      { type: 'thinking', thinking: thought, signature: seal },
+      { type: 'redacted_thinking', data: seal },
+      { type: 'text', text: 'Yes.' },
+      { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+    ],
+    stop: { stop_reason: 'tool_use' },
+  },
+  gemini: {
+    parts: [
+      { text: thought, thought: true },
+      { text: 'Yes.' },
+      { functionCall: { id: 'c1', name: 'look', args: {} }, thoughtSignature: seal },
+    ],
+    finish: 'STOP',
+  },
+}
+beforeEach(() => lab.answer(replies))
 
 const asked = [
   models.chat,
@@ -165,13 +164,59 @@ test('a model thinks at the effort that its caller wants, without showing the th
   expect([answer.status, lab.seen[0]?.['reasoning']]).toEqual([200, { effort: 'low' }])
 })
 
-test('a messages caller who wants no text of thoughts gets none from a host that has thoughts only as text', async () => {
+test('a messages caller who wants no words of thoughts gives back those of a host that has only words', async () => {
+  const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
+  lab.answer({
+    ...replies,
+    chat: {
+      message: { reasoning_content: thought, content: 'Yes.', tool_calls: [call] },
+      finish: 'tool_calls',
+    },
+  })
   const thinking = { type: 'adaptive', display: 'omitted' }
-  for (const stream of [false, true]) {
-    const answer = await lab.ask('messages', requestOf('messages', models.chat, { thinking, stream }))
-    expect([stream, answer.status, toldIn(answer).isThought]).toEqual([stream, 200, false])
+  for (const model of [models.chat, models.chatThatPasses]) {
+    for (const stream of [false, true]) {
+      const ask = requestOf('messages', model, { ...toolsOf.messages, thinking, stream })
+      const answer = await lab.ask('messages', ask)
+      expect([model, stream, answer.status]).toEqual([model, stream, 200])
+      expect(answer.text).not.toContain(thought)
+      const shown = contentOf(answer)
+      expect([model, stream, shown.map(({ type }) => type)]).toEqual([
+        model,
+        stream,
+        ['thinking', 'text', 'tool_use'],
+      ])
+      const [first] = shown
+      expect([first?.['thinking'], typeof first?.['signature']]).toEqual(['', 'string'])
+      const result = { type: 'tool_result', tool_use_id: shown[2]?.['id'], content: 'Found.' }
+      const messages = [
+        ...(ask['messages'] as Json[]),
+        { role: 'assistant', content: shown },
+        { role: 'user', content: [result] },
+      ]
+      await lab.ask('messages', { ...ask, messages })
+      // A host as strict as OpenAI takes no thoughts.
+      const isGiven = model === models.chatThatPasses
+      expect([model, stream, JSON.stringify(lab.seen).includes(thought)]).toEqual([model, stream, isGiven])
+    }
   }
 })
+
+/** The blocks of a message, whole or as a client of a stream joins them. */
+function contentOf({ text }: Answer): Json[] {
+  if (text.startsWith('{')) return (JSON.parse(text) as { content: Json[] }).content
+  const blocks: Json[] = []
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('data: {')) continue
+    const frame = JSON.parse(line.slice(6)) as Json
+    const index = Number(frame['index'])
+    if (frame['type'] === 'content_block_start') blocks[index] = frame['content_block'] as Json
+    const delta = frame['delta'] as Json | undefined
+    if (frame['type'] === 'content_block_delta' && delta?.['type'] === 'signature_delta')
+      blocks[index] = { ...blocks[index], signature: delta['signature'] }
+  }
+  return blocks
+}
 
 test('a stream without its thoughts is numbered without gaps', async () => {
   const numbersOf = (answer: Answer, type: string, name: string) =>

@@ -65,7 +65,8 @@ export function joinEvents(events: Iterable<TextEvent>): Answer {
   return answer
 }
 
-function addPiece(part: AnswerPart, piece: Piece): void {
+/** Adds a piece to its part. */
+export function addPiece(part: AnswerPart, piece: Piece): void {
   switch (piece.type) {
     case 'text':
     case 'arguments':

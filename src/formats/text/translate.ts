@@ -9,7 +9,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import { atOnce } from '../../core/turns.ts'
 import type { CallerHalf, EncodedRequest, Settled, UpstreamHalf } from './halves.ts'
 import { endedInError } from './finish-reason.ts'
-import { hidesThoughts, withoutThoughts, writerWithoutThoughts } from './thoughts/hidden-thoughts.ts'
+import { hidesThoughts, withHiddenThoughts, writerOfHiddenThoughts } from './thoughts/hidden-thoughts.ts'
 import { nameOf } from './member-names.ts'
 import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './thoughts/seals.ts'
 import { isMarkedWithin, restore } from '../../json/set-aside-texts.ts'
@@ -56,7 +56,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
       if (!caller.hasErrorEnd && finish?.reason === 'error') throw asFailure(endedInError(finish))
       const { promised } = context
       if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
-      const shown = hidesThoughts(context, quirks) ? withoutThoughts(answer) : answer
+      const shown = hidesThoughts(context, quirks) ? withHiddenThoughts(answer, context) : answer
       return {
         reading: readingOf(answer),
         encode: (charge) => [
@@ -71,7 +71,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
           markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
           context.promised,
         ),
-        hidesThoughts(context, quirks) ? writerWithoutThoughts(writer) : writer,
+        hidesThoughts(context, quirks) ? writerOfHiddenThoughts(writer, context) : writer,
         (charge, usage) => settle(caller, charge, usage),
         context.promised,
       )

@@ -217,7 +217,7 @@ function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
   const shown = text === '' ? null : text
   // A provider shows only a summary of a thought that it seals, and the whole text of one that it signs.
   return bound.sealed === null
-    ? { type: 'reasoning', ...bound, text: shown, summary: null }
+    ? { type: 'reasoning', ...bound, text: shown ?? bound.text, summary: null }
     : { type: 'reasoning', ...bound, text: null, summary: shown === null ? null : [shown] }
 }
 

@@ -30,6 +30,14 @@ export function sealReasoning({ id, signature, sealed, origin, sealer }: Bound, 
 }
 
 /**
+ * Kind `t` without a signature: the words of a thought that only has words, for a caller that wants to see none of them
+ * and gives the thought back. They go back as words, so the envelope names no sealer.
+ */
+export function sealWords(words: string): string {
+  return `${sealedPrefix}chat.t..${Buffer.from(words).toString('base64url')}.`
+}
+
+/**
  * The seal that a caller of this format sees: the seal itself when the format's maker sealed it, otherwise an envelope.
  */
 export function showSeal(bound: Bound, format: ConversationFormat | null, words = ''): string | null {
@@ -47,7 +55,7 @@ export function openReasoning(text: string): Opened | null {
   const data = rest.slice(wordsLength + 1)
   return {
     id: id === '' ? null : id,
-    signature: kind === 'd' ? null : data,
+    signature: kind === 'd' || data === '' ? null : data,
     sealed: kind === 'd' ? data : null,
     text: wordsLength < 0 ? null : Buffer.from(rest.slice(0, wordsLength), 'base64url').toString(),
     origin: origin as ConversationFormat,
