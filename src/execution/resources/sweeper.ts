@@ -8,6 +8,8 @@ import type { UpstreamResources } from './upstream-resources.ts'
 
 /** How often a process looks for things to remove, and for processes that have died. */
 const resourcesLookEveryMs = 10_000
+/** From the end of a call to the removal of what it left: its charge and its answer go first. */
+const removalDelayMs = 100
 /** Removals of one process at once: they are never in a hurry, and share the provider's rate with calls. */
 const removalsAtOnce = 4
 /** Rounds of removals that one look makes, so that a stop need not wait for a long list. */
@@ -49,10 +51,11 @@ class TableSweeper implements ResourceSweeper {
   #looking: Promise<void> | null = null
   #isWoken = false
   #isStopped = false
+  #soon: ReturnType<typeof setTimeout> | null = null
 
   constructor(dependencies: SweeperDependencies) {
     this.#dependencies = dependencies
-    dependencies.resources.onLeft = () => void this.look()
+    dependencies.resources.onLeft = () => this.#lookSoon()
   }
 
   start(): void {
@@ -71,9 +74,17 @@ class TableSweeper implements ResourceSweeper {
 
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer)
+    if (this.#soon) clearTimeout(this.#soon)
     await this.#dependencies.resources.settle()
     await this.look()
     this.#isStopped = true
+  }
+
+  #lookSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null
+      void this.look()
+    }, removalDelayMs)
   }
 
   /** Looks again as long as calls have left something during the last look. */
