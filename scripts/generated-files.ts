@@ -114,6 +114,7 @@ const meanings: Readonly<Record<string, string>> = {
   port: 'As `HEADRACE_PORT`',
   data: 'As `HEADRACE_DATA`',
   database_url: 'As `DATABASE_URL`',
+  blob_url: 'As `BLOB_URL`',
   base_path: 'As `HEADRACE_BASE_PATH`',
   trusted_proxies: 'As `HEADRACE_TRUSTED_PROXIES`',
   log_level: 'As `HEADRACE_LOG_LEVEL`',

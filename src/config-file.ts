@@ -192,6 +192,7 @@ export const configFileSchema = z.strictObject({
   port: z.int().min(0).max(65_535).optional(),
   data: z.string().min(1).optional(),
   database_url: z.string().min(1).optional(),
+  blob_url: z.string().min(1).optional(),
   base_path: z.string().optional(),
   trusted_proxies: z.array(z.string()).optional(),
   fetch_hosts: z

@@ -174,6 +174,60 @@ test('what is wrong with one member of the file hides nothing that is wrong with
   expect(problems).not.toContain('pw')
 })
 
+test('payloads are on a server where BLOB_URL names one', () => {
+  const key = { AWS_ACCESS_KEY_ID: 'AKTEST', AWS_SECRET_ACCESS_KEY: 'the-secret' }
+  expect(read({}).objectStore).toBe(null)
+  const aws = read({ BLOB_URL: 's3://payloads/a/b?region=eu-west-1', ...key })
+  expect(aws.objectStore).toEqual({
+    endpoint: 'https://s3.eu-west-1.amazonaws.com',
+    region: 'eu-west-1',
+    bucket: 'payloads',
+    prefix: 'a/b',
+    addressing: 'host',
+    accessKeyId: 'AKTEST',
+    secretAccessKey: 'the-secret',
+    sessionToken: null,
+  })
+  expect(printConfig(aws)).not.toContain('the-secret')
+  const own = read({ BLOB_URL: 's3://payloads?endpoint=http://127.0.0.1:9000', AWS_REGION: 'here', ...key })
+  expect(own.objectStore).toMatchObject({
+    endpoint: 'http://127.0.0.1:9000',
+    region: 'here',
+    prefix: '',
+    addressing: 'path',
+  })
+  const named = { ...key, AWS_ENDPOINT_URL_S3: 'https://oss.example', AWS_SESSION_TOKEN: 'token' }
+  expect(read({ BLOB_URL: 's3://payloads?path_style=false', ...named }).objectStore).toMatchObject({
+    endpoint: 'https://oss.example',
+    addressing: 'host',
+    sessionToken: 'token',
+  })
+})
+
+test('a wrong BLOB_URL is refused with a message that names the variable and no secret', () => {
+  const key = { AWS_ACCESS_KEY_ID: 'AKTEST', AWS_SECRET_ACCESS_KEY: 'the-secret' }
+  const cases: [string, string][] = [
+    ['http://payloads', 'BLOB_URL: must be an address such as s3://'],
+    ['s3://AK:the-secret@payloads', 'BLOB_URL: takes no key'],
+    ['s3://payloads?regoin=eu', 'BLOB_URL: its query has endpoint, region, path_style and nothing else'],
+    ['s3://p', 'BLOB_URL: names no bucket'],
+    ['s3://payloads/a b', 'BLOB_URL: a prefix has'],
+    [
+      's3://payloads?endpoint=http://host/path',
+      'BLOB_URL: the endpoint must be the address of a server alone',
+    ],
+    ['s3://payloads?path_style=no', 'BLOB_URL: path_style is true or false'],
+  ]
+  for (const [BLOB_URL, told] of cases) {
+    const problems = problemsOf({ BLOB_URL, ...key }).join('\n')
+    expect(problems).toContain(told)
+    expect(problems).not.toContain('the-secret')
+  }
+  expect(problemsOf({ BLOB_URL: 's3://payloads' }).join('\n')).toContain(
+    'AWS_SECRET_ACCESS_KEY: needed for BLOB_URL',
+  )
+})
+
 test('a key or a base URL in the environment switches a provider on, unless the file names it', () => {
   const config = read({ OPENAI_API_KEY: 'sk-1', OLLAMA_BASE_URL: 'http://127.0.0.1:11434/v1' })
   expect(config.providers.map(({ preset }) => preset)).toEqual(['openai', 'ollama'])

@@ -10,6 +10,7 @@ import {
   type ProviderOutline,
 } from './config-file.ts'
 import { checkNames, type NameConfig } from './config-names.ts'
+import { type ObjectStoreConfig, readObjectStore } from './config-payloads.ts'
 import { isAmount } from './config-prices.ts'
 import { parseCredits } from './core/money.ts'
 
@@ -25,6 +26,8 @@ export interface Config {
   /** Absolute path of the data folder. */
   readonly dataFolder: string
   readonly databaseUrl: string
+  /** The server with the payloads of batches; null when they are in the data folder. */
+  readonly objectStore: ObjectStoreConfig | null
   /** Prefix of every path behind an ingress, without a trailing slash; empty by default. */
   readonly basePath: string
   readonly trustedProxies: readonly string[]
@@ -141,6 +144,7 @@ export function readConfig(sources: ConfigSources): Config {
     port: portOf('HEADRACE_PORT', env, problems) ?? file.port ?? 8787,
     dataFolder: resolve(sources.cwd, env['HEADRACE_DATA'] || file.data || './data'),
     databaseUrl: env['DATABASE_URL'] || file.database_url || '',
+    objectStore: readObjectStore(env['BLOB_URL'] || file.blob_url || '', env, problems),
     basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
     trustedProxies: proxiesOf(
       env['HEADRACE_TRUSTED_PROXIES']?.split(',') ?? file.trusted_proxies ?? [],
@@ -399,6 +403,11 @@ export function printConfig(config: Config): string {
   const shown = {
     ...config,
     databaseUrl: hideSecrets(config.databaseUrl),
+    objectStore: config.objectStore && {
+      ...config.objectStore,
+      secretAccessKey: '[secret]',
+      sessionToken: config.objectStore.sessionToken ? '[secret]' : null,
+    },
     metrics: { ...config.metrics, token: config.metrics.token ? '[secret]' : null },
     providers: config.providers.map((provider) => ({
       ...provider,

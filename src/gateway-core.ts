@@ -10,7 +10,7 @@ import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createDescriptors, fewDescriptors, startOutgoing } from './transport/descriptors.ts'
 import type { PublicFetch } from './transport/public-fetch.ts'
-import { createAccess, createMoney } from './stores.ts'
+import { blobHomeOf, createAccess, createMoney } from './stores.ts'
 
 /** How often the learned figures of models are saved. */
 const learningSaveEveryMs = 30_000
@@ -60,7 +60,7 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
   opened.push(() => log.flush().catch(() => undefined))
   const opening = openStorage({
     ...hooks,
-    dataFolder: config.dataFolder,
+    ...blobHomeOf(config),
     databaseUrl: config.databaseUrl,
     onMigrationWait: (message) => log.warn(message),
   })

@@ -16,11 +16,13 @@ import { createRollupRepository } from './billing/ledger/rollup-repository.ts'
 import { createRollup } from './billing/ledger/rollup.ts'
 import { createPriceListsRepository } from './catalog/price-lists/price-lists-repository.ts'
 import type { CliStorage } from './cli/context.ts'
-import type { Config } from './config.ts'
+import { type Config, processEnvironment } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { checkBlobStore, openBlobs } from './storage/open-storage.ts'
+import { type BlobHome, checkBlobStore, describeBlobHome, openBlobs } from './storage/open-storage.ts'
+import { createTransport } from './transport/http-client.ts'
+import { createSignedSend } from './transport/signed-send.ts'
 
 /** How long a command waits for a migration that another process runs: a person waits for the command. */
 const migrationCommandWaitMs = 15_000
@@ -63,6 +65,13 @@ export function createMoney(database: Database, report: Report) {
   }
 }
 
+/** Where the payloads are. Requests to a server of theirs take connections of their own, which no provider can use up. */
+export function blobHomeOf({ dataFolder, objectStore }: Config): BlobHome {
+  if (objectStore === null) return { dataFolder }
+  const transport = createTransport({ clock: systemClock, environment: processEnvironment() })
+  return { dataFolder, blobServer: { settings: objectStore, send: createSignedSend(transport) } }
+}
+
 /** Storage for commands that run beside a gateway or without one. */
 export async function openForCommands(config: Config): Promise<CliStorage> {
   const clock = systemClock
@@ -70,7 +79,8 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     url: config.databaseUrl,
     migrationWaitMs: migrationCommandWaitMs,
   })
-  const blobs = openBlobs(config.dataFolder)
+  const home = blobHomeOf(config)
+  const blobs = openBlobs(home)
   const access = createAccess(database, clock)
   const { accounts } = createMoney(database, () => undefined)
   return {
@@ -80,7 +90,8 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     accounts,
     priceLists: createPriceListsRepository(database),
     blobs,
-    checkBlobStore: () => checkBlobStore(database, blobs, config.dataFolder),
+    blobLocation: describeBlobHome(home),
+    checkBlobStore: () => checkBlobStore(database, blobs, home),
     checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
     close: async () => {
       access.rates.stop()

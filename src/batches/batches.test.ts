@@ -1103,6 +1103,23 @@ eachDatabase((_name, open) => {
       expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
+    test('removes what a process that died left unfinished, a day later', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      const blobs = new FolderBlobStore('/blobs', { files: world.files, clock: world.clock })
+      const stuck = async function* (): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('half')
+        await new Promise(() => undefined)
+      }
+      void blobs.put('segments/batch_x/stuck', stuck())
+      while (world.files.paths().length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await process.batches.rounds.cleanUp()
+      expect(world.files.paths()).toHaveLength(1)
+      await world.advance(dayMs + 1)
+      await process.batches.rounds.cleanUp()
+      expect(world.files.paths()).toEqual([])
+    })
+
     test('removes blobs without a row only when they are old and were seen before', async () => {
       const world = await newWorld()
       const process = await world.process()

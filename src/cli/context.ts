@@ -85,6 +85,8 @@ export interface CliStorage {
   priceLists: PriceListsRepository
   /** The store of the batches' payloads; absent when it cannot be listed. */
   blobs?: CliBlobs
+  /** The place of the payloads: machine and folder, or bucket and server. */
+  blobLocation?: string
   /** A line saying that the payloads here belong to another database; null when they are this database's. */
   checkBlobStore?(): Promise<string | null>
   /** The broken invariants of the money; empty when there are none. */

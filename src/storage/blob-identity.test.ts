@@ -145,9 +145,11 @@ eachDatabase((_name, _open, { createEmpty, createMigrated, openFresh }) => {
   test('doctor reports a folder of another database, and does not report the right one', async () => {
     const [url, folder, other] = [await createMigrated(), newFolder(), newFolder()]
     const { database, blobs } = await start(url, folder)
-    expect(await checkBlobStore(database, blobs, folder)).toBe(null)
+    expect(await checkBlobStore(database, blobs, { dataFolder: folder })).toBe(null)
     const elsewhere = new FolderBlobStore(join(other, 'blobs'))
-    expect(await checkBlobStore(database, elsewhere, other)).toContain(`${other}/blobs has no payloads of it`)
+    expect(await checkBlobStore(database, elsewhere, { dataFolder: other })).toContain(
+      `${other}/blobs has no payloads of it`,
+    )
   })
 
   test('the id survives a power cut right after the start', async () => {
@@ -155,7 +157,13 @@ eachDatabase((_name, _open, { createEmpty, createMigrated, openFresh }) => {
     const files = new LossyFileLayer()
     const stores = createBlobStoresRepository(database)
     const blobs = new FolderBlobStore('/blobs', { files })
-    await joinBlobStore({ stores, blobs, location: 'here', otherOccupants: () => Promise.resolve([]) })
+    await joinBlobStore({
+      stores,
+      blobs,
+      location: 'here',
+      variable: 'HEADRACE_DATA',
+      otherOccupants: () => Promise.resolve([]),
+    })
     files.crash()
     expect(new TextDecoder().decode(await blobs.get('store-id')).trim()).toBe(
       (await stores.load())?.storeId ?? 'none',

@@ -18,6 +18,8 @@ export interface BlobIdentityDependencies {
   blobs: Pick<BlobStore, 'get' | 'put' | 'exists' | 'list'>
   /** The place of these blobs, for an operator: machine and folder. */
   location: string
+  /** The operator's variable that names the place. */
+  variable: 'HEADRACE_DATA' | 'BLOB_URL'
   /** Other processes that run on the database. */
   otherOccupants: () => Promise<string[]>
 }
@@ -53,7 +55,7 @@ export async function joinBlobStore(dependencies: BlobIdentityDependencies): Pro
 
 /** What is wrong, in one line for an operator; null when the store is the database's, or the database names no store yet. */
 export async function describeBlobStore(
-  dependencies: Pick<BlobIdentityDependencies, 'stores' | 'blobs' | 'location'>,
+  dependencies: Pick<BlobIdentityDependencies, 'stores' | 'blobs' | 'location' | 'variable'>,
 ): Promise<string | null> {
   const known = await dependencies.stores.load()
   const here = await readStoreId(dependencies.blobs)
@@ -67,11 +69,11 @@ export async function describeBlobStore(
 async function adopt(dependencies: BlobIdentityDependencies, here: string | null): Promise<void> {
   const { stores, blobs, location } = dependencies
   const needed = await lookForNeeded(dependencies)
-  if (here === null && needed === 'missing') throw missing(location)
+  if (here === null && needed === 'missing') throw missing(dependencies)
   // The payloads belong to a different database. Adopting them would remove them as orphans, and that database would lose them.
   if (here !== null && needed !== 'found' && (await hasPayloads(blobs))) {
     // Another process may have adopted this store meanwhile, and the payloads may be of a batch since; then this is no mismatch.
-    if ((await stores.load()) === null) throw foreign(location, here)
+    if ((await stores.load()) === null) throw foreign(dependencies, here)
     return
   }
   const storeId = here ?? newStoreId()
@@ -142,29 +144,44 @@ async function writeStoreId(blobs: Pick<BlobStore, 'put'>, storeId: string): Pro
   }
 }
 
+/** The parts of a message that say where the payloads are. */
+type BlobPlace = Pick<BlobIdentityDependencies, 'location' | 'variable'>
+
 function mismatch(
   known: KnownStore,
-  { location, here }: { location: string; here: string | null },
+  { location, variable, here }: BlobPlace & { here: string | null },
 ): BlobStoreMismatch {
   const found = here === null ? 'has no payloads of it' : `is another store (${here})`
   return new BlobStoreMismatch(
     `The payloads of this database are in ${known.location} (store ${known.storeId}), and ${location} ${found}. ` +
-      'Processes on one database share one folder "blobs": mount that folder, or set HEADRACE_DATA to the folder it is in. ' +
-      `If it is lost for good, write ${known.storeId} into the file ${identityKey} in the new one.`,
+      `${sharing[variable]}: ${variable === 'BLOB_URL' ? '' : 'mount that folder, or '}${remedies[variable]}. ` +
+      `If it is lost for good, write ${known.storeId} into the ${nouns[variable]} ${identityKey} in the new one.`,
   )
 }
 
-function missing(location: string): BlobStoreMismatch {
+function missing({ location, variable }: BlobPlace): BlobStoreMismatch {
   return new BlobStoreMismatch(
-    `The database has batches whose payloads are not in ${location}. Processes on one database share one folder "blobs": ` +
-      'set HEADRACE_DATA to the folder it is in. If it is lost for good, write any name into the file ' +
+    `The database has batches whose payloads are not in ${location}. ${sharing[variable]}: ` +
+      `${remedies[variable]}. If it is lost for good, write any name into the ${nouns[variable]} ` +
       `${identityKey} in the new one.`,
   )
 }
 
-function foreign(location: string, here: string): BlobStoreMismatch {
+function foreign({ location, variable }: BlobPlace, here: string): BlobStoreMismatch {
+  const away = variable === 'BLOB_URL' ? 'name another prefix in BLOB_URL' : 'move the folder away'
   return new BlobStoreMismatch(
     `${location} (store ${here}) has payloads that this database does not know: they are another database's. ` +
-      'Start on that database, or move the folder away.',
+      `Start on that database, or ${away}.`,
   )
 }
+
+const sharing = {
+  HEADRACE_DATA: 'Processes on one database share one folder "blobs"',
+  BLOB_URL: 'Processes on one database have one and the same BLOB_URL',
+} as const
+const remedies = {
+  HEADRACE_DATA: 'set HEADRACE_DATA to the folder it is in',
+  BLOB_URL:
+    'set BLOB_URL to the bucket and prefix they are in, or leave it out if they are in the data folder',
+} as const
+const nouns = { HEADRACE_DATA: 'file', BLOB_URL: 'object' } as const

@@ -120,12 +120,18 @@ export class StorageFailure extends Error {
   readonly uncertain: boolean
   /** The database's own code, such as `SQLITE_FULL`. */
   readonly code: string | null
+  /** What an operator checks, where that is not the database. */
+  readonly remedy: string | null
 
-  constructor(message: string, options: { uncertain?: boolean; code?: string | null; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { uncertain?: boolean; code?: string | null; remedy?: string | null; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StorageFailure'
     this.uncertain = options.uncertain ?? false
     this.code = options.code ?? null
+    this.remedy = options.remedy ?? null
   }
 }
 

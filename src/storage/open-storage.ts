@@ -3,12 +3,23 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describeBlobStore, joinBlobStore } from './blob-identity.ts'
 import { createBlobStoresRepository } from './blob-stores-repository.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
 import { FolderBlobStore } from './blobs/folder-blob-store.ts'
 import type { FileLayer } from './blobs/file-layer.ts'
+import { checkWritable } from './blobs/probe.ts'
+import { S3BlobStore } from './blobs/s3-blob-store.ts'
+import type { S3Send } from './blobs/s3-requests.ts'
+import { describeS3, type S3Settings } from './blobs/s3-settings.ts'
 import type { Database, StorageFaults, Unit } from './database.ts'
 import { openDatabase } from './open-database.ts'
 import { RefusalNotes, removeOldRefusalNotes } from './refusal-notes.ts'
 import { openSpools } from './spools.ts'
+
+/** An S3-compatible server that has the payloads, and how requests get there. */
+export interface BlobServer {
+  settings: S3Settings
+  send: S3Send
+}
 
 /** The places where a gateway stores its data, and hooks for tests. */
 export interface StorageOptions {
@@ -20,6 +31,8 @@ export interface StorageOptions {
   faults?: StorageFaults | undefined
   nowExpression?: string | undefined
   files?: FileLayer | undefined
+  /** The server with the payloads; null when they are in the data folder. */
+  blobServer?: BlobServer | null | undefined
   /** Called once when a migration waits for other processes to end, with a line that names them. */
   onMigrationWait?: ((message: string) => void) | undefined
 }
@@ -27,7 +40,7 @@ export interface StorageOptions {
 /** The database, the payloads, and this process's own folder for uploads that are being read. */
 export interface OpenedStorage {
   database: Database
-  blobs: FolderBlobStore
+  blobs: BlobStore
   spoolFolder: string
   refusalNotes: RefusalNotes
 }
@@ -37,7 +50,7 @@ export interface OpenedStorage {
  * BlobStoreMismatch, or `storage_unavailable`, and leaves nothing open then.
  */
 export async function openStorage(options: StorageOptions): Promise<OpenedStorage> {
-  const { dataFolder, crash, faults, nowExpression, files, onMigrationWait } = options
+  const { dataFolder, crash, faults, nowExpression, onMigrationWait } = options
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const opened = await openDatabase({
     url: options.databaseUrl,
@@ -49,9 +62,11 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   })
   const database = crash ? crashingBefore(opened, crash) : opened
   try {
-    const blobs = openBlobs(dataFolder, files)
+    const blobs = openBlobs(options)
+    // A folder tells at the first write; a server may let a key read and not write.
+    if (options.blobServer) await checkWritable(blobs)
     await joinBlobStore({
-      ...identityOf(database, blobs, dataFolder),
+      ...identityOf(database, blobs, options),
       otherOccupants: () => database.otherOccupants(),
     })
     const spoolFolder = await openSpools(dataFolder, database)
@@ -64,23 +79,32 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   }
 }
 
-/** The payloads of a data folder. */
-export function openBlobs(dataFolder: string, files?: FileLayer): FolderBlobStore {
+/** What names the home of the payloads. */
+export type BlobHome = Pick<StorageOptions, 'dataFolder' | 'files' | 'blobServer'>
+
+/** The payloads, in the data folder or on a server. */
+export function openBlobs({ dataFolder, files, blobServer }: BlobHome): BlobStore {
+  if (blobServer) return new S3BlobStore(blobServer.settings, { send: blobServer.send })
   return new FolderBlobStore(join(dataFolder, 'blobs'), files ? { files } : {})
 }
 
-/** Checks whether a data folder's payloads belong to the database: a line for an operator that says what is wrong, or null. */
-export function checkBlobStore(
-  database: Database,
-  blobs: FolderBlobStore,
-  dataFolder: string,
-): Promise<string | null> {
-  return describeBlobStore(identityOf(database, blobs, dataFolder))
+/** Checks whether the payloads belong to the database: a line for an operator that says what is wrong, or null. */
+export function checkBlobStore(database: Database, blobs: BlobStore, home: BlobHome): Promise<string | null> {
+  return describeBlobStore(identityOf(database, blobs, home))
 }
 
-function identityOf(database: Database, blobs: FolderBlobStore, dataFolder: string) {
-  const location = `${hostname()}:${resolve(dataFolder, 'blobs')}`
-  return { stores: createBlobStoresRepository(database), blobs, location }
+/** The place of the payloads for an operator. */
+export function describeBlobHome({ dataFolder, blobServer }: BlobHome): string {
+  return blobServer ? describeS3(blobServer.settings) : `${hostname()}:${resolve(dataFolder, 'blobs')}`
+}
+
+function identityOf(database: Database, blobs: BlobStore, home: BlobHome) {
+  return {
+    stores: createBlobStoresRepository(database),
+    blobs,
+    location: describeBlobHome(home),
+    variable: home.blobServer ? ('BLOB_URL' as const) : ('HEADRACE_DATA' as const),
+  }
 }
 
 function crashingBefore(database: Database, crash: NonNullable<StorageOptions['crash']>): Database {

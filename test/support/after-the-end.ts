@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Waits until the process has ended, then ends every database server whose data lie in the folder or one level below,
- * and removes the folder. Other programs of the process may write there until they end, so the removal is repeated.
+ * Waits until the process has ended, then ends every database server whose data lie in the folder or one level below, and
+ * every other server whose id stands there in a file `server.pid`, and removes the folder. Other programs of the process may write there until they end, so the removal is repeated.
  */
 const script = `
   trap '' INT TERM HUP
   {
     while kill -0 "$1"; do sleep 0.5; done
-    for file in "$2"/data/postmaster.pid "$2"/*/data/postmaster.pid; do
+    for file in "$2"/data/postmaster.pid "$2"/*/data/postmaster.pid "$2"/server.pid "$2"/*/server.pid; do
       [ -f "$file" ] && kill -QUIT "$(head -n 1 "$file")"
     done
     for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -21,7 +21,7 @@ const script = `
 `
 
 /**
- * Makes sure that `folder` and the database servers below it are gone once this process has ended, however it ends: a
+ * Makes sure that `folder` and the servers below it are gone once this process has ended, however it ends: a
  * killed process runs no exit handler. A separate session without a parent does it, because a signal to a process group
  * ends all its members.
  */

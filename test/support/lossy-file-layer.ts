@@ -105,7 +105,10 @@ export class LossyFileLayer implements FileLayer {
     return {
       write: async (content) => {
         this.#meetFailure('write')
-        inode.content = Uint8Array.from([...inode.content, ...content])
+        const grown = new Uint8Array(inode.content.byteLength + content.byteLength)
+        grown.set(inode.content)
+        grown.set(content, inode.content.byteLength)
+        inode.content = grown
       },
       read: async (position, length) => inode.content.slice(position, position + length),
       size: async () => inode.content.byteLength,

@@ -29,6 +29,7 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'mpg123-decoder': ['src/audio/'],
   '@msgpack/msgpack': ['src/providers/fish-audio/', 'simulator/'],
   pino: ['src/telemetry/'],
+  aws4fetch: ['src/storage/'],
   'prom-client': ['src/telemetry/'],
   '@opentelemetry': ['src/telemetry/'],
   'bun:sqlite': ['src/storage/'],
@@ -59,6 +60,7 @@ const configuring: ReadonlySet<string> = new Set([
   'config.ts',
   'config-file.ts',
   'config-names.ts',
+  'config-payloads.ts',
   'config-prices.ts',
 ])
 /** The folders that the configuration may import besides the schema library. */

@@ -63,6 +63,9 @@ class RefusingStore implements BlobStore {
   list(prefix: string, page?: { after?: string; limit?: number }) {
     return this.#store.list(prefix, page)
   }
+  removeUnfinished(beforeMs: number) {
+    return this.#store.removeUnfinished(beforeMs)
+  }
 }
 
 /** Too large and too random for a row. */

@@ -27,6 +27,8 @@ export interface Payloads {
   delete(blob: string): Promise<void>
   /** Keys of all batches' blobs, in order, a page at a time. */
   list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
+  /** Removes what writers that died left unfinished, if they began before `beforeMs`. */
+  removeUnfinished(beforeMs: number): Promise<unknown>
 }
 
 /** Kinds of blobs, by the first part of their keys. */
@@ -80,6 +82,7 @@ export function createPayloads({ blobs, nowMs, crash }: PayloadDependencies): Pa
       await blobs.delete(blob)
       crash?.('blob.delete', 'after')
     },
+    removeUnfinished: (beforeMs) => blobs.removeUnfinished(beforeMs),
     list: (kind, after, limit) => blobs.list(`${kind}/`, { ...(after === null ? {} : { after }), limit }),
   }
 }

@@ -27,6 +27,8 @@ const blobDeletionDelayMs = 86_400_000
 /** A blob without a row is removed when it is this old and has been seen without one this long ago. */
 const orphanAgeMs = 2 * 86_400_000
 const orphanSecondLookMs = 3_600_000
+/** No upload takes this long, so one that began earlier belongs to a process that died. */
+const unfinishedAgeMs = 86_400_000
 
 /** What cleaning up needs. */
 export interface RetentionDependencies {
@@ -42,7 +44,7 @@ export interface RetentionDependencies {
 
 /**
  * One bounded pass over everything that can be deleted: batches past their retention, the blobs and rows of batches
- * deleted a day ago, remembered idempotency keys, and blobs that no row names. Every step may be repeated, and several
+ * deleted a day ago, remembered idempotency keys, blobs that no row names, and writes that a dead process left unfinished. Every step may be repeated, and several
  * processes may do it at once. A deletion that fails does not stop the others; the pass rejects with the first failure.
  */
 export async function cleanUp(dependencies: RetentionDependencies): Promise<void> {
@@ -68,6 +70,9 @@ export async function cleanUp(dependencies: RetentionDependencies): Promise<void
     return deleted.length
   })
   for (const kind of payloadKinds) await sweepOrphans(kind, dependencies, attempts)
+  await attempts.make(async () => {
+    await dependencies.payloads.removeUnfinished(dependencies.clock.nowMs() - unfinishedAgeMs)
+  })
   attempts.end()
 }
 

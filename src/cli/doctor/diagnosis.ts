@@ -225,8 +225,9 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
     return
   }
   if (!storage.blobs) return
+  const where = storage.blobLocation === undefined ? '' : `${storage.blobLocation}: `
   const { looked, orphaned } = await countOrphanedBlobs(storage.database, storage.blobs, facts.nowMs)
-  if (orphaned === 0) yield ok('payloads', `${looked} looked at, none orphaned`)
+  if (orphaned === 0) yield ok('payloads', `${where}${looked} looked at, none orphaned`)
   else {
     const message = `${orphaned} of ${looked} belong to no batch`
     yield wrong('warning', {

@@ -164,9 +164,12 @@ const refusals: ReadonlySet<string> = new Set(['SchemaMismatch', 'SchemaOccupied
 
 const sqlite = 'sqlite:'
 
-/** The failing database and the reason, without its password, and what to check; no full stop at the end. */
+/** The failing database or payload store and the reason, without its password, and what to check; no full stop at the end. */
 function explainStorage({ message, cause }: Error, databaseUrl: string): string {
   const reason = cause instanceof Error ? ` (${cause.message})` : ''
+  const remedy = propertyOf(cause, 'remedy')
+  // The payloads are somewhere else than the database, and their failures have a remedy of their own.
+  if (typeof remedy === 'string') return `${message}${reason} Payloads: ${remedy}`
   if (!databaseUrl.startsWith(sqlite))
     return `${message}${reason} Check that PostgreSQL runs and what DATABASE_URL says`
   const file = databaseUrl.slice(sqlite.length)
@@ -201,7 +204,7 @@ function codeOrCauseCode(error: unknown): string | null {
   return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
 }
 
-function propertyOf(value: unknown, name: 'code' | 'syscall' | 'type'): string | null {
+function propertyOf(value: unknown, name: 'code' | 'remedy' | 'syscall' | 'type'): string | null {
   if (typeof value !== 'object' || value === null || !(name in value)) return null
   const found: unknown = (value as Partial<Record<typeof name, unknown>>)[name]
   return typeof found === 'string' ? found : null

@@ -1,136 +1,19 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { longestBusyMs } from '../../../test/support/busy-thread.ts'
 import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
-import { AssertionError } from '../../core/assert.ts'
-import type { BlobStore } from './blob-store.ts'
+import { blobStoreCases, failureOf, inChunks, patterned, readAll, text } from './blob-store.case.ts'
 import { compress, decompress } from '../../batches/results/payloads.ts'
 import { type FileLayer, systemFiles } from './file-layer.ts'
-import { FolderBlobStore, blobChunkBytes } from './folder-blob-store.ts'
+import { blobChunkBytes, FolderBlobStore } from './folder-blob-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-blobs-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const text = (content: string): Uint8Array => new TextEncoder().encode(content)
-const patterned = (bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, index) => index % 251)
-
-function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => null,
-    (error: unknown) => error,
-  )
-}
-
-async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  return new Uint8Array(await new Response(stream).arrayBuffer())
-}
-
-async function* inChunks(content: Uint8Array, bytes: number): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < content.byteLength; start += bytes) yield content.subarray(start, start + bytes)
-}
-
-/** The same promises in a real folder and in memory. */
-const stores: [string, () => BlobStore][] = [
-  ['system', () => new FolderBlobStore(join(folder, 'promises'))],
-  ['lossy', () => new FolderBlobStore('/blobs', { files: new LossyFileLayer() })],
-]
-
-for (const [name, create] of stores) {
-  const store = create()
-
-  test(`${name}: an object is read back whole, by range and as a stream`, async () => {
-    const content = patterned(5_000)
-    const written = await store.put('segments/b1/0', inChunks(content, 999))
-    expect(written).toEqual({ bytes: 5_000, sha256: createHash('sha256').update(content).digest('hex') })
-    expect(await store.get('segments/b1/0')).toEqual(content)
-    expect(await store.size('segments/b1/0')).toBe(5_000)
-    expect(await readAll(store.stream('segments/b1/0'))).toEqual(content)
-    expect(await readAll(store.stream('segments/b1/0', { offset: 10, length: 7 }))).toEqual(
-      content.slice(10, 17),
-    )
-    expect(await readAll(store.stream('segments/b1/0', { offset: 4_990, length: 100 }))).toEqual(
-      content.slice(4_990),
-    )
-    expect(await readAll(store.stream('segments/b1/0', { offset: 9_000 }))).toEqual(new Uint8Array())
-    expect(await readAll(store.stream('segments/b1/0', { length: 0 }))).toEqual(new Uint8Array())
-  })
-
-  test(`${name}: an empty object is an object`, async () => {
-    await store.put('empty', new Uint8Array())
-    expect(await store.size('empty')).toBe(0)
-    expect(await readAll(store.stream('empty'))).toEqual(new Uint8Array())
-  })
-
-  test(`${name}: a key is written once, also by two at the same time`, async () => {
-    await store.put('once', text('first'))
-    expect(await failureOf(store.put('once', text('second')))).toMatchObject({ type: 'conflict' })
-    expect(await store.get('once')).toEqual(text('first'))
-    const outcomes = await Promise.allSettled([store.put('race', text('a')), store.put('race', text('b'))])
-    expect(outcomes.map((outcome) => outcome.status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  })
-
-  test(`${name}: a source that breaks leaves nothing, and the key is free again`, async () => {
-    const broken = async function* (): AsyncGenerator<Uint8Array> {
-      yield text('half')
-      throw new Error('the caller left')
-    }
-    expect(String(await failureOf(store.put('broken/x', broken())))).toContain('the caller left')
-    expect(await store.exists('broken/x')).toBe(false)
-    expect(await store.list('broken')).toEqual([])
-    await store.put('broken/x', text('whole'))
-    expect(await store.exists('broken/x')).toBe(true)
-  })
-
-  test(`${name}: a missing object is not found, and deleting it succeeds`, async () => {
-    expect(await failureOf(store.get('absent'))).toMatchObject({ type: 'not_found' })
-    expect(await failureOf(store.size('absent/deeper'))).toMatchObject({ type: 'not_found' })
-    expect(await failureOf(readAll(store.stream('absent')))).toMatchObject({ type: 'not_found' })
-    await store.delete('absent')
-    await store.put('absence', text('x'))
-    expect(await failureOf(store.get('absence/inside'))).toMatchObject({ type: 'not_found' })
-    await store.put('gone', text('x'))
-    await store.delete('gone')
-    expect(await store.exists('gone')).toBe(false)
-  })
-
-  test(`${name}: keys are listed in order, by prefix, page by page`, async () => {
-    const keys = ['list/a', 'list/a-b', 'list/a.b/c', 'list/b/1', 'list/b/10', 'list/b/2', 'list0']
-    for (const key of keys.toReversed()) await store.put(key, text(key))
-    expect(await store.list('list')).toEqual(keys)
-    expect(await store.list('list/b/')).toEqual(['list/b/1', 'list/b/10', 'list/b/2'])
-    expect(await store.list('list/b/1')).toEqual(['list/b/1', 'list/b/10'])
-    const paged: string[] = []
-    for (let page = await store.list('list', { limit: 2 }); page.length > 0;) {
-      paged.push(...page)
-      page = await store.list('list', { limit: 2, after: page.at(-1) ?? '' })
-    }
-    expect(paged).toEqual(keys)
-  })
-
-  test(`${name}: a key cannot leave the folder`, async () => {
-    for (const key of [
-      '',
-      '/',
-      '/etc/x',
-      '../x',
-      'a/../x',
-      'a/./x',
-      'a//x',
-      'a/',
-      'A',
-      'a b',
-      'a\0',
-      '.',
-      '..',
-      '.../x',
-    ]) {
-      expect(await failureOf(store.put(key, text('x')))).toBeInstanceOf(AssertionError)
-    }
-  })
-}
+blobStoreCases('system', () => new FolderBlobStore(join(folder, 'promises')))
+blobStoreCases('lossy', () => new FolderBlobStore('/blobs', { files: new LossyFileLayer() }))
 
 test('a confirmed object survives a crash, with its folders', async () => {
   const files = new LossyFileLayer()

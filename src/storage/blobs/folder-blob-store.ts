@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { assert } from '../../core/assert.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { blobListMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
-import type { BlobRange, BlobStore, BlobWritten } from './blob-store.ts'
+import { checkKey } from './blob-key.ts'
+import { absent, type BlobRange, type BlobStore, type BlobWritten, taken } from './blob-store.ts'
 import { systemFiles } from './file-layer.ts'
 import type { FileLayer, OpenFile } from './file-layer.ts'
 import { codeOf } from '../../core/error-code.ts'
 
 /** Bytes read from a blob at a time, so that a slow reader holds no more. */
 export const blobChunkBytes = 256 * 1024
-
-const keyPattern = /^(?!.*(?:^|\/)\.+(?:\/|$))[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)*$/
 /** Unfinished files are here: outside every key, but on the same file system, so that a rename is one step. */
 const unfinishedFolder = '.unfinished'
 
@@ -115,10 +113,6 @@ export class FolderBlobStore implements BlobStore {
     return keys
   }
 
-  /**
-   * Removes unfinished files of dead processes that were begun before `beforeMs` (epoch). A put that is still running
-   * would lose its file and fail, so pass a time at least a day ago. Returns how many were removed.
-   */
   async removeUnfinished(beforeMs: number): Promise<number> {
     const folder = join(this.#root, unfinishedFolder)
     let removed = 0
@@ -199,12 +193,12 @@ export class FolderBlobStore implements BlobStore {
     } catch (error) {
       // ENOTDIR: a part of the key is an object itself and not a folder.
       const isAbsent = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
-      throw isAbsent ? new GatewayError('not_found', 'The stored object does not exist.') : failed(error)
+      throw isAbsent ? absent() : failed(error)
     }
   }
 
   #pathOf(key: string): string {
-    assert(keyPattern.test(key), 'a blob key has only lower-case letters, digits and _ . / -')
+    checkKey(key)
     return join(this.#root, key)
   }
 }
@@ -261,8 +255,4 @@ async function guard<T>(work: () => Promise<T>): Promise<T> {
 function failed(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)
   return storageUnavailable(new StorageFailure(message, { code: codeOf(error), cause: error }))
-}
-
-function taken(): GatewayError {
-  return new GatewayError('conflict', 'An object with this name is already stored.')
 }
