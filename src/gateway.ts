@@ -131,7 +131,13 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
-  const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
+  const batches = createBatchEngine({
+    core,
+    executor,
+    execution,
+    crash: hooks.crash ?? null,
+    keepAliveMs: hooks.keepAliveMs,
+  })
   const edge = createEdge(config, {
     ...core,
     catalog: providers.catalog,
@@ -336,11 +342,13 @@ function createBatchEngine(dependencies: {
   executor: Executor
   execution: ExecutionDependencies
   crash: GatewayHooks['crash'] | null
+  keepAliveMs: number | undefined
 }): Batches {
-  const { core, executor, execution } = dependencies
+  const { core, executor, execution, keepAliveMs } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
+    keepAliveMs,
     database: core.database,
     blobs: core.blobs,
     billing: money.billing,

@@ -41,6 +41,8 @@ export interface BatchRepository {
   /** A batch that is not deleted; null when there is none, or when it belongs to another organization. */
   load(id: BatchId, organizationId?: OrganizationId): Promise<Batch | null>
   list(query: BatchQuery): Promise<Batch[]>
+  /** Those of these batches that are not deleted, in any order. */
+  listOf(ids: readonly BatchId[]): Promise<Batch[]>
   /** A batch's place in the list, even if it was deleted since; null when this organization has no such batch. */
   loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
   /**
@@ -68,6 +70,12 @@ export function createBatchRepository(database: Database): BatchRepository {
     async list(query) {
       const { sql, params } = listStatement(query)
       return (await database.query(sql, params)).map(toBatch)
+    },
+    async listOf(ids) {
+      if (ids.length === 0) return []
+      const places = ids.map((_, index) => `$${index + 1}`).join(', ')
+      const sql = `select * from batches where batch_id in (${places}) and deleted_at_ms is null`
+      return (await database.query(sql, ids)).map(toBatch)
     },
     async loadPlace(id, organizationId) {
       const [row] = await database.query<{ created_at_ms: number }>(

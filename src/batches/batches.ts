@@ -28,6 +28,8 @@ import type { JobItems } from './lanes/native/job-contract.ts'
 import { JobRunner } from './lanes/native/job-runner.ts'
 import { parseCursor, streamBatch, streamResults } from './results/results.ts'
 import { cleanUp } from './results/retention.ts'
+import { ProgressFeed } from './watching/progress-feed.ts'
+import { openProgress, type ProgressStream, type ProgressWish } from './watching/progress-stream.ts'
 import type { StoreDependencies, Stores } from './batch-stores.ts'
 import { createStores } from './batch-stores.ts'
 import { createUploadPlaces } from './ingest/upload-places.ts'
@@ -55,6 +57,8 @@ export interface BatchesDependencies
   /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
   pause?: Pause
+  /** How often a silent stream of progress shows a comment. */
+  keepAliveMs?: number | undefined
   /** For the crash suite: called around every commit point. */
   crash?: StoreDependencies['crash']
   report: WorkerDependencies['report']
@@ -92,6 +96,11 @@ export interface Batches {
   list(principal: Principal, query: URLSearchParams): Promise<BatchList>
   /** NDJSON in commit order, after `cursor`; for a running batch, the results so far. */
   results(principal: Principal, id: BatchId, cursor: string | null): Promise<ReadableStream<Uint8Array>>
+  /**
+   * The progress of a batch as server-sent events, until it has ended; null when `lastEventId` names its end. Throws
+   * `rate_limit_exceeded` or `batch_unavailable` when too many streams are open.
+   */
+  progress(principal: Principal, id: BatchId, wish: ProgressWish): Promise<ProgressStream | null>
   /** Requests cancellation and returns the batch; a batch that is being cancelled, or was, is returned unchanged. */
   cancel(principal: Principal, id: BatchId): Promise<BatchObject>
   /** Hides a terminal batch at once. */
@@ -126,6 +135,7 @@ class StoredBatches implements Batches {
   readonly #uploads = createUploadPlaces(ingestsMax, systemPause)
   readonly #worker: Worker
   readonly #jobs: JobRunner
+  readonly #feed: ProgressFeed
   readonly #stopping = new AbortController()
   #cleaning: Promise<void> = Promise.resolve()
 
@@ -142,6 +152,7 @@ class StoredBatches implements Batches {
       ownerId: signals.ownerId,
       isOwnerDead: (ownerId) => signals.isOwnerDead(ownerId),
     })
+    this.#feed = new ProgressFeed(this.#stores)
     const ramp = new Ramp(dependencies.clock)
     const rooms = new LaneRooms(dependencies.clock)
     const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp)
@@ -203,6 +214,14 @@ class StoredBatches implements Batches {
     return streamResults(batch, from, this.#readers())
   }
 
+  async progress(principal: Principal, id: BatchId, wish: ProgressWish): Promise<ProgressStream | null> {
+    const batch = await this.#load(principal, id)
+    const times = this.#dependencies.keepAliveMs
+    return answerable(
+      openProgress(batch, wish, this.#feed, times === undefined ? {} : { pingEveryMs: times }),
+    )
+  }
+
   async cancel(principal: Principal, id: BatchId): Promise<BatchObject> {
     await this.#load(principal, id)
     const { type } = await answerable(this.#stores.committer.commit('batch.cancel', [cancelBatch(id)]))
@@ -232,7 +251,7 @@ class StoredBatches implements Batches {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await Promise.all([this.#worker.stop(), this.#jobs.stop()])
+    await Promise.all([this.#worker.stop(), this.#jobs.stop(), this.#feed.stop()])
     await this.#cleaning
   }
 

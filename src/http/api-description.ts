@@ -326,6 +326,28 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: [...batchErrors, 400],
   },
+  'GET /batches/:id/events': {
+    id: 'watchBatch',
+    tag: 'Batches',
+    summary: 'Watch a batch: its progress as server-sent events',
+    description:
+      'Events `status`, `progress` and `end`, each with the whole batch (without results) as its data; the stream closes after `end`. States that come and go between two events are left out. While nothing changes, a comment comes every 10 s. A stream lasts an hour at most.',
+    access: 'inference',
+    headers: [
+      {
+        name: 'Last-Event-ID',
+        description:
+          'The `id` of the last event that was read. The batch as it is now follows, unless it is still in that state.',
+      },
+    ],
+    answer: {
+      status: 200,
+      description: 'The events. The schema is that of their data.',
+      content: { 'text/event-stream': { schema: batchSchema, example: examples.batchEventExample } },
+    },
+    others: [{ status: 204, description: '`Last-Event-ID` names the end: nothing follows', content: {} }],
+    errors: batchErrors,
+  },
   'POST /batches/:id/cancel': {
     id: 'cancelBatch',
     tag: 'Batches',

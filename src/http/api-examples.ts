@@ -225,6 +225,13 @@ export const batchEstimateExample = {
 /** Answer of `POST /batches/{id}/cancel`. */
 export const cancelledBatchExample = { ...batch, status: 'cancelling' }
 
+/** Data of an event of `GET /batches/{id}/events`. */
+export const batchEventExample = {
+  ...batch,
+  status: 'in_progress',
+  request_counts: { total: 2, completed: 1, failed: 0 },
+}
+
 /** Answer of `GET /batches`. */
 export const batchListExample = {
   object: 'list',

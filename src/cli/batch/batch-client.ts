@@ -1,6 +1,7 @@
 import { cliAnswerBytesMax, cliListMax, cliPauseMs, cliTriesMax } from '../../core/limits/cli.ts'
 import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
+import { readEvents } from './read-events.ts'
 import { listOrEmpty, numberOrZero, recordOrEmpty, textOrEmpty } from '../../json/values.ts'
 import { describeMoves } from './lane-lines.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
@@ -116,26 +117,48 @@ export interface Watch {
 }
 
 /**
- * Polls until the batch has ended or the signal fires, and resolves with its last state (null when no poll succeeded).
- * A gateway that is briefly unreachable, during a restart for example, is waited for.
+ * Watches until the batch has ended or the signal fires, and resolves with its last state (null when there was none). It
+ * reads the gateway's events, and polls where a gateway has none, or has no place for another stream. A gateway that is
+ * briefly unreachable, during a restart for example, is waited for.
  */
 export async function watchBatch(watch: Watch): Promise<BatchLine | null> {
   const endMs = watch.nowMs() + batchWatchMs
   let failures = 0
   let last: BatchLine | null = null
+  let isPolled = false
+  const onState = (batch: BatchLine) => {
+    failures = 0
+    last = batch
+    watch.onChange(batch)
+  }
   while (!watch.signal.aborted && watch.nowMs() < endMs) {
     try {
-      last = await loadBatch(watch.client, watch.key, watch.id)
-      failures = 0
-      watch.onChange(last)
-      if (isEnded(last)) return last
+      isPolled ||= !(await readProgress(watch, onState))
+      if (isPolled) onState(await loadBatch(watch.client, watch.key, watch.id))
+      if (last !== null && isEnded(last)) return last
     } catch (error) {
+      if (watch.signal.aborted) break
       if (!(error instanceof CommandFailure && error.isPassing) || ++failures >= cliTriesMax) throw error
     }
     const pauseMs = failures === 0 ? pollPauseOf(last) : cliPauseMs * 2 ** failures
     await pause(pauseMs, watch.signal)
   }
   return last
+}
+
+/** Reads the batch's events until their stream ends; false when the gateway gives none. */
+async function readProgress(
+  { client, key, id, signal }: Watch,
+  onState: (batch: BatchLine) => void,
+): Promise<boolean> {
+  const response = await client.send(`/batches/${encodeURIComponent(id)}/events`, { key, signal })
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (!response.ok || !isStream || response.body === null) {
+    await response.body?.cancel()
+    return false
+  }
+  for await (const batch of readEvents(response.body)) onState(toBatchLine(batch))
+  return true
 }
 
 /** A short batch is polled more often, so that its end shows at once. */

@@ -26,6 +26,8 @@ function fakeGateway(
     wrongItem?: string
     isSilent?: boolean
     waiting?: string
+    /** The statuses that its event stream tells; null for a gateway that gives none. */
+    told?: readonly string[]
   } = {},
 ) {
   let looks = 0
@@ -67,6 +69,15 @@ function fakeGateway(
           data: [batch(isOver ? (change.status ?? 'completed') : 'in_progress', isOver ? 1 : 0)],
         })
       }
+      if (url.pathname === '/v1/batches/batch_1/events' && change.told) {
+        const frames = change.told.map(
+          (status, index) =>
+            `id: ${status}\nevent: status\ndata: ${JSON.stringify(batch(status, index))}\n\n: ping\n\n`,
+        )
+        return new Response(`retry: 2000\n\n${frames.join('')}`, {
+          headers: { 'content-type': 'text/event-stream' },
+        })
+      }
       if (url.pathname === '/v1/batches/batch_1/results') return new Response('{"custom_id":"1"}\n')
       return Response.json({ error: { code: 404, message: 'Batch not found.' } }, { status: 404 })
     },
@@ -74,6 +85,13 @@ function fakeGateway(
   servers.push(server)
   return { HEADRACE_URL: `http://127.0.0.1:${server.port}`, HEADRACE_API_KEY: 'key' }
 }
+
+test('a batch is followed by the events of its gateway, without a poll', async () => {
+  const context = recordingContext({ env: fakeGateway({ told: ['in_progress', 'completed'] }) })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(0)
+  // The list, which ends a batch on the second look, was not read.
+  expect(context.output()).toContain('completed: 1 answered, 0 failed')
+})
 
 test('a batch is estimated, confirmed, followed, and its results are saved', async () => {
   const questions: string[] = []

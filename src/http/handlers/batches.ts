@@ -1,6 +1,7 @@
 import type { Created } from '../../batches/ingest/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { streamHeaders } from '../stream-headers.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
 import { requireJson } from '../request-body.ts'
@@ -47,6 +48,13 @@ export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
     },
     {
       ...common,
+      method: 'GET',
+      path: '/batches/:id/events',
+      name: 'batch_events',
+      handle: withPrincipal((exchange) => showProgress(exchange, dependencies)),
+    },
+    {
+      ...common,
       method: 'POST',
       path: '/batches/:id/cancel',
       name: 'batch_cancel',
@@ -68,6 +76,17 @@ export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
 
 function idOf(exchange: Authenticated): string {
   return exchange.params['id'] ?? ''
+}
+
+/** The exchange ends with its stream. A client that has seen the end is told not to come back, by 204. */
+async function showProgress(exchange: Authenticated, { batches }: HttpDependencies): Promise<Response> {
+  const { request, principal } = exchange
+  const lastEventId = request.headers.get('last-event-id')
+  const wish = { lastEventId, signal: request.signal }
+  const progress = await batches.progress(principal, idOf(exchange), wish)
+  if (progress === null) return new Response(null, { status: 204 })
+  exchange.ended = progress.ended
+  return new Response(progress.body, { headers: { 'content-type': 'text/event-stream', ...streamHeaders } })
 }
 
 /**

@@ -8,6 +8,7 @@ import type { HttpDependencies } from '../http-dependencies.ts'
 import { type Authenticated, commonHeaders, type HttpRoute, withPrincipal } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
+import { streamHeaders } from '../stream-headers.ts'
 import { requireUtf8 } from '../../json/json-body.ts'
 
 /** The kept length of the headers with an application's name and address; the rest is cut off. */
@@ -117,15 +118,6 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
   return headers.get('x-headrace-metadata') === 'enabled' ? 'headrace' : 'none'
 }
 
-/**
- * Headers that keep proxies from buffering a streamed answer. nginx buffers unless a header forbids it; other proxies
- * buffer in order to compress.
- */
-const streamHeaders = [
-  ['cache-control', 'no-cache, no-transform'],
-  ['x-accel-buffering', 'no'],
-] as const
-
 /** The response of an outcome; the exchange ends with its body. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
   const headers = commonHeaders(exchange)
@@ -136,6 +128,6 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
   if (!(outcome.body instanceof ReadableStream))
     return new Response(toResponseBody(outcome.body), { headers })
   exchange.ended = outcome.ended
-  for (const [name, value] of streamHeaders) headers[name] = value
+  Object.assign(headers, streamHeaders)
   return new Response(outcome.body, { headers })
 }
