@@ -15,7 +15,7 @@ const progressLookEveryMs = 500
 const progressRetrySeconds = 10
 
 /** What a caller is shown of a batch at one moment. */
-export interface Progress {
+export interface ProgressState {
   /** Names this state of the batch: the same in every process, another one after every change that is shown. */
   id: string
   object: BatchObject
@@ -23,9 +23,9 @@ export interface Progress {
 }
 
 /** A batch that one stream watches. */
-export interface Watch {
+export interface ProgressWatch {
   /** The last state that was read; null when the batch was deleted meanwhile. */
-  readonly latest: Progress | null
+  readonly latest: ProgressState | null
   /** Calls `wake` after every change; returns a function that stops it. */
   onChange(wake: () => void): () => void
   /** Gives the stream's place back; to be called once. */
@@ -36,7 +36,7 @@ export interface Watch {
 export type ProgressStores = Pick<Stores, 'batches' | 'waits' | 'moves'>
 
 interface Watched {
-  latest: Progress | null
+  latest: ProgressState | null
   streams: number
   readonly listeners: Set<() => void>
 }
@@ -70,12 +70,12 @@ export class ProgressFeed {
   }
 
   /** Reads the batch's state now, without watching it. */
-  async read(batch: Batch): Promise<Progress> {
+  async read(batch: Batch): Promise<ProgressState> {
     return (await this.#progressOf([batch])).get(batch.id) ?? toProgress(batch, {})
   }
 
   /** Watches a batch whose state is known. Throws `rate_limit_exceeded` or `batch_unavailable` when no place is free. */
-  watch({ id, organizationId }: Pick<Batch, 'id' | 'organizationId'>, known: Progress): Watch {
+  watch({ id, organizationId }: Pick<Batch, 'id' | 'organizationId'>, known: ProgressState): ProgressWatch {
     this.#enter(organizationId)
     const watched = this.#watched.get(id) ?? { latest: known, streams: 0, listeners: new Set() }
     watched.streams += 1
@@ -124,7 +124,7 @@ export class ProgressFeed {
     this.#looks = null
   }
 
-  async #progressOf(batches: readonly Batch[]): Promise<Map<BatchId, Progress>> {
+  async #progressOf(batches: readonly Batch[]): Promise<Map<BatchId, ProgressState>> {
     const waiting = await this.#stores.waits.listOf(batches.filter(mayWait).map(({ id }) => id))
     const moves = await this.#stores.moves.listOf(batches.map(({ id }) => id))
     return new Map(
@@ -161,17 +161,17 @@ export class ProgressFeed {
   }
 }
 
-function tell(watched: Watched, progress: Progress | null): void {
+function tell(watched: Watched, progress: ProgressState | null): void {
   if (watched.latest?.id === progress?.id) return
   watched.latest = progress
   for (const wake of watched.listeners) wake()
 }
 
-function toProgress(batch: Batch, facts: Parameters<typeof toBatchObject>[1]): Progress {
+function toProgress(batch: Batch, facts: Parameters<typeof toBatchObject>[1]): ProgressState {
   const object = toBatchObject(batch, facts)
-  const { completed, failed } = object.request_counts
+  const { completedItems, failedItems } = batch
   const { waiting } = object.headrace_metadata
-  const id = `${object.status}.${completed}.${failed}${waiting === undefined ? '' : `.${digestOf(waiting)}`}`
+  const id = `${object.status}.${completedItems}.${failedItems}${waiting === undefined ? '' : `.${digestOf(waiting)}`}`
   return { id, object, isEnded: isTerminal(batch.status) }
 }
 

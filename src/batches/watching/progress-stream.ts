@@ -1,5 +1,5 @@
 import type { Batch } from '../../canonical/batch.ts'
-import type { Progress, ProgressFeed, Watch } from './progress-feed.ts'
+import type { ProgressState, ProgressFeed, ProgressWatch } from './progress-feed.ts'
 
 /** After so much silence a stream shows a comment, so that proxies keep the connection open. */
 const progressPingEveryMs = 10_000
@@ -48,7 +48,7 @@ export async function openProgress(
 class OpenProgress implements ProgressStream {
   readonly body: ReadableStream<Uint8Array>
   readonly ended: Promise<void>
-  readonly #watch: Watch
+  readonly #watch: ProgressWatch
   readonly #pingEveryMs: number
   readonly #close: () => void
   readonly #timer: ReturnType<typeof setTimeout>
@@ -57,7 +57,7 @@ class OpenProgress implements ProgressStream {
   #isOver = false
   #wake: () => void = () => undefined
 
-  constructor(watch: Watch, wish: ProgressWish, stopping: AbortSignal, times: ProgressTimes) {
+  constructor(watch: ProgressWatch, wish: ProgressWish, stopping: AbortSignal, times: ProgressTimes) {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#close = resolve
@@ -130,7 +130,7 @@ class OpenProgress implements ProgressStream {
   }
 }
 
-function frameOf({ id, object, isEnded }: Progress, shown: string | null): string {
+function frameOf({ id, object, isEnded }: ProgressState, shown: string | null): string {
   const isSameStatus = shown?.startsWith(`${object.status}.`) === true
   const event = isEnded ? 'end' : isSameStatus ? 'progress' : 'status'
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(object)}\n\n`
