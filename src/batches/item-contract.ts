@@ -105,6 +105,8 @@ export type ResolveBatch = (input: {
   model: string
   providerOnly: readonly string[] | null
   lane: LaneChoice
+  /** 0 while the number is not known. */
+  items: number
 }) => ResolvedBatch | Promise<ResolvedBatch>
 
 /** The batch's owner under the rules of now; null when the key or its organization is gone or disabled. */

@@ -53,4 +53,13 @@ export interface ResourceKind {
   isGone?(status: number): boolean
   /** How to find a thing whose id is not known; null when the provider has no listing. */
   listing: ResourceListing | null
+  /** What its removal itself makes at the provider, as a cancelled job has files of results; absent where it makes nothing. */
+  remains?: ResourceRemains
+}
+
+/** How the things are found and removed that the removal of another thing makes. */
+export interface ResourceRemains {
+  look(id: string): UpstreamRequest
+  /** The requests that remove them; null while they are still being made. Throws `provider_failed` for an unreadable reply. */
+  read(reply: UpstreamReply): readonly UpstreamRequest[] | null
 }

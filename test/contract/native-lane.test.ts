@@ -73,3 +73,37 @@ test('batches of all four endpoints are jobs of the provider, at half the live p
   )
   expect(counts).toEqual({ batches_made: 4, batches_running: 0, files_made: 8, files_left: 0, lines_run: 8 })
 }, 120_000)
+
+test('auto makes a job of a hundred items, runs what it did not answer at the live price, and sets that aside', async () => {
+  await gateway.admin('settings', { job_looks: 0 })
+  const onCreate = { path: '/v1/batches', method: 'POST' }
+  await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=3', times: 1 }] })
+  const model = 'openai/gpt-4o-mini'
+  const requests = Array.from({ length: 100 }, (_, index) => ({
+    custom_id: `item-${index}`,
+    body: { ...say(`say ${index}`), max_tokens: 20 },
+  }))
+  const batch = { endpoint: '/v1/chat/completions', model, requests }
+  const estimate = await gateway.post('/batches?dry_run=true', batch)
+  expect(estimate.json).toMatchObject({ lane: 'native', lanes: [{ lane: 'native' }, { lane: 'emulated' }] })
+  expect(at(estimate.json, 'estimate')).toBe(at(estimate.json, 'lanes.1.estimate'))
+  const few = await gateway.post('/batches?dry_run=true', { ...batch, requests: requests.slice(1) })
+  expect(few.json['lane']).toBe('emulated')
+  const created = await gateway.post('/batches', batch)
+  const { json } = await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+    60_000,
+  )
+  expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
+  const moved = [{ from: 'native', to: 'emulated', reason: 'provider_failed', items: 3 }]
+  expect(at(json, 'headrace_metadata')).toEqual({ lane: 'native', moved })
+  const results = json['results'] as { response: { body: { usage: Record<string, number> } } }[]
+  const [inputPrice = 0, outputPrice = 0] = costOf[model] ?? []
+  const shares = results.map(({ response: { body } }) => {
+    const { prompt_tokens: input = 0, completion_tokens: output = 0, cost = 0 } = body.usage
+    return Math.round((cost * 1e9 * 100) / (input * inputPrice + output * outputPrice))
+  })
+  expect(shares.filter((share) => share === 50)).toHaveLength(97)
+  expect(shares.filter((share) => share === 100)).toHaveLength(3)
+}, 120_000)

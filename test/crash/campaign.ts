@@ -4,9 +4,10 @@ import { audit } from './audit.ts'
 import { type ArmedSite, type CrashSite, keyOfPoint } from './crash-plan.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { addKey, liftRates } from './people.ts'
-import { accountSites } from './sites.ts'
+import { JobStories } from './job-stories.ts'
+import { accountSites, jobPoints } from './sites.ts'
 import { Workload, workloadFaults } from './workload.ts'
-import { createWorld, model, type World } from './world.ts'
+import { createWorld, model, oneSandbox, type World } from './world.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** What is to be survived. */
@@ -46,6 +47,7 @@ const slowPoints = new Set([
   'batch.wait',
   'lease.reap',
   'usage.roll_up',
+  ...jobPoints,
 ])
 /** Passed by an orderly stop. */
 const stopPoints = new Set(['lease.return', 'model_stats.save'])
@@ -53,6 +55,8 @@ const lifeMs = { stop: 1_500, short: 3_000, long: 12_000 }
 const stopMsMax = 25_000
 const reapMsMax = 30_000
 const actEveryMs = 60
+/** How often the waits of providers' jobs are made to pass. */
+const hurryEveryMs = 300
 /** Places of reports that are no gateway's. */
 const accountSlot = -1
 const failSlot = -2
@@ -65,7 +69,8 @@ const scarceRoundsMax = 60
 /** Kills gateways at every site under load, starts them again, and audits what is left in the end. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const startMs = performance.now()
-  const world = await createWorld({ database: options.database, credits: '1000' })
+  const providers = (url: string) => [...oneSandbox(url), JobStories.provider(url)]
+  const world = await createWorld({ database: options.database, credits: '1000', providers })
   try {
     const campaign = new Campaign(world, options)
     const problems = await campaign.run()
@@ -106,12 +111,15 @@ class Campaign {
     await this.#hitFailing()
     this.#endMs = performance.now() + this.#options.msMax
     const progress = setInterval(() => this.#report(), progressEveryMs)
+    const hurry = setInterval(() => void this.workload.jobs.hurry().catch(() => undefined), hurryEveryMs)
     await Promise.all([...this.#alive.keys()].map((slot) => this.#live(slot)).concat(this.#act()))
     clearInterval(progress)
     await this.#killAccounts()
     const survivors = await Promise.all(this.#alive.map(() => this.#world.start()))
     const [oldest] = survivors
     this.#problems.push(...(await audit(this.#world, this.workload, oldest?.baseUrl ?? '')))
+    clearInterval(hurry)
+    if (this.workload.jobs.told > 0) this.#problems.push(...(await this.workload.jobs.audit()))
     await this.#untilReaped()
     for (const survivor of survivors) survivor.signal('SIGTERM')
     await Promise.all(survivors.map((survivor) => survivor.ended))
@@ -121,6 +129,7 @@ class Campaign {
 
   async #setUp(): Promise<void> {
     await this.#world.setFaults(workloadFaults)
+    await this.workload.jobs.setUp()
     const gateway = await this.#world.start({}, { HEADRACE_ROLE: 'api' })
     await liftRates(this.#world.database)
     await this.#end(gateway)

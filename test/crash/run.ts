@@ -1,12 +1,12 @@
 /**
  * Proof 3: kills real gateways before and after every commit point, on both databases, with 1 and 4 processes, and prints
- * the table. `run.ts [sqlite|postgres] [processes] [hits]` runs a part of it. Exits with 1 when a site was hit too seldom or
- * anything was not as promised.
+ * the table. `run.ts [sqlite|postgres] [processes] [hits] [jobs]` runs a part of it, with the last word only
+ * the commit points of providers' jobs. Exits with 1 when a site was hit too seldom or anything was not as promised.
  */
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type CampaignResult, runCampaign } from './campaign.ts'
 import { keyOfPoint } from './crash-plan.ts'
-import { allSites } from './sites.ts'
+import { allSites, jobPoints } from './sites.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
 
 interface Column {
@@ -17,7 +17,8 @@ interface Column {
 
 const msMax = 1_500_000
 const lanesMax = 3
-const [onlyDatabase, onlyProcesses, hitsText = '5'] = process.argv.slice(2)
+const [onlyDatabase, onlyProcesses, hitsText = '5', part] = process.argv.slice(2)
+const sites = part === 'jobs' ? allSites.filter(({ point }) => jobPoints.has(point)) : allSites
 const hits = Number(hitsText)
 const databases: DialectName[] = ['sqlite', 'postgres']
 const counts = [1, 4]
@@ -33,7 +34,7 @@ function wanted(): { database: DialectName; processes: number }[] {
 /** A single process is killed in several worlds at once, since much of a life is waiting; their hits add up. */
 async function runLanes(each: { database: DialectName; processes: number }): Promise<CampaignResult> {
   const lanes = each.processes === 1 ? Math.min(lanesMax, hits) : 1
-  const options = { ...each, sites: allSites, hits: Math.ceil(hits / lanes), msMax }
+  const options = { ...each, sites, hits: Math.ceil(hits / lanes), msMax }
   const results = await Promise.all(Array.from({ length: lanes }, () => runCampaign(options)))
   const sum = results.reduce(addResults)
   const { kills, seconds } = sum.figures
@@ -63,7 +64,7 @@ function printTable(columns: readonly Column[]): boolean {
   const heads = columns.map(({ database, processes }) => `${database}×${processes}`)
   console.log(`${'commit point'.padEnd(32)}${heads.map((head) => head.padStart(12)).join('')}  ok`)
   let isGood = true
-  for (const site of allSites) {
+  for (const site of sites) {
     const cells = columns.map(({ result }) => result.hits.get(keyOfPoint(site)) ?? 0)
     const isOk = cells.every((cell) => cell >= hits)
     isGood &&= isOk

@@ -9,13 +9,10 @@ const accountPoints: ReadonlySet<string> = new Set([
   billingPoints.deadLetter,
 ])
 
-/** Those of providers' jobs are passed in test/simulation/native-jobs.test.ts: a real job takes minutes. */
-const jobPoints: ReadonlySet<string> = new Set(jobCommitPoints)
+/** Passed by batches that a provider runs as jobs of its own. */
+export const jobPoints: ReadonlySet<string> = new Set(jobCommitPoints)
 
-const allPoints: readonly string[] = [
-  ...Object.values(billingPoints),
-  ...batchPoints.filter((point) => !jobPoints.has(point)),
-]
+const allPoints: readonly string[] = [...Object.values(billingPoints), ...batchPoints]
 
 /** Every commit point in the code, before and after. */
 export const allSites: readonly CrashSite[] = allPoints.flatMap((point) => [

@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId, randomText } from '../../src/core/ids.ts'
 import { isTerminalStatus } from './batch-client.ts'
+import { JobStories } from './job-stories.ts'
 import { addKey, addOrganization } from './people.ts'
+import { jobPoints } from './sites.ts'
 import { inferenceKey, model, organizationId, type World } from './world.ts'
 
 /** A batch that was answered with 202, or that a key may have made. */
@@ -15,10 +17,11 @@ export interface AcceptedBatch {
 }
 
 /** A batch to be created. */
-interface NewBatch {
+export interface NewBatch {
   items: readonly Record<string, unknown>[]
   endpoint?: string
   model?: string
+  lane?: string
   key?: string
   idempotencyKey?: string
 }
@@ -58,16 +61,22 @@ export class Workload {
   callsStarted = 0
   readonly #world: World
   readonly #pickUrl: () => string | null
+  readonly jobs: JobStories
   #brokeKey: string | null = null
 
   constructor(world: World, pickUrl: () => string | null) {
     this.#world = world
     this.#pickUrl = pickUrl
+    this.jobs = new JobStories(world, {
+      createBatch: (batch) => this.createBatch(batch),
+      cancel: (batch) => this.#cancel(batch),
+    })
   }
 
   /** Does what makes a gateway pass this commit point, now or soon. */
   async provoke(point: string): Promise<void> {
-    const act = this.#actions[point] ?? (() => this.chat())
+    const usual = jobPoints.has(point) ? () => this.jobs.tell(point) : () => this.chat()
+    const act = this.#actions[point] ?? usual
     await act().catch((error: unknown) => {
       if (!isBrokenConnection(error)) this.complaints.push(`${point}: ${String(error)}`)
     })
@@ -209,7 +218,11 @@ export class Workload {
 
   async #cancelled(): Promise<void> {
     const batch = await this.#slow()
-    if (batch) await (await this.#post(`/batches/${batch.id}/cancel`, undefined)).text()
+    if (batch) await this.#cancel(batch)
+  }
+
+  async #cancel({ id }: AcceptedBatch): Promise<void> {
+    await (await this.#post(`/batches/${id}/cancel`, undefined)).text()
   }
 
   async #expired(): Promise<void> {
@@ -219,7 +232,7 @@ export class Workload {
 
   async #deleted(): Promise<AcceptedBatch | null> {
     const rows = await this.#world.database.query<{ batch_id: string; status: string }>(
-      'select batch_id, status from batches where deleted_at_ms is null order by created_at_ms limit 100',
+      `select batch_id, status from batches where deleted_at_ms is null and lane <> 'native' order by created_at_ms limit 100`,
     )
     const ended = rows.find(({ batch_id, status }) => isTerminalStatus(status) && this.batches.has(batch_id))
     const batch = ended ? this.batches.get(ended.batch_id) : undefined
@@ -327,7 +340,13 @@ function idsOf(items: readonly unknown[]): string[] {
 
 function batchBody(batch: NewBatch, customIds: readonly string[]): Record<string, unknown> {
   const requests = batch.items.map((body, index) => ({ custom_id: customIds[index], body }))
-  return { endpoint: batch.endpoint ?? '/v1/chat/completions', model: batch.model ?? model, requests }
+  const headrace = batch.lane === undefined ? {} : { headrace: { lane: batch.lane } }
+  return {
+    endpoint: batch.endpoint ?? '/v1/chat/completions',
+    model: batch.model ?? model,
+    ...headrace,
+    requests,
+  }
 }
 
 /** The gateway died, or nobody was there: what this suite is about, and no mistake. */

@@ -33,12 +33,12 @@ export interface World {
   readonly database: Database
   readonly env: Record<string, string>
   start(plan?: Partial<CrashPlan>, env?: Record<string, string>): Promise<GatewayProcess>
-  /** Sets the provider's fault rules. */
-  setFaults(rules: readonly Record<string, unknown>[]): Promise<void>
+  /** Sets the fault rules of the provider at this mount of the simulator. */
+  setFaults(rules: readonly Record<string, unknown>[], mount?: string): Promise<void>
   /** Changes settings of the provider, by the names of the simulator's admin endpoint. */
-  setProvider(settings: Readonly<Record<string, unknown>>): Promise<void>
+  setProvider(settings: Readonly<Record<string, unknown>>, mount?: string): Promise<void>
   /** What the provider was asked. */
-  counters(): Promise<Record<string, unknown>>
+  counters(mount?: string): Promise<Record<string, unknown>>
   /** What contradicts the money of docs/design.md, one line each; nothing may be running. */
   findings(): Promise<string[]>
   /** Kills what runs and removes everything. */
@@ -78,9 +78,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       void started.ended.then(() => running.delete(started))
       return started
     },
-    setFaults: async (rules) => void (await admin('faults', { mount: 'default', rules })),
-    setProvider: async (settings) => void (await admin('settings', { mount: 'default', ...settings })),
-    counters: () => admin('counters?requests=0'),
+    setFaults: async (rules, mount = 'default') => void (await admin('faults', { mount, rules })),
+    setProvider: async (settings, mount = 'default') =>
+      void (await admin('settings', { mount, ...settings })),
+    counters: (mount = 'default') => admin(`counters?requests=0&mount=${mount}`),
     findings: () => findingsOf(database),
     async remove() {
       const ending = [...running]
@@ -103,7 +104,8 @@ function configOf(simulatorUrl: string, { providers = oneSandbox }: WorldOptions
   return { providers: providers(simulatorUrl) }
 }
 
-function oneSandbox(simulatorUrl: string): Record<string, unknown>[] {
+/** The provider that every world has unless its maker names others. */
+export function oneSandbox(simulatorUrl: string): Record<string, unknown>[] {
   return [{ preset: 'sandbox', base_url: `${simulatorUrl}/v1`, api_key: 'sandbox', concurrency: 400 }]
 }
 

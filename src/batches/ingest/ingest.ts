@@ -97,12 +97,6 @@ interface Measure {
   log: DemandLog
 }
 
-/** A batch's model, as it was resolved, and the members of the head that may still come after it. */
-interface Resolution {
-  later: string
-  resolved: ResolvedBatch
-}
-
 /** One upload on its way. */
 class Ingest {
   readonly #request: IngestRequest
@@ -112,8 +106,6 @@ class Ingest {
   readonly #findings = new Findings()
   readonly #writer: SegmentWriter
   readonly #hasher: Bun.CryptoHasher | null
-  /** Set when the head was complete before the requests, which is the usual order. */
-  #resolution: Resolution | null = null
   #sawRequests = false
   /** One measure, or one for every endpoint that the batch may still turn out to have. */
   #measures: readonly Measure[] = []
@@ -161,13 +153,12 @@ class Ingest {
   /** Throws the problem that was found; else resolves what is still open and makes everything durable. */
   async finish(): Promise<Ingested> {
     const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, dropped } = this.#head
-    const resolution = this.#findings.isFinal ? null : await this.#resolveFinally()
+    const resolved = this.#findings.isFinal ? null : await this.#resolve(this.#scanner.itemCount)
     this.#findings.throwIfAny()
-    assert(resolution && endpoint !== null && model !== null, 'a head without findings is complete')
+    assert(resolved && endpoint !== null && model !== null, 'a head without findings is complete')
     const segments = await this.#writer.finish()
     const measure = this.#measures.find((candidate) => candidate.endpoint === endpoint)
     assert(measure, 'items were measured for the endpoint that they turned out to have')
-    const { resolved } = resolution
     const offers = await priceOffers(measure.log, resolved)
     const held = offers.find(({ lane }) => lane === resolved.heldLane)
     assert(held, 'what is set aside is the price of an offer')
@@ -211,8 +202,9 @@ class Ingest {
   }
 
   async #beginItems(): Promise<void> {
-    const { endpoint, model } = this.#head
-    if (endpoint !== null && model !== null) this.#resolution = await this.#resolve(endpoint, model)
+    const { endpoint } = this.#head
+    // What is wrong with the head is answered before the items are read, where the head comes first.
+    await this.#resolve(0)
     const possible = endpoint === null ? batchEndpoints : [endpoint]
     this.#measures = possible.map((each) => ({
       endpoint: each,
@@ -221,32 +213,17 @@ class Ingest {
     }))
   }
 
-  async #resolve(endpoint: BatchEndpoint, model: string): Promise<Resolution | null> {
-    const { providerOnly, laneChoice: lane } = this.#head
+  /** Resolves the head as far as it is known, for so many items; null when it is not complete or is refused. */
+  async #resolve(items: number): Promise<ResolvedBatch | null> {
+    const { endpoint, model, providerOnly, laneChoice: lane } = this.#head
+    if (endpoint === null || model === null) return null
     const { principal } = this.#request
-    const later = laterMembers(this.#head)
     try {
-      const resolved = await this.#dependencies.resolveBatch({
-        principal,
-        endpoint,
-        model,
-        providerOnly,
-        lane,
-      })
-      return { later, resolved }
+      return await this.#dependencies.resolveBatch({ principal, endpoint, model, providerOnly, lane, items })
     } catch (thrown) {
       this.#findings.add(toGatewayError(thrown))
       return null
     }
-  }
-
-  /** The resolution for the complete head; the early one if nothing has changed since. */
-  async #resolveFinally(): Promise<Resolution | null> {
-    const { endpoint, model } = this.#head
-    if (endpoint === null || model === null) return null
-    const early = this.#resolution
-    if (early && early.later === laterMembers(this.#head)) return early
-    return this.#resolve(endpoint, model)
   }
 
   #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {
@@ -289,10 +266,6 @@ async function priceOffers(log: DemandLog, { offers }: ResolvedBatch): Promise<P
   const priced: PricedOffer[] = []
   for (const { lane, estimateItem } of offers) priced.push({ lane, ...(await log.price(estimateItem)) })
   return priced
-}
-
-function laterMembers({ providerOnly, laneChoice }: RequestHead): string {
-  return JSON.stringify([providerOnly, laneChoice])
 }
 
 function required(field: string): GatewayError {

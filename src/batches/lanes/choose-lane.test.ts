@@ -37,6 +37,7 @@ function choose(endpoints: readonly Endpoint[], lane: LaneChoice, change: object
     model: 'a/model',
     endpoint: '/v1/chat/completions' as const,
     lane,
+    items: 1,
     ...change,
   }
   const { offers, ...resolved } = chooseLane(question, route)
@@ -78,6 +79,28 @@ test('auto does not wait for a flex tier that is dearer than another provider is
   const cheap = endpointOf('cheap', { price: { inputToken: 1n, outputToken: 1n } })
   expect(choose([withFlex, cheap], 'auto')).toMatchObject({ lane: 'emulated' })
   expect(choose([withFlex, cheap], 'flex')).toMatchObject({ lane: 'flex', endpointIds: ['flexible/model'] })
+})
+
+test("auto takes a provider's job from a hundred items on, and flex or the live price below that", () => {
+  const both = endpointOf('both', { batch: 'native', tierPrices: { flex: half, batch: half } })
+  expect(choose([both], 'auto', { items: 100 })).toMatchObject({ lane: 'native', heldLane: 'emulated' })
+  expect(choose([both], 'auto', { items: 99 })).toMatchObject({ lane: 'flex', heldLane: 'emulated' })
+  const own = endpointOf('own', { batch: 'native', tierPrices: { batch: half } })
+  expect(choose([own], 'auto', { items: 100 }).lane).toBe('native')
+  expect(choose([own], 'auto', { items: 99 }).lane).toBe('emulated')
+  expect(choose([own], 'native', { items: 1 })).toMatchObject({ lane: 'native', heldLane: 'native' })
+})
+
+test('auto takes the cheaper one of job and flex, and no job at an unknown price or above the live one', () => {
+  const quarter = { inputToken: 500_000_000n, outputToken: 2_000_000_000n }
+  const many = { items: 1_000 }
+  const cheaperFlex = endpointOf('flex', { batch: 'native', tierPrices: { flex: quarter, batch: half } })
+  expect(choose([cheaperFlex], 'auto', many).lane).toBe('flex')
+  const cheaperJob = endpointOf('job', { batch: 'native', tierPrices: { flex: half, batch: quarter } })
+  expect(choose([cheaperJob], 'auto', many).lane).toBe('native')
+  expect(choose([endpointOf('unpriced', { batch: 'native' })], 'auto', many).lane).toBe('emulated')
+  const cheap = endpointOf('cheap', { price: { inputToken: 1n, outputToken: 1n } })
+  expect(choose([cheaperJob, cheap], 'auto', many).lane).toBe('emulated')
 })
 
 test('embeddings have no tier, and a model with :batch runs at the live price unless its caller names a lane', () => {

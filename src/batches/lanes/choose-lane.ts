@@ -24,6 +24,8 @@ export interface LaneQuestion {
   model: string
   endpoint: BatchEndpoint
   lane: LaneChoice
+  /** The number of items; 0 while it is not known, so that a lane for many is not chosen yet. */
+  items: number
 }
 
 /** A lane that the batch can have, with the endpoints that the lane uses at its own prices. */
@@ -62,16 +64,19 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
 }
 
 /**
- * The cheapest lane of those that run items one by one. A lane at an equal or unknown price is not waited for, and a
- * provider's own job, which shows nothing until it ends, is taken where it is asked for: by the lane's name, or by `:batch`
- * after the model's.
+ * The cheapest lane of those that this many items may take, and of equally cheap ones the first. So a lane at the live
+ * price, or at an unknown one, is not waited for.
  */
-function automatic({ model }: LaneQuestion, possible: readonly PossibleLane[]): PossibleLane | undefined {
+function automatic(
+  { model, items }: LaneQuestion,
+  possible: readonly PossibleLane[],
+): PossibleLane | undefined {
   const last = possible.at(-1)
   if (last === undefined) return undefined
   if (isForOwnBatches(model)) return possible.find((each) => each.lane === 'native') ?? last
-  const live = cheapestOf(last)
-  return possible.find((each) => each.lane === 'flex' && cheapestOf(each) < live) ?? last
+  return possible
+    .filter((each) => items >= laneOf(each.lane).automaticFrom && cheapestOf(each) < cheapestOf(last))
+    .reduce((best, each) => (cheapestOf(each) < cheapestOf(best) ? each : best), last)
 }
 
 /** Whether the model's name asks for its provider's own batches: then nothing leaves their lane. */

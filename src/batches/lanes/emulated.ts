@@ -12,4 +12,5 @@ export const emulated: Lane = {
   tier: null,
   waitsFor: null,
   leavesBeforeMs: null,
+  automaticFrom: 1,
 }

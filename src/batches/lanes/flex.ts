@@ -34,4 +34,5 @@ export const flex: Lane = {
     message: 'The flex tier of this model has no room at present. The batch waits and asks again.',
   },
   leavesBeforeMs: flexLeavesBeforeMs,
+  automaticFrom: 1,
 }

@@ -25,4 +25,6 @@ export interface Lane {
    * never do.
    */
   readonly leavesBeforeMs: number | null
+  /** The number of items from which `auto` may take the lane. */
+  readonly automaticFrom: number
 }

@@ -6,6 +6,12 @@ import type { Lane } from './lane.ts'
 const batchTier = 'batch'
 
 /**
+ * A job takes about ten requests of its own, whatever its size, and shows nothing until it ends: for fewer items its half
+ * price is not worth the wait.
+ */
+export const jobPaysFrom = 100
+
+/**
  * The items become lines of the provider's own batch jobs, which take up to a day and cost less. Only endpoints whose batch
  * price is known count: a job at an unknown price could cost more than what is set aside.
  */
@@ -24,5 +30,7 @@ export const native: Lane = {
   // Items are lines of a job, and do not wait for the live path.
   tier: null,
   waitsFor: null,
+  // Items leave with the end of their job, which is cancelled in time.
   leavesBeforeMs: null,
+  automaticFrom: jobPaysFrom,
 }

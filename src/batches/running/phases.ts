@@ -105,14 +105,14 @@ async function resolveAgain(
   batch: Batch,
   dependencies: PhaseDependencies,
 ): Promise<{ lane: LaneName; refusal: GatewayError | null }> {
-  const { organizationId, keyId, endpoint, model, providerOnly, laneChoice } = batch
+  const { organizationId, keyId, endpoint, model, providerOnly, laneChoice, totalItems: items } = batch
   const principal = await dependencies.loadPrincipal({ organizationId, keyId })
   if (principal === null) {
     const message = 'The API key that created this batch may no longer be used.'
     return { lane: batch.lane, refusal: new GatewayError('permission_denied', message) }
   }
   try {
-    const question = { principal, endpoint, model, providerOnly, lane: laneChoice }
+    const question = { principal, endpoint, model, providerOnly, lane: laneChoice, items }
     const { lane } = await dependencies.resolveBatch(question)
     // The caller was told the lane: what was accepted for one lane is never put into another, except back to the live price, which is set aside.
     return { lane: lane === batch.lane ? lane : 'emulated', refusal: null }

@@ -4,6 +4,7 @@ import type {
   ResourceKind,
   ResourceListing,
   ResourcePage,
+  ResourceRemains,
 } from '../../canonical/resource-notes.ts'
 import type { ResponseHeaders, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -26,6 +27,8 @@ const removalWaitMsMax = 7_200_000
  * arrive at the provider later, and a listing may lag behind.
  */
 export const lostLookWaitsMs: readonly number[] = [30_000, 600_000]
+/** The least wait for a thing that has been told to end, and has not ended yet. */
+const endingWaitMs = 60_000
 /** How much the clocks of a provider and of the database may differ. */
 const providerClockSlackMs = 300_000
 
@@ -132,9 +135,24 @@ class Sender {
     this.dependencies = dependencies
   }
 
-  async remove({ remove: requestOf, isGone }: RemovableKind, id: string): Promise<void> {
+  /** Removes it, and what that makes in turn. */
+  async remove({ remove: requestOf, isGone, remains }: RemovableKind, id: string): Promise<void> {
     const { status, headers } = await this.#send(requestOf(id))
-    if (status !== 404 && status !== 410 && isGone?.(status) !== true) checkStatus(status, headers)
+    if (isMissing(status)) return
+    if (isGone?.(status) !== true) checkStatus(status, headers)
+    if (remains !== undefined) await this.#removeRemains(remains, id)
+  }
+
+  async #removeRemains({ look, read }: ResourceRemains, id: string): Promise<void> {
+    const { status, headers, bytes } = await this.#send(look(id))
+    if (isMissing(status)) return
+    checkStatus(status, headers)
+    const requests = readOrFail(() => read({ headers, bytes }))
+    if (requests === null) throw new RemovalFailed('it is ending at the provider', endingWaitMs)
+    for (const request of requests) {
+      const removed = await this.#send(request)
+      if (!isMissing(removed.status)) checkStatus(removed.status, removed.headers)
+    }
   }
 
   async list(
@@ -144,11 +162,7 @@ class Sender {
   ): Promise<ResourcePage> {
     const { status, headers, bytes } = await this.#send(request(older))
     checkStatus(status, headers)
-    try {
-      return read({ headers, bytes }, marker)
-    } catch (error) {
-      throw asFailure(error)
-    }
+    return readOrFail(() => read({ headers, bytes }, marker))
   }
 
   async #send(request: UpstreamRequest): Promise<RemovalResponse> {
@@ -160,6 +174,18 @@ class Sender {
     } catch (error) {
       throw asFailure(error)
     }
+  }
+}
+
+function isMissing(status: number): boolean {
+  return status === 404 || status === 410
+}
+
+function readOrFail<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw asFailure(error)
   }
 }
 

@@ -34,7 +34,18 @@ const job: ResourceKind = {
   },
 }
 const file: ResourceKind = { ...job, listing: null, remove: null }
-const kinds = { 'fake.job': job, 'fake.file': file }
+/** Its removal makes it end, and then it has a file. */
+const slowJob: ResourceKind = {
+  ...job,
+  remains: {
+    look: (id) => get(`/ends/${id}`),
+    read({ bytes }) {
+      const { file: made } = JSON.parse(textOf(bytes)) as { file?: string }
+      return made === undefined ? null : [{ ...get(`/files/${made}`), method: 'DELETE' }]
+    },
+  },
+}
+const kinds = { 'fake.job': job, 'fake.file': file, 'fake.slow': slowJob }
 
 /** The part of a provider that removals use. */
 class FakeProvider {
@@ -43,6 +54,7 @@ class FakeProvider {
   /** Answers that come first, as long as there are some. */
   statuses: number[] = []
   headers = new Headers()
+  ended: Record<string, string> = {}
   onSend: () => Promise<void> = () => Promise.resolve()
 
   async send({ method, path }: UpstreamRequest): Promise<RemovalResponse> {
@@ -56,6 +68,7 @@ class FakeProvider {
       bytes: bytesOf(value),
     })
     if (status !== 200) return answer(status, {})
+    if (path.startsWith('/ends/')) return answer(200, this.ended)
     if (method === 'GET') return answer(200, { jobs: this.jobs })
     const id = path.split('/').at(-1)
     const isThere = this.jobs.some((each) => each.id === id)
@@ -201,6 +214,28 @@ eachDatabase((_, __, { openFresh }) => {
         { state: 'kept', upstream_id: 'f1', reason: 'the provider documents no call that removes it' },
       ])
       expect(warnings).toEqual([])
+    })
+
+    test('is gone when it has ended after its removal, and what that has made is removed too', async () => {
+      const { database, provider, trail, resources, sweeper, later } = await setUp()
+      const call = trail()
+      await call.begin({ kind: 'fake.slow', marker: 'm' })
+      await call.replied(reply({ id: 'j1' }))
+      call.end()
+      await resources.settle()
+      const running = { id: 'j1', mark: 'm', at: Date.now() }
+      provider.jobs = [running]
+      await sweeper.look()
+      const [row] = await rowsOf(database)
+      expect(row).toMatchObject({ state: 'left', reason: 'it is ending at the provider' })
+      expect(row?.due_in).toBeGreaterThan(30_000)
+      provider.ended = { file: 'f9' }
+      provider.asked = []
+      await later(60_000)
+      provider.jobs = [running]
+      await sweeper.look()
+      expect(provider.asked).toEqual(['DELETE /jobs/j1', 'GET /ends/j1', 'DELETE /files/f9'])
+      expect(await rowsOf(database)).toEqual([])
     })
 
     test('that stays at the provider is forgotten after 30 days', async () => {

@@ -113,12 +113,7 @@ export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): Bat
 /** A file of lines, which is found by its name. */
 const inputKind: ResourceKind = {
   readId: (reply) => idOf(parse(reply)),
-  remove: (id) => ({
-    method: 'DELETE',
-    path: `/files/${encodeURIComponent(id)}`,
-    headers: acceptJson,
-    body: null,
-  }),
+  remove: deleteRequest,
   listing: {
     request: (older) => get(`/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`),
     read: (reply, marker) => readListing(reply, (entry) => entry['filename'] === `${marker}.jsonl`),
@@ -135,6 +130,18 @@ const jobKind: ResourceKind = {
     request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
     read: (reply, marker) => readListing(reply, (entry) => nonceOf(entry) === marker),
   },
+  // A cancelled batch has files with the lines that were run before.
+  remains: {
+    look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
+    read(reply) {
+      const { state, outputs } = readJob(parse(reply))
+      return state === null || state === 'running' ? null : outputs.map(deleteRequest)
+    },
+  },
+}
+
+function deleteRequest(fileId: string): UpstreamRequest {
+  return { method: 'DELETE', path: `/files/${encodeURIComponent(fileId)}`, headers: acceptJson, body: null }
 }
 
 function cancelRequest(jobId: string): UpstreamRequest {

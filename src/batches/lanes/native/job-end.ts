@@ -9,6 +9,8 @@ import {
 import { returnGiven } from '../../running/segment-repository.ts'
 import { mayMove } from '../choose-lane.ts'
 import { countMoves } from '../move-repository.ts'
+import type { MoveReason } from '../item-moves.ts'
+import type { Job, JobEnd } from './job.ts'
 import type { JobChanges } from './job-repository.ts'
 import { type JobDependencies, type JobStep, kindOf, leave, resourceOf, takeSegments } from './job-step.ts'
 
@@ -78,7 +80,7 @@ export async function endJob(
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
   const kind = kindOf(place, 'batch')
   const isMoved = leftItems > 0 && batch?.status === 'in_progress' && mayMove(batch)
-  const reason = job.reason ?? endedAs ?? 'missing'
+  const reason = moveReasonOf(job, endedAs)
   const move = { from: 'native', to: 'emulated', reason, items: leftItems } as const
   await leave(step, dependencies, 'job.end', {
     changes: { ...changes, movedItems: isMoved ? leftItems : 0, state: 'ended' },
@@ -94,4 +96,11 @@ export async function endJob(
     ],
   })
   dependencies.signals.wakeWorkers()
+}
+
+/** Why items of a job go on elsewhere: near the deadline, or the type of the error that they would have had. */
+function moveReasonOf({ cancelledAtMs, reason }: Job, endedAs: JobEnd | null): MoveReason {
+  if (cancelledAtMs !== null) return 'deadline'
+  if (endedAs === 'expired') return 'batch_expired'
+  return (endedAs === 'refused' ? reason : null) ?? 'provider_failed'
 }
