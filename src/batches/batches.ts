@@ -5,7 +5,7 @@ import type { BatchId } from '../core/ids.ts'
 import { batchItemsAtOnce } from '../core/limits/batches.ts'
 import { parseCredits } from '../core/money.ts'
 import { answerable, unavailable } from './batch-availability.ts'
-import type { Batch } from '../canonical/batch.ts'
+import type { Batch, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
 import type { BatchObject } from '../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
@@ -41,6 +41,9 @@ const retentionEveryMs = 3_600_000
 
 /** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
 const ingestsMax = 8
+
+/** When a caller may ask again to delete a batch of which its provider still has something. */
+const leftRetrySeconds = 10
 
 /** What `createBatches` needs. */
 export interface BatchesDependencies
@@ -192,10 +195,15 @@ class StoredBatches implements Batches {
     const batch = await this.#load(principal, id)
     const waiting = mayWait(batch) ? await answerable(this.#stores.waits.listOf([id])) : null
     const moves = (await answerable(this.#stores.moves.listOf([id]))).get(id)
-    const object = toBatchObject(batch, { waiting: waiting?.get(id), moves })
+    const jobs = await this.#jobsOf(batch)
+    const object = toBatchObject(batch, { waiting: waiting?.get(id), moves, jobs })
     const debt = await answerable(this.#debtOf(batch))
     const isReadable = hasResults(batch.status) && debt === null
-    return { object, debt, results: isReadable ? () => streamBatch(batch, moves, this.#readers()) : null }
+    return {
+      object,
+      debt,
+      results: isReadable ? () => streamBatch(batch, { moves, jobs }, this.#readers()) : null,
+    }
   }
 
   list(principal: Principal, query: URLSearchParams): Promise<BatchList> {
@@ -238,6 +246,8 @@ class StoredBatches implements Batches {
   async delete(principal: Principal, id: BatchId): Promise<DeletedBatch> {
     const batch = await this.#load(principal, id)
     if (!isTerminal(batch.status)) throw notEnded()
+    const jobs = await this.#jobsOf(batch)
+    if (jobs?.some(({ left = 0 }) => left > 0)) throw leftAtProvider()
     // When another request deletes it first, it is deleted all the same.
     await answerable(this.#stores.committer.commit('batch.delete', [markDeleted(id)]))
     return { id, object: 'batch', deletion: { openrouter: 'deleted' } }
@@ -283,6 +293,10 @@ class StoredBatches implements Batches {
     return batch
   }
 
+  async #jobsOf(batch: Batch): Promise<readonly LaneJob[] | undefined> {
+    return (await answerable(this.#stores.jobs.shownOf([batch]))).get(batch.id)
+  }
+
   /** A batch may cost more than was set aside; its results are shown once the organization has paid. */
   async #debtOf(batch: Batch): Promise<GatewayError | null> {
     if (!isTerminal(batch.status) || batch.usageJson === null || !isPrepaid(batch)) return null
@@ -326,6 +340,12 @@ class StoredBatches implements Batches {
 /** Only credits can be owed. The other budgets are limits of spending. */
 function isPrepaid({ organizationId, budgetParents }: Batch): boolean {
   return budgetParents.includes(creditsBudget(organizationId).budgetId)
+}
+
+function leftAtProvider(): GatewayError {
+  const message =
+    'The provider still has jobs or files of this batch, which are being removed. Send the request again to delete it.'
+  return new GatewayError('batch_unavailable', message, { retryAfterSeconds: leftRetrySeconds })
 }
 
 function notEnded(): GatewayError {

@@ -50,6 +50,20 @@ export interface LaneMove {
   items: number
 }
 
+/** One job of a provider's own batch service that runs items of a batch, as its caller sees it. */
+export interface LaneJob {
+  /** `preparing`: its provider has not confirmed it. `collecting`: its provider has ended it, and results are taken in. */
+  state: 'preparing' | 'running' | 'collecting' | 'ended'
+  /** The items that were sent; 0 until then. */
+  items: number
+  /** How it ended: `completed`, `failed`, `expired` or `cancelled` by its provider, `refused`, `abandoned` or `unneeded`. */
+  ended_as?: string
+  /** Lines of its results that answer no item. */
+  stray_lines?: number
+  /** What it has made at its provider and is not removed yet. */
+  left?: number
+}
+
 /** One batch as stored. Times are Unix milliseconds by the database's clock. */
 export interface Batch {
   id: BatchId

@@ -97,7 +97,8 @@ test('auto makes a job of a hundred items, runs what it did not answer at the li
   )
   expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
   const moved = [{ from: 'native', to: 'emulated', reason: 'provider_failed', items: 3 }]
-  expect(at(json, 'headrace_metadata')).toEqual({ lane: 'native', moved })
+  const jobs = [{ state: 'ended', items: 100, ended_as: 'completed' }]
+  expect(at(json, 'headrace_metadata')).toMatchObject({ lane: 'native', moved, jobs })
   const results = json['results'] as { response: { body: { usage: Record<string, number> } } }[]
   const [inputPrice = 0, outputPrice = 0] = costOf[model] ?? []
   const shares = results.map(({ response: { body } }) => {
@@ -107,3 +108,50 @@ test('auto makes a job of a hundred items, runs what it did not answer at the li
   expect(shares.filter((share) => share === 50)).toHaveLength(97)
   expect(shares.filter((share) => share === 100)).toHaveLength(3)
 }, 120_000)
+
+test('a batch is not deleted before its provider has removed what its job left there: 502 until then', async () => {
+  await gateway.admin('settings', { job_looks: 0 })
+  const onFile = { path_contains: '/files/', method: 'DELETE' }
+  await gateway.admin('faults', { rules: [{ match: onFile, fault: 'status=500', times: 2 }] })
+  const created = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    headrace: { lane: 'native' },
+    requests: [{ custom_id: 'item-0', body: say('hello') }],
+  })
+  const path = `/batches/${String(created.json['id'])}`
+  const ended = await until(
+    () => gateway.get(path),
+    (answer) => answer.json['status'] === 'completed',
+    60_000,
+  )
+  const [job] = at(ended.json, 'headrace_metadata.jobs') as Record<string, unknown>[]
+  expect(job).toMatchObject({ state: 'ended', items: 1, ended_as: 'completed' })
+  expect(Number(job?.['left'])).toBeGreaterThan(0)
+  const refused = await gateway.get(path, { method: 'DELETE' })
+  expect(refused.status).toBe(502)
+  expect(refused.headers.get('retry-after')).toBe('10')
+  expect(at(refused.json, 'error.message')).toContain('which are being removed')
+  const listed = await gateway.get('/batches?limit=1')
+  expect(at(listed.json, 'data.0.headrace_metadata.jobs.0.ended_as')).toBe('completed')
+  const deleted = await until(
+    () => gateway.get(path, { method: 'DELETE' }),
+    (answer) => answer.status !== 502,
+    60_000,
+  )
+  expect(deleted.status).toBe(200)
+  expect((await gateway.get(path)).status).toBe(404)
+}, 120_000)
+
+test('a live request cannot ask for the tier of batches, in any format', async () => {
+  const model = 'openai/gpt-4o-mini'
+  const tier = { service_tier: 'batch' }
+  for (const answer of [
+    await gateway.post('/chat/completions', { model, ...say('hello'), ...tier }),
+    await gateway.post('/responses', { model, input: 'hello', ...tier }),
+    await gateway.post('/messages', { model, ...say('hello'), max_tokens: 10, ...tier }),
+  ]) {
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('service_tier')
+  }
+})

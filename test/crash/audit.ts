@@ -1,6 +1,7 @@
 import { type EndedBatch, isTerminalStatus, readBatch, sumOf, usagesOf } from './batch-client.ts'
 import { grant } from './people.ts'
-import type { AcceptedBatch, Workload } from './workload.ts'
+import type { AcceptedBatch } from './accepted-batch.ts'
+import type { Workload } from './workload.ts'
 import type { World } from './world.ts'
 
 const endMsMax = 120_000

@@ -1,5 +1,5 @@
 import { randomText } from '../../src/core/ids.ts'
-import type { AcceptedBatch, NewBatch } from './workload.ts'
+import type { AcceptedBatch, NewBatch } from './accepted-batch.ts'
 import type { World } from './world.ts'
 
 /** The mount of the simulator that runs providers' own batches. */

@@ -1,30 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId, randomText } from '../../src/core/ids.ts'
+import type { AcceptedBatch, NewBatch } from './accepted-batch.ts'
 import { isTerminalStatus } from './batch-client.ts'
 import { JobStories } from './job-stories.ts'
 import { addKey, addOrganization } from './people.ts'
 import { jobPoints } from './sites.ts'
 import { inferenceKey, model, organizationId, type World } from './world.ts'
-
-/** A batch that was answered with 202, or that a key may have made. */
-export interface AcceptedBatch {
-  id: string
-  /** The secret of the key that may read it. */
-  key: string
-  customIds: readonly string[]
-  isDeleted: boolean
-}
-
-/** A batch to be created. */
-export interface NewBatch {
-  items: readonly Record<string, unknown>[]
-  endpoint?: string
-  model?: string
-  lane?: string
-  key?: string
-  idempotencyKey?: string
-}
 
 /** Longer than a lease's renewal takes, so that a worker renews while it waits. */
 const slowItemMs = 9_500

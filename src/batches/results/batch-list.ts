@@ -4,6 +4,7 @@ import type { StoredStatus } from '../../canonical/batch.ts'
 import type { BatchObject } from '../../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
+import type { JobRepository } from '../lanes/native/job-repository.ts'
 import type { MoveRepository } from '../lanes/move-repository.ts'
 import type { WaitingRepository } from '../running/waiting-repository.ts'
 
@@ -30,11 +31,19 @@ const filterable: readonly StoredStatus[] = [
 ]
 const dayPattern = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
 
+/** What a list reads. */
+interface ListDependencies {
+  batches: BatchRepository
+  waits: WaitingRepository
+  moves: MoveRepository
+  jobs: JobRepository
+}
+
 /** Lists the organization's batches. Throws `invalid_request` for a query that makes no sense. */
 export async function listBatches(
   principal: Principal,
   query: URLSearchParams,
-  { batches, waits, moves }: { batches: BatchRepository; waits: WaitingRepository; moves: MoveRepository },
+  { batches, waits, moves, jobs }: ListDependencies,
 ): Promise<BatchList> {
   const limit = parseLimit(query.get('limit'))
   const createdAfterMs = parseTime('created_after', query)
@@ -54,9 +63,11 @@ export async function listBatches(
   const page = found.slice(0, limit)
   const waiting = await waits.listOf(page.filter(mayWait).map(({ id }) => id))
   const moved = await moves.listOf(page.map(({ id }) => id))
-  const data = page.map((batch) =>
-    toBatchObject(batch, { waiting: waiting.get(batch.id), moves: moved.get(batch.id) }),
-  )
+  const driven = await jobs.shownOf(page)
+  const data = page.map((batch) => {
+    const { id } = batch
+    return toBatchObject(batch, { waiting: waiting.get(id), moves: moved.get(id), jobs: driven.get(id) })
+  })
   return {
     object: 'list',
     data,

@@ -59,10 +59,10 @@ export function parseCursor(text: string | null): Cursor {
  */
 export function streamBatch(
   batch: Batch,
-  moves: BatchFacts['moves'],
+  facts: Pick<BatchFacts, 'moves' | 'jobs'>,
   dependencies: ResultDependencies,
 ): ReadableStream<Uint8Array> {
-  const { results: _none, ...shown } = toBatchObject(batch, { moves })
+  const { results: _none, ...shown } = toBatchObject(batch, facts)
   const head = JSON.stringify(shown)
   return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, dependencies), dependencies.clock)
 }

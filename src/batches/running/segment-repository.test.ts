@@ -12,8 +12,10 @@ import {
   commitPart,
   createSegmentRepository,
   finishSegment,
+  giveSegments,
   leaseSegment,
   renewLeases,
+  takeGiven,
   toLease,
 } from './segment-repository.ts'
 
@@ -98,6 +100,22 @@ eachDatabase((_name, open) => {
       const current = (await lease(database, batchId)) as SegmentLease
       expect(await guardOf(database, ...partOf(old, [0]))).toBe('segment_lease')
       expect(await guardOf(database, ...partOf(current, [0]))).toBeNull()
+    })
+
+    test("that a provider's job has takes no part of a driver before the one that collects now", async () => {
+      const { database, batchId } = await running()
+      const take = async () => {
+        const [rows = []] = await database.commit({ name: 'test', statements: [takeGiven(batchId, 'job_1')] })
+        return rows.map(toLease)[0] as SegmentLease
+      }
+      await database.commit({ name: 'test', statements: [giveSegments(batchId, 'job_1', [0])] })
+      expect(await lease(database, batchId)).toBeNull()
+      const before = await take()
+      const now = await take()
+      expect(now.epoch).toBe(before.epoch + 1)
+      const ofJob = { owner: 'job_1' }
+      expect(await guardOf(database, ...partOf(before, [0], ofJob))).toBe('segment_lease')
+      expect(await guardOf(database, ...partOf(now, [0], ofJob))).toBeNull()
     })
 
     test('a part with items that were finished meanwhile is refused', async () => {

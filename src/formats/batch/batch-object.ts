@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
-import type { Batch, BatchStatus, LaneMove, LaneName } from '../../canonical/batch.ts'
+import type { Batch, BatchStatus, LaneJob, LaneMove, LaneName } from '../../canonical/batch.ts'
 import { isTerminal, shownStatus } from '../../canonical/batch.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 
@@ -25,6 +25,8 @@ export interface BatchObject {
     lane: LaneName
     /** How many items ended in another lane, and why; absent when none did. */
     moved?: readonly LaneMove[]
+    /** The jobs of a batch in the lane `native`; absent before there is one. */
+    jobs?: readonly LaneJob[]
     /** Present while an accepted batch cannot continue without outside help, such as credits or a free provider. */
     waiting?: ShownWaiting
   }
@@ -34,6 +36,7 @@ export interface BatchObject {
 export interface BatchFacts {
   waiting?: readonly Waiting[] | undefined
   moves?: readonly LaneMove[] | undefined
+  jobs?: readonly LaneJob[] | undefined
 }
 
 /** What a batch would cost in one of the lanes that it could have, in credits. */
@@ -81,7 +84,10 @@ export interface BatchEstimate {
 }
 
 /** A batch as callers see it, without its results. */
-export function toBatchObject(batch: Batch, { waiting = [], moves = [] }: BatchFacts = {}): BatchObject {
+export function toBatchObject(
+  batch: Batch,
+  { waiting = [], moves = [], jobs = [] }: BatchFacts = {},
+): BatchObject {
   const shown = showWaiting(batch, waiting)
   const isEnded = isTerminal(batch.status)
   return {
@@ -103,6 +109,7 @@ export function toBatchObject(batch: Batch, { waiting = [], moves = [] }: BatchF
     headrace_metadata: {
       lane: batch.lane,
       ...(moves.length === 0 ? {} : { moved: moves }),
+      ...(jobs.length === 0 ? {} : { jobs }),
       ...(shown === null ? {} : { waiting: shown }),
     },
   }

@@ -7,6 +7,8 @@ import { openAiBatchJobs as jobs } from '../../providers/openai/jobs.ts'
 interface Seen {
   method: string
   path: string
+  /** Of the headers, those that both sides choose: what is sent, and what is wanted. */
+  types: (string | null)[]
   /** Of a form, its parts. */
   body: unknown
 }
@@ -36,8 +38,9 @@ function sentByJobs({ method, path, headers, body }: UpstreamRequest): Promise<S
 
 async function seenOf(request: Request): Promise<Seen> {
   const { pathname, search } = new URL(request.url)
-  const seen = { method: request.method, path: pathname + search }
   const type = request.headers.get('content-type') ?? ''
+  const types = [type === '' ? null : (type.split(';')[0] ?? null), request.headers.get('accept')]
+  const seen = { method: request.method, path: pathname + search, types }
   if (!type.startsWith('multipart/')) {
     const text = await request.text()
     return { ...seen, body: text === '' ? null : JSON.parse(text) }

@@ -128,6 +128,23 @@ export const batchSchema = z
           )
           .optional()
           .describe('How many items ended in another lane, at its price, and why.'),
+        jobs: z
+          .array(
+            z.object({
+              state: z.enum(['preparing', 'running', 'collecting', 'ended']),
+              items: count,
+              ended_as: z
+                .string()
+                .optional()
+                .describe(
+                  '`completed`, `failed`, `expired`, `cancelled`, `refused`, `abandoned`, `unneeded`.',
+                ),
+              stray_lines: count.optional().describe('Lines of its results that answer no item.'),
+              left: count.optional().describe('Jobs and files at the provider that are not removed yet.'),
+            }),
+          )
+          .optional()
+          .describe("The jobs of the provider's own batch service, in the lane `native`."),
         dropped: z.array(z.string()).optional().describe('Members that were ignored.'),
         waiting: z
           .object({ ...waitingCause, causes: z.array(z.object(waitingCause)).optional() })

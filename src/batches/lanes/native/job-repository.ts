@@ -1,3 +1,4 @@
+import type { Batch, LaneJob } from '../../../canonical/batch.ts'
 import type { BatchId } from '../../../core/ids.ts'
 import type { Database, Row, SqlValue, Statement } from '../../../storage/database.ts'
 import type { Job, JobEnd, JobLease, JobPrice, JobState } from './job.ts'
@@ -45,6 +46,8 @@ export interface JobRepository {
   /** Whether a job is due that nobody drives. */
   hasDue(): Promise<boolean>
   load(jobId: string): Promise<Job | null>
+  /** What callers see of the jobs of these batches; batches of other lanes are left out. */
+  shownOf(batches: readonly Pick<Batch, 'id' | 'lane'>[]): Promise<ReadonlyMap<BatchId, readonly LaneJob[]>>
   /** Owners of leases that have not run out, except this process. */
   listOwners(except: string): Promise<string[]>
 }
@@ -62,6 +65,24 @@ export function createJobRepository(database: Database): JobRepository {
     async load(jobId) {
       const [row] = await database.query(`select * from native_jobs where job_id = $1`, [jobId])
       return row === undefined ? null : toJob(row)
+    },
+    async shownOf(batches) {
+      const found = new Map<BatchId, LaneJob[]>()
+      const ids = batches.filter(({ lane }) => lane === 'native').map(({ id }) => id)
+      if (ids.length === 0) return found
+      const places = ids.map((_, index) => `$${index + 1}`).join(', ')
+      const rows = await database.query(
+        `select batch_id, state, item_count, ended_as, stray_lines,
+           (select count(*) from upstream_resources where used_by = job_id and state <> 'kept') as left_count
+         from native_jobs where batch_id in (${places})
+         order by created_at_ms, job_id limit ${jobsOfBatchMax}`,
+        ids,
+      )
+      for (const row of rows) {
+        const id = String(row['batch_id'])
+        found.set(id, [...(found.get(id) ?? []), toLaneJob(row)])
+      }
+      return found
     },
     async listOwners(except) {
       const rows = await database.query<{ owner_id: string }>(
@@ -180,6 +201,19 @@ export function toJobLease(row: Row, owner: string): JobLease {
     owner,
     epoch: Number(row['epoch']),
     leasedAtMs: Number(row['leased_at_ms']),
+  }
+}
+
+function toLaneJob(row: Row): LaneJob {
+  const state = row['state'] as JobState
+  const stray = Number(row['stray_lines'])
+  const left = Number(row['left_count'])
+  return {
+    state: state === 'running' || state === 'collecting' || state === 'ended' ? state : 'preparing',
+    items: Number(row['item_count']),
+    ...(row['ended_as'] === null ? {} : { ended_as: String(row['ended_as']) }),
+    ...(stray === 0 ? {} : { stray_lines: stray }),
+    ...(left === 0 ? {} : { left }),
   }
 }
 
