@@ -9,41 +9,47 @@ import { speechRows, speechTitles } from './speech-table.ts'
 
 const head = `# Audio: what each provider can do
 
-Generated from the folders of \`src/providers/\` by \`npm run check -- --fix\`; do not edit. A call goes to an endpoint of its model that can do
-what it asks for, and is refused by the name of the field where none can. What a model offers can be said otherwise in the configuration
-(\`providers[].models[].audio\`).
+Generated from the folders of \`src/providers/\` by \`npm run check -- --fix\`; do not edit. The gateway sends a call to an endpoint of
+its model that supports every field of the request. If no endpoint does, the call is refused and the error names the field.
+\`providers[].models[].audio\` in the configuration overrides what this page says of a model.
 
-\`recorded\`: real replies of the provider are replayed by \`test/recordings\`. \`documented only\`: written after its documents, and
-checked against a fake of it that was written after them too.
+\`recorded\`: the tests replay real replies of the provider (\`test/recordings\`). \`documented only\`: the adapter follows the
+provider's documents and was tested against a simulated provider that follows the same documents.
 
 ## Speech to text
 
-- **Words**: times of words (\`timestamp_granularities\`). **Speakers**: of \`words\` with \`diarize\`, or of \`segments\` alone, which
-  \`verbose_json\` shows unasked, and \`diarize\` is refused.
-- **Key terms**: how many, and what one may be. **Entities**: where the provider's own options (\`provider.options\`) ask for them.
-- **Addresses**: the provider fetches them itself; for the others the gateway does.
-- **Formats**: the formats of sound that the provider takes; empty where the gateway sends it every format. The gateway sends \`pcm\` as
-  WAV to a provider that takes no samples without a header.
-- **Languages**: how many \`language\` may name, each sent in the provider's own word (\`cmn\`, \`jw\`), and another one is refused; empty
-  where the provider lists none and is sent what the caller names. **Left there**: the provider keeps the recording or the
-  transcript, which the gateway removes when the call is over (\`upstream_resources\`, [operations.md](operations.md)); empty where
-  it keeps nothing that has a name. ElevenLabs keeps nothing of a call with \`provider.zdr\`.
+- **Words**: the transcript has the time of each word (\`timestamp_granularities\`).
+- **Speakers**: \`words\` means that \`diarize\` names the speaker of each word. \`segments\` means that the provider names speakers
+  of segments only: \`verbose_json\` shows them without \`diarize\`, and \`diarize\` is refused.
+- **Key terms**: the largest number of key terms, and the limits of one. **Entities**: the provider's own options
+  (\`provider.options\`) can ask for them.
+- **Addresses**: who fetches a recording that the caller names by its address.
+- **Formats**: the audio formats that the provider accepts. Empty: the gateway sends it every format. A provider that accepts no
+  samples without a header gets \`pcm\` as WAV.
+- **Languages**: how many languages \`language\` may name. The gateway sends each in the provider's own spelling (\`cmn\`, \`jw\`) and
+  refuses all others. Empty: the provider publishes no list, and the gateway sends the caller's value.
+- **Left there**: the provider keeps the recording or the transcript, and the gateway removes it after the call
+  (\`upstream_resources\`, [operations.md](operations.md)). Empty: the provider keeps nothing that can be removed. ElevenLabs keeps
+  nothing of a call with \`provider.zdr\`.
 `
 
 const speechHead = `
 ## Text to speech
 
-Below \`/openai/v1\` speech without \`response_format\` is mp3, and \`wav\` is given everywhere; below \`/v1\` it is \`pcm\`.
+Without \`response_format\` the answer is \`pcm\` below \`/v1\` and \`mp3\` below \`/openai/v1\`, where every provider's speech is also
+available as \`wav\`.
 
-- **Gives**: the formats that the provider itself gives, samples at 24,000 Hz unless another rate is named; those that are not the
-  contract's become so on their way. **Made here**: the gateway makes the other one of it, streaming
+- **Gives**: the formats that the provider returns. Samples have 24,000 Hz unless the table names another rate; the gateway
+  converts other rates and sample types while it streams.
+- **Made here**: the format that the gateway makes from the provider's, also while it streams
   ([ADR 10](adr/0010-mp3-is-made-here-by-lame.md)).
-- **As**: what the provider's answer is while it speaks: the bytes of the sound, or JSON that has them.
-- **Voice**: in \`voice\`, or as a part of the model's name. **References**: what \`input_references\` may hold.
-- **Speed**, **Largest text**: the range of \`speed\`, and the characters of one call; empty where it has no speed, and where no bound
-  is documented.
-- **Billed by**: empty where the provider's listing tells it, and where nobody publishes a price: \`prices\` of the model in the
-  configuration states it then.
+- **As**: the form of the provider's answer: the bytes of the audio, or JSON or events that contain them.
+- **Voice**: where the voice is named: in \`voice\`, or as a part of the model's name. **References**: what \`input_references\` may
+  contain.
+- **Speed**: the range of \`speed\`; empty: the provider has no speed. **Largest text**: characters of one call; empty: no limit is
+  documented.
+- **Billed by**: the unit of the price. Empty: the provider's model listing states the price, or nobody publishes one; in the
+  second case set \`prices\` of the model in the configuration.
 `
 
 /** `docs/audio.md`. */
