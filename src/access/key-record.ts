@@ -35,3 +35,19 @@ export interface KeyChanges {
   policy?: Partial<Policy>
   rates?: Partial<Rates>
 }
+
+/**
+ * The limit that would have no effect: `management` for any limit of a key that makes no calls, `reset` for a reset without a
+ * limit. Null when there is none.
+ */
+export function idleLimitOf(
+  { limitNanocredits, limitReset = null, rates }: KeyChanges,
+  key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>,
+): 'management' | 'reset' | null {
+  const limit = limitNanocredits === undefined ? key.limitNanocredits : limitNanocredits
+  if (key.kind === 'management') {
+    const limits = [limitNanocredits, limitReset, ...Object.values(rates ?? {})]
+    return limits.every((each) => each === null || each === undefined) ? null : 'management'
+  }
+  return limitReset !== null && limit === null ? 'reset' : null
+}

@@ -31,6 +31,12 @@ export interface NewSecret {
   formerUntilMs: number | null
 }
 
+/** A key with its new secret, and the hashes of the former secrets that ended. */
+export interface RotatedKey {
+  key: KeyRecord
+  endedHashes: readonly string[]
+}
+
 /** Owns the tables `api_keys` and `former_secrets`. */
 export interface KeyRepository {
   /** The key with this hash and its organization, or null. When the hash is of a former secret, the key's end is that secret's end. */
@@ -48,7 +54,7 @@ export interface KeyRepository {
    */
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord | null>
   /** Replaces the key's secret. Its id stays, and so do its limits and its usage. Null when there is no such key. */
-  rotate(organizationId: string, keyHash: string, secret: NewSecret): Promise<KeyRecord | null>
+  rotate(organizationId: string, keyHash: string, secret: NewSecret): Promise<RotatedKey | null>
   /** Deletes a key and its former secrets; false when there was none. */
   delete(organizationId: string, keyHash: string): Promise<boolean>
 }
@@ -58,6 +64,7 @@ export interface KeyPage {
   offset: number
   limit: number
   includeDisabled: boolean
+  kind?: KeyRecord['kind'] | 'all'
 }
 
 /** Keys in the given database. The caller checks `limit` and `offset`. */
@@ -68,11 +75,12 @@ export function createKeyRepository(database: Database): KeyRepository {
       return current ?? loadByFormer(database, keyHash)
     },
     loadById: (keyId) => loadWhere(database, 'k.key_id = $1', keyId),
-    async list(organizationId, { offset, limit, includeDisabled }) {
+    async list(organizationId, { offset, limit, includeDisabled, kind = 'all' }) {
       const rows = await database.query<KeyRow>(
         `select ${columns.join(', ')} from api_keys where organization_id = $1 and disabled <= $2
-         order by created_at_ms, key_id limit $3 offset $4`,
-        [organizationId, includeDisabled ? 1 : 0, limit, offset],
+           and ($3 = 'all' or kind = $3)
+         order by created_at_ms, key_id limit $4 offset $5`,
+        [organizationId, includeDisabled ? 1 : 0, kind, limit, offset],
       )
       return rows.map(toKeyRecord)
     },
@@ -144,8 +152,8 @@ async function loadWhere(database: Database, condition: string, value: string): 
 async function rotate(
   database: Database,
   { organizationId, keyHash, secret }: { organizationId: string; keyHash: string; secret: NewSecret },
-): Promise<KeyRecord | null> {
-  const [rows] = await database.commit({
+): Promise<RotatedKey | null> {
+  const [rows, ended = []] = await database.commit({
     name: 'rotate key',
     statements: [
       {
@@ -155,7 +163,8 @@ async function rotate(
       },
       {
         sql: `delete from former_secrets where until_ms <= now_ms()
-          or (cast($2 as bigint) is null and key_id = (select key_id from api_keys where key_hash = $1))`,
+          or (cast($2 as bigint) is null and key_id = (select key_id from api_keys where key_hash = $1))
+          returning key_hash`,
         params: [secret.keyHash, secret.formerUntilMs],
       },
       {
@@ -166,7 +175,12 @@ async function rotate(
     ],
   })
   const row = rows?.[0]
-  return row ? toKeyRecord(row as unknown as KeyRow) : null
+  return row
+    ? {
+        key: toKeyRecord(row as unknown as KeyRow),
+        endedHashes: ended.map(({ key_hash: hash }) => String(hash)),
+      }
+    : null
 }
 
 /** Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `ifAbsent` a stored hash is left as it is. */

@@ -48,6 +48,8 @@ export interface Keys {
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
+  /** As `load`, and `not_found` also for a former secret. */
+  loadCurrent(organizationId: string, keyHash: string): Promise<KeyRecord>
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord>
   /**
    * Replaces the key's secret and keeps its limits, its rules and its usage. The present secret goes on working for
@@ -100,6 +102,12 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
       const loaded = await repository.loadByHash(keyHash)
       return found(loaded?.key.organizationId === organizationId ? loaded.key : null)
     },
+    async loadCurrent(organizationId, keyHash) {
+      const loaded = await repository.loadByHash(keyHash)
+      const current = loaded && (await repository.loadById(loaded.key.keyId))
+      const isOwn = current?.key.organizationId === organizationId && current.key.keyHash === keyHash
+      return found(isOwn ? current.key : null)
+    },
     async update(organizationId, keyHash, changes) {
       const key = found(await repository.update(organizationId, keyHash, changes))
       onChange(keyHash)
@@ -112,8 +120,8 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
         label: maskSecret(secret),
         formerUntilMs: overlapMs > 0 ? clock.nowMs() + overlapMs : null,
       })
-      onChange(keyHash)
-      return { key: found(rotated), secret }
+      for (const hash of [keyHash, ...(rotated?.endedHashes ?? [])]) onChange(hash)
+      return { key: found(rotated?.key ?? null), secret }
     },
     async delete(organizationId, keyHash) {
       if (!(await repository.delete(organizationId, keyHash))) throw noSuchKey()

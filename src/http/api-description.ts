@@ -24,6 +24,7 @@ import {
 } from './schemas/batch.ts'
 import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
 import { json, readErrors, type Described } from './described.ts'
+import { keyDescription } from './key-description.ts'
 import { modelDescription } from './model-description.ts'
 import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
 import { transcriptEventSchema, transcriptionSchema } from './schemas/transcription.ts'
@@ -397,6 +398,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: [400, 401, 403, 404, 413, 429, 500],
   },
+  ...keyDescription,
   'GET /credits': {
     id: 'getCredits',
     tag: 'Account',

@@ -3,6 +3,7 @@ import { batchRoutes } from './handlers/batches.ts'
 import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
+import { keyRoutes } from './handlers/keys.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
@@ -42,6 +43,7 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     speechRoute(dependencies),
     ...batchRoutes(dependencies),
     ...organizationRoutes(dependencies),
+    ...keyRoutes(dependencies),
     ...accountRoutes(dependencies),
     // Before the catalog, which would read `…/endpoints` as the end of an id.
     ...endpointRoutes(dependencies),

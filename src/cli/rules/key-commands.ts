@@ -1,8 +1,9 @@
-import type { KeyChanges, KeyRecord } from '../../access/key-record.ts'
+import { idleLimitOf, type KeyChanges, type KeyRecord } from '../../access/key-record.ts'
 import type { CreatedKey } from '../../access/keys.ts'
 import { openPolicy } from '../../access/policy.ts'
 import { unlimitedRates } from '../../access/rate-rules.ts'
-import { cliKeysMax, latestExpiryMs } from '../../core/limits/cli.ts'
+import { latestExpiryMs } from '../../core/limits/access.ts'
+import { cliKeysMax } from '../../core/limits/cli.ts'
 import { parseCredits } from '../../core/money.ts'
 import { dollars, durationOf, timestamp } from '../amounts.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
@@ -197,22 +198,13 @@ async function set(action: KeyAction): Promise<void> {
  * Throws a usage failure for limits without effect: a reset without a limit, or any limit on a key that makes no calls.
  */
 function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>): void {
-  const { limitNanocredits = key.limitNanocredits, limitReset = null, rates } = changes
-  if (key.kind === 'management') {
-    const asked = [
-      changes.limitNanocredits,
-      limitReset,
-      rates?.requestsPerMinute,
-      rates?.batchesPerMinute,
-    ].concat(rates?.tokensPerMinute)
-    if (asked.every((limit) => limit == null)) return
+  const idle = idleLimitOf(changes, key)
+  if (idle === 'management')
     throw usageFailure(
       'A management key makes no calls, so there is nothing to limit: leave out --limit, --reset and the rates.',
       'keys',
     )
-  }
-  if (limitReset !== null && limitNanocredits === null)
-    throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
+  if (idle === 'reset') throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
 }
 
 async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {

@@ -12,3 +12,5 @@ export const rateLimitsMax = 20_000
 export const importedKeyLengthMin = 16
 export const importedKeyLengthMax = 512
 export const policyListMax = 1_000
+/** The last moment at which a key may expire, the end of the year 9999: later dates need more than four digits. */
+export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)

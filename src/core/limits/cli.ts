@@ -11,7 +11,5 @@ export const cliPauseMs = 500
 export const cliListMax = 20
 /** Keys that `headrace keys` reads at a time. */
 export const cliKeysMax = 1_000
-/** The last moment at which a key may expire, the end of the year 9999: later dates need more than four digits. */
-export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)
 /** The most concurrent calls to a provider that an import accepts; the configuration has the same bound. */
 export const concurrencyMax = 100_000
