@@ -20,13 +20,14 @@ const keyBodyBytesMax = 1_048_576
 /** Keys whose usage one turn of the event loop sums. */
 const keysPerTurn = 8
 
+const group = { group: 'settings', access: 'management' } as const
+
 /** The keys of an organization, for management keys: list, create, read, change, rotate, delete. */
 export function keyRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const { keys } = dependencies
-  const group = { group: 'settings', access: 'management' } as const
-  const show = (key: KeyRecord, principal: Principal) => describe(key, principal, dependencies)
-  const showCreated = async ({ key, secret }: CreatedKey, principal: Principal, status: number) =>
-    jsonResponse({ data: await show(key, principal), key: secret }, status)
+  const one = { ...group, path: '/keys/:hash' } as const
+  const show = async (key: KeyRecord, principal: Principal) =>
+    jsonResponse({ data: await describe(key, principal, dependencies) })
   return [
     {
       ...group,
@@ -38,28 +39,16 @@ export function keyRoutes(dependencies: HttpDependencies): HttpRoute[] {
       ),
     },
     {
-      ...group,
-      method: 'POST',
-      path: '/keys',
-      name: 'keys_create',
-      handle: withPrincipal(async (exchange) => {
-        const made = newKeyOf(await readFields(exchange, createKeySchema), exchange.principal, dependencies)
-        return showCreated(await keys.create(made), exchange.principal, 201)
-      }),
-    },
-    {
-      ...group,
+      ...one,
       method: 'GET',
-      path: '/keys/:hash',
       name: 'keys_read',
       handle: withPrincipal(async ({ principal, params: { hash = '' } }) =>
-        jsonResponse({ data: await show(await keys.loadCurrent(principal.organizationId, hash), principal) }),
+        show(await keys.loadCurrent(principal.organizationId, hash), principal),
       ),
     },
     {
-      ...group,
+      ...one,
       method: 'PATCH',
-      path: '/keys/:hash',
       name: 'keys_update',
       handle: withPrincipal(async (exchange) => {
         const { principal } = exchange
@@ -68,20 +57,37 @@ export function keyRoutes(dependencies: HttpDependencies): HttpRoute[] {
         const before = await keys.loadCurrent(principal.organizationId, hash)
         if (fields.disabled === true) refuseOwn(principal, hash, 'disable')
         const changes = changesOf(fields, before, dependencies)
-        return jsonResponse({
-          data: await show(await keys.update(principal.organizationId, hash, changes), principal),
-        })
+        return show(await keys.update(principal.organizationId, hash, changes), principal)
       }),
     },
     {
-      ...group,
+      ...one,
       method: 'DELETE',
-      path: '/keys/:hash',
       name: 'keys_delete',
       handle: withPrincipal(async ({ principal, params: { hash = '' } }) => {
         refuseOwn(principal, hash, 'delete')
         await keys.delete(principal.organizationId, hash)
         return jsonResponse({ deleted: true })
+      }),
+    },
+    ...secretRoutes(dependencies),
+  ]
+}
+
+/** The two operations whose answers have a secret. */
+function secretRoutes(dependencies: HttpDependencies): HttpRoute[] {
+  const { keys } = dependencies
+  const show = async ({ key, secret }: CreatedKey, principal: Principal, status: number) =>
+    jsonResponse({ data: await describe(key, principal, dependencies), key: secret }, status)
+  return [
+    {
+      ...group,
+      method: 'POST',
+      path: '/keys',
+      name: 'keys_create',
+      handle: withPrincipal(async (exchange) => {
+        const made = newKeyOf(await readFields(exchange, createKeySchema), exchange.principal, dependencies)
+        return show(await keys.create(made), exchange.principal, 201)
       }),
     },
     {
@@ -93,7 +99,7 @@ export function keyRoutes(dependencies: HttpDependencies): HttpRoute[] {
         const { principal } = exchange
         const { hash = '' } = exchange.params
         const { overlap_seconds: seconds } = await readFields(exchange, rotateKeySchema)
-        return showCreated(await keys.rotate(principal.organizationId, hash, seconds * 1000), principal, 200)
+        return show(await keys.rotate(principal.organizationId, hash, seconds * 1000), principal, 200)
       }),
     },
   ]
