@@ -19,8 +19,15 @@ export interface NewBatch {
   worstCaseNanocredits: bigint
   maxCostNanocredits: bigint | null
   budgetParents: readonly string[]
+  betas: string | null
   idempotencyId: string | null
   windowMs: number
+}
+
+/** A batch's place in the list of its organization's batches. */
+export interface BatchPlace {
+  id: BatchId
+  createdAtMs: number
 }
 
 /** Which batches to list, newest first. Bounds are exclusive, Unix milliseconds. */
@@ -29,8 +36,11 @@ export interface BatchQuery {
   statuses: readonly StoredStatus[] | null
   createdAfterMs: number | null
   createdBeforeMs: number | null
+  endpoint: BatchEndpoint | null
   /** The page begins after this batch. */
-  after: { id: BatchId; createdAtMs: number } | null
+  after: BatchPlace | null
+  /** The page ends before this batch: the batches that are next newer than it, still newest first. */
+  before: BatchPlace | null
   limit: number
 }
 
@@ -44,7 +54,7 @@ export interface BatchRepository {
   /** Those of these batches that are not deleted, in any order. */
   listOf(ids: readonly BatchId[]): Promise<Batch[]>
   /** A batch's place in the list, even if it was deleted since; null when this organization has no such batch. */
-  loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
+  loadPlace(id: BatchId, organizationId: OrganizationId): Promise<BatchPlace | null>
   /**
    * Batches that are not terminal, from `offset` on: the most urgent batch of each organization, then the second of each,
    * and so on.
@@ -69,7 +79,8 @@ export function createBatchRepository(database: Database): BatchRepository {
     },
     async list(query) {
       const { sql, params } = listStatement(query)
-      return (await database.query(sql, params)).map(toBatch)
+      const found = (await database.query(sql, params)).map(toBatch)
+      return query.before === null ? found : found.toReversed()
     },
     async listOf(ids) {
       if (ids.length === 0) return []
@@ -130,7 +141,13 @@ function listStatement(query: BatchQuery): { sql: string; params: (string | numb
     const { createdAtMs, id } = query.after
     conditions.push(`(created_at_ms, batch_id) < (${parameter(createdAtMs)}, ${parameter(id)})`)
   }
-  const order = 'order by created_at_ms desc, batch_id desc'
+  if (query.endpoint !== null) conditions.push(`endpoint = ${parameter(query.endpoint)}`)
+  if (query.before) {
+    const { createdAtMs, id } = query.before
+    conditions.push(`(created_at_ms, batch_id) > (${parameter(createdAtMs)}, ${parameter(id)})`)
+  }
+  const order =
+    query.before === null ? 'order by created_at_ms desc, batch_id desc' : 'order by created_at_ms, batch_id'
   return {
     sql: `select * from batches where ${conditions.join(' and ')} ${order} limit ${parameter(query.limit)}`,
     params,
@@ -159,7 +176,10 @@ export function insertBatch(batch: NewBatch): Statement {
       batch.estimateNanocredits,
       batch.worstCaseNanocredits,
       batch.maxCostNanocredits,
-      JSON.stringify({ budget_parents: batch.budgetParents }),
+      JSON.stringify({
+        budget_parents: batch.budgetParents,
+        ...(batch.betas === null ? {} : { betas: batch.betas }),
+      }),
       batch.idempotencyId,
       batch.providerSlug,
       batch.laneChoice,
@@ -268,16 +288,36 @@ export function noteWaiting(id: BatchId, errorJson: string | null): Statement {
   }
 }
 
+/** What a part adds to the counts of its batch; the members are those of `Batch`. */
+export interface ItemCounts {
+  completed: number
+  failed: number
+  cancelled: number
+  expired: number
+  outputBytes: number
+  errorBytes: number
+}
+
 /**
  * Counts the items of a part. It locks the batch's row first, so that the parts of a batch become visible in their
  * order. It also clears the batch's waiting note, because an item was answered.
  */
-export function countItems(id: BatchId, counts: { completed: number; failed: number }): Statement {
+export function countItems(id: BatchId, counts: ItemCounts): Statement {
   return {
     sql: `update batches set completed_items = completed_items + $1, failed_items = failed_items + $2,
-        error_json = case when status = 'in_progress' and cast($1 as bigint) > 0 then null else error_json end
+        error_json = case when status = 'in_progress' and cast($1 as bigint) > 0 then null else error_json end,
+        cancelled_items = cancelled_items + $4, expired_items = expired_items + $5,
+        output_bytes = output_bytes + $6, error_bytes = error_bytes + $7
       where batch_id = $3 and status in ('in_progress', 'cancelling', 'expiring')`,
-    params: [counts.completed, counts.failed, id],
+    params: [
+      counts.completed,
+      counts.failed,
+      id,
+      counts.cancelled,
+      counts.expired,
+      counts.outputBytes,
+      counts.errorBytes,
+    ],
     expect: 1,
     guard: statusGuard,
   }
@@ -299,8 +339,15 @@ export function purgeBatch(id: BatchId): Statement {
   return { sql: `delete from batches where batch_id = $1 and deleted_at_ms is not null`, params: [id] }
 }
 
+/** What a row keeps in `metadata_json`: facts that no statement asks for. */
+interface KeptMembers {
+  budget_parents?: string[]
+  betas?: string
+}
+
 /** A row of `batches` as a value. */
 export function toBatch(row: Row): Batch {
+  const kept = JSON.parse(String(row['metadata_json'])) as KeptMembers
   const provider = row['provider_json'] === null ? null : JSON.parse(String(row['provider_json']))
   return {
     id: String(row['batch_id']),
@@ -316,15 +363,20 @@ export function toBatch(row: Row): Batch {
     createdAtMs: Number(row['created_at_ms']),
     startedAtMs: row['started_at_ms'] as number | null,
     finalizedAtMs: row['finalized_at_ms'] as number | null,
+    cancelRequestedAtMs: row['cancel_requested_at_ms'] as number | null,
     expiresAtMs: Number(row['expires_at_ms']),
     totalItems: Number(row['total_items']),
     completedItems: Number(row['completed_items']),
     failedItems: Number(row['failed_items']),
+    cancelledItems: Number(row['cancelled_items']),
+    expiredItems: Number(row['expired_items']),
+    outputBytes: Number(row['output_bytes']),
+    errorBytes: Number(row['error_bytes']),
     estimateNanocredits: row['estimate_nanocredits'] as bigint,
     worstCaseNanocredits: row['worst_case_nanocredits'] as bigint,
     maxCostNanocredits: row['max_cost_nanocredits'] as bigint | null,
-    budgetParents:
-      (JSON.parse(String(row['metadata_json'])) as { budget_parents?: string[] }).budget_parents ?? [],
+    budgetParents: kept.budget_parents ?? [],
+    betas: kept.betas ?? null,
     usageJson: row['usage_json'] as string | null,
     errorJson: row['error_json'] as string | null,
     requestBytes: Number(row['request_bytes']),

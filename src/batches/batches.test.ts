@@ -763,6 +763,7 @@ eachDatabase((_name, open) => {
       const results = await resultsOf(process, prepaid, id)
       expect(results.map((result) => result.custom_id)).toEqual(names(10))
       expect(results.filter((result) => result.error?.type === 'batch_cancelled')).toHaveLength(8)
+      expect(await process.batches.read(prepaid, id)).toMatchObject({ cancelledItems: 8, expiredItems: 0 })
       expect(process.started).toHaveLength(2)
       expect(await captures(process, id)).toBe(2)
       expect(await available(process)).toBe(1_000_000n - itemCost * 2n)

@@ -17,8 +17,9 @@ import { createIdempotency } from './ingest/idempotency.ts'
 import type { LoadPrincipal, ResolveBatch, RunItem } from './item-contract.ts'
 import { LaneRooms } from './lanes/lane-room.ts'
 import { createItemLimiter } from './running/item-limiter.ts'
-import type { BatchList } from './results/batch-list.ts'
-import { listBatches } from './results/batch-list.ts'
+import type { BatchList, BatchPage, PageQuery } from './results/batch-list.ts'
+import { listBatches, pageOfBatches } from './results/batch-list.ts'
+import { type ConvertLine, streamConverted } from './results/converted-results.ts'
 import type { BatchMoney, MoneyDependencies } from './running/batch-money.ts'
 import { createBatchMoney } from './running/batch-money.ts'
 import type { Pause } from './running/pause.ts'
@@ -97,6 +98,12 @@ export interface Batches {
   create(request: CreateBatch): Promise<Created>
   get(principal: Principal, id: BatchId): Promise<PolledBatch>
   list(principal: Principal, query: URLSearchParams): Promise<BatchList>
+  /** The batch as it is stored, for the dialects that show it in another way. */
+  read(principal: Principal, id: BatchId): Promise<Batch>
+  /** A page of batches as they are stored. */
+  page(principal: Principal, query: PageQuery): Promise<BatchPage>
+  /** The results of an ended batch as lines of another dialect, in input order. */
+  converted(principal: Principal, id: BatchId, convert: ConvertLine): Promise<ReadableStream<Uint8Array>>
   /** NDJSON in commit order, after `cursor`; for a running batch, the results so far. */
   results(principal: Principal, id: BatchId, cursor: string | null): Promise<ReadableStream<Uint8Array>>
   /**
@@ -208,6 +215,27 @@ class StoredBatches implements Batches {
 
   list(principal: Principal, query: URLSearchParams): Promise<BatchList> {
     return answerable(listBatches(principal, query, this.#stores))
+  }
+
+  read(principal: Principal, id: BatchId): Promise<Batch> {
+    return this.#load(principal, id)
+  }
+
+  page(principal: Principal, query: PageQuery): Promise<BatchPage> {
+    return answerable(pageOfBatches(principal, query, this.#stores))
+  }
+
+  async converted(
+    principal: Principal,
+    id: BatchId,
+    convert: ConvertLine,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const batch = await this.#load(principal, id)
+    if (!isTerminal(batch.status))
+      throw new GatewayError('conflict', 'The batch has not ended; its results can be read when it has.')
+    const debt = await answerable(this.#debtOf(batch))
+    if (debt !== null) throw debt
+    return streamConverted(batch, convert, this.#readers())
   }
 
   async results(

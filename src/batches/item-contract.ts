@@ -17,6 +17,8 @@ export interface ItemRequest {
   /** The caller's `body` object, as JSON. */
   body: Uint8Array
   providerOnly: readonly string[] | null
+  /** The caller's `anthropic-beta`; null where there was none. */
+  betas: string | null
   /**
    * A cheaper service tier that the item asks for unless its body names one. `isHeldAlone`: only that tier's price is held.
    * Null: it is served as its body says.

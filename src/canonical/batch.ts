@@ -82,10 +82,17 @@ export interface Batch {
   createdAtMs: number
   startedAtMs: number | null
   finalizedAtMs: number | null
+  cancelRequestedAtMs: number | null
   expiresAtMs: number
   totalItems: number
   completedItems: number
   failedItems: number
+  /** Of the failed items, those that were closed because the batch was cancelled, and because it had expired. */
+  cancelledItems: number
+  expiredItems: number
+  /** Bytes of the answers and of the errors, as lines of the files that OpenAI's clients read. */
+  outputBytes: number
+  errorBytes: number
   estimateNanocredits: bigint
   worstCaseNanocredits: bigint
   /** The most that the batch's budget may grow to; null means the amount of its parents. */
@@ -94,6 +101,8 @@ export interface Batch {
   budgetParents: readonly string[]
   /** JSON of the summed usage, null until terminal. */
   usageJson: string | null
+  /** `anthropic-beta` of the request that created the batch, for each of its items; null when there was none. */
+  betas: string | null
   /** JSON of the batch's error; before the end it may say why the batch waits. */
   errorJson: string | null
   requestBytes: number

@@ -25,6 +25,7 @@ import {
 import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
 import { json, readErrors, type Described } from './described.ts'
 import { keyDescription } from './key-description.ts'
+import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
 import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
 import { transcriptEventSchema, transcriptionSchema } from './schemas/transcription.ts'
@@ -373,6 +374,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: [...batchErrors, 409],
   },
+  ...messageBatchDescription,
   'GET /organization/settings': {
     id: 'getOrganizationSettings',
     tag: 'Organization',

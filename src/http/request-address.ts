@@ -14,6 +14,15 @@ export function withAddress(request: Request): Request | null {
     : null
 }
 
+/**
+ * The scheme and host that the caller used. An ingress forwards requests without TLS even when the caller used https.
+ */
+export function originOf(request: Request): string {
+  const { protocol, host } = new URL(request.url)
+  const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
+  return `${isSecure ? 'https' : 'http'}://${host}`
+}
+
 /** The answer to a request with an invalid Host. */
 export function hostError(): GatewayError {
   return new GatewayError('invalid_request', 'The Host header is not the name of one host; send one name.', {

@@ -4,6 +4,7 @@ import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { keyRoutes } from './handlers/keys.ts'
+import { messageBatchRoutes } from './handlers/message-batches.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
@@ -42,6 +43,7 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     transcriptionRoute(dependencies),
     speechRoute(dependencies),
     ...batchRoutes(dependencies),
+    ...messageBatchRoutes(dependencies),
     ...organizationRoutes(dependencies),
     ...keyRoutes(dependencies),
     ...accountRoutes(dependencies),

@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { requireMetricsAccess } from './metrics-access.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
+import { originOf } from './request-address.ts'
 import { jsonResponse, type HttpRoute } from './pipeline.ts'
 import type { PagePlace } from './site-pages.ts'
 
@@ -58,11 +59,8 @@ const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 // Loaded on demand: most processes never show these pages, and they take a megabyte.
 const loadPages = () => import('./site-pages.ts')
 
-// An ingress forwards requests without TLS even when the caller used https.
 function placeOf(request: Request, { basePath }: HttpDependencies): PagePlace {
-  const { protocol, host } = new URL(request.url)
-  const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
-  return { origin: `${isSecure ? 'https' : 'http'}://${host}`, basePath }
+  return { origin: originOf(request), basePath }
 }
 
 /** The generated description, whose paths begin below the base path. */

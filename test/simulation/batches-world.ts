@@ -13,6 +13,7 @@ import type { Batches } from '../../src/batches/batches.ts'
 import { createBatches } from '../../src/batches/batches.ts'
 import type { BatchesDependencies } from '../../src/batches/batches.ts'
 import type { BatchObject } from '../../src/formats/batch/batch-object.ts'
+import { contractForm } from '../../src/formats/batch/item-form.ts'
 import type { CrashHook } from '../../src/batches/batch-commit-points.ts'
 import type { CreateBatch } from '../../src/batches/ingest/create.ts'
 import { shortageOf } from '../../src/execution/items/batch-item.ts'
@@ -354,6 +355,8 @@ export function upload(
     contentEncoding: null,
     contentLength: null,
     idempotencyKey: null,
+    form: contractForm,
+    betas: null,
     isDryRun: false,
     ...change,
   }

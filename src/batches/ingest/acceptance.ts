@@ -41,6 +41,8 @@ export interface Acceptance {
   batchId: BatchId
   principal: Principal
   upload: Ingested
+  /** As in `CreateBatch`. */
+  betas: string | null
   /** The claim of the request's idempotency key, completed in the same unit. */
   claim: Claimed | null
 }
@@ -106,7 +108,7 @@ async function untilAffordable<T>(
 }
 
 function commitAcceptance(
-  { batchId, principal, upload, claim }: Acceptance,
+  { batchId, principal, upload, claim, betas }: Acceptance,
   parents: readonly BudgetRef[],
   { committer, money, batches }: AcceptDependencies,
 ): Promise<CommitAnswer> {
@@ -126,6 +128,7 @@ function commitAcceptance(
     worstCaseNanocredits: upload.worstCase,
     maxCostNanocredits: upload.maxCostNanocredits,
     budgetParents,
+    betas,
     idempotencyId: claim?.claimId ?? null,
     windowMs: completionWindowMs,
   })

@@ -7,6 +7,7 @@ import { acceptBatch, checkAffordable } from './acceptance.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
 import { toBatchEstimate, toBatchObject } from '../../formats/batch/batch-object.ts'
+import type { ItemForm } from '../../formats/batch/item-form.ts'
 import { CommitUnknown } from '../committer.ts'
 import type { Claimed, Idempotency, Replay } from './idempotency.ts'
 import type { IngestDependencies, IngestRequest } from './ingest.ts'
@@ -16,6 +17,10 @@ import { hashUpload } from './upload-body.ts'
 /** A `POST /batches` that is authenticated and within its rate limit. */
 export interface CreateBatch {
   principal: Principal
+  /** How the caller writes the batch. */
+  form: ItemForm
+  /** The caller's `anthropic-beta`, which holds for every item; null where there was none. */
+  betas: string | null
   body: ReadableStream<Uint8Array>
   contentEncoding: string | null
   contentLength: number | null
@@ -25,7 +30,7 @@ export interface CreateBatch {
 
 /** The answer. `isReplayed`: an earlier request with the same key created the batch. */
 export type Created =
-  | { kind: 'batch'; object: BatchObject; dropped: readonly string[]; isReplayed: boolean }
+  | { kind: 'batch'; batch: Batch; object: BatchObject; dropped: readonly string[]; isReplayed: boolean }
   | { kind: 'estimate'; object: BatchEstimate; dropped: readonly string[] }
 
 /** What `createBatch` needs. */
@@ -36,8 +41,6 @@ export interface CreateDependencies extends AcceptDependencies, IngestDependenci
   wake(): void
 }
 
-const route = 'POST /batches'
-
 /**
  * Accepts an upload: when it resolves, the batch survives any crash. Rejects with the contract's refusals, and then
  * nothing of the upload remains, or with `batch_unavailable` when storage is out of order.
@@ -45,6 +48,7 @@ const route = 'POST /batches'
 export async function createBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
   if (request.isDryRun) return estimateBatch(request, dependencies)
   const { idempotencyKey, principal } = request
+  const { route } = request.form
   if (idempotencyKey === null) return acceptUpload(request, null, dependencies)
   const { organizationId } = principal
   const claim = await dependencies.idempotency.claim({ organizationId, route, key: idempotencyKey })
@@ -69,9 +73,10 @@ async function acceptUpload(
   const batchId = newId('batch', dependencies.clock.nowMs())
   const upload = await ingestBatch(toIngest(request, batchId, claim !== null), dependencies)
   try {
-    const batch = await acceptBatch({ batchId, principal: request.principal, upload, claim }, dependencies)
+    const { principal, betas } = request
+    const batch = await acceptBatch({ batchId, principal, upload, claim, betas }, dependencies)
     dependencies.wake()
-    return { kind: 'batch', object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
+    return { kind: 'batch', batch, object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
     // The batch may have been committed, and then it needs its segments. If it was not, they are removed later as orphans.
     if (!(thrown instanceof CommitUnknown)) await upload.discard()
@@ -82,6 +87,7 @@ async function acceptUpload(
 /** A dry run: every check of the real request, in the same order; nothing is stored. */
 async function estimateBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
   const { idempotencyKey, principal } = request
+  const { route } = request.form
   if (idempotencyKey !== null) {
     const { organizationId } = principal
     const earlier = await dependencies.idempotency.look({ organizationId, route, key: idempotencyKey })
@@ -115,8 +121,8 @@ async function estimateOfReplay(
 }
 
 function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): IngestRequest {
-  const { principal, body, contentEncoding, contentLength, isDryRun } = request
-  return { batchId, principal, body, contentEncoding, contentLength, wantsHash, isDryRun }
+  const { principal, form, body, contentEncoding, contentLength, isDryRun } = request
+  return { batchId, principal, form, body, contentEncoding, contentLength, wantsHash, isDryRun }
 }
 
 async function replay(
@@ -125,7 +131,7 @@ async function replay(
   dependencies: CreateDependencies,
 ): Promise<Created> {
   const batch = await replayed(request, earlier, dependencies)
-  return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
+  return { kind: 'batch', batch, object: toBatchObject(batch), dropped: [], isReplayed: true }
 }
 
 /** A repetition with the same body gets the batch as it is now; with another body it is the caller's mistake. */

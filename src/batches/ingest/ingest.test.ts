@@ -7,6 +7,7 @@ import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
+import { contractForm, messagesForm } from '../../formats/batch/item-form.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import type { ResolveBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
@@ -43,6 +44,7 @@ function ingest(
       contentEncoding: null,
       contentLength: null,
       wantsHash: false,
+      form: contractForm,
       isDryRun: false,
       ...change,
     },
@@ -555,5 +557,51 @@ describe('the batch', () => {
     expect((await refusal(text)).message).toStartWith('requests[1].body.model is "x/1"')
     const other = `{"requests":[${items.slice(2)}],${head}}`
     expect((await refusal(other)).message).toStartWith('requests[1].body.model is "x/2"')
+  })
+})
+
+describe('a batch in Anthropic’s form', () => {
+  const params = { model, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] }
+  const request = (customId: string, change: object = {}) => ({
+    custom_id: customId,
+    params: { ...params, ...change },
+  })
+  const form = messagesForm
+  const bodyOf = (requests: unknown[], more: object = {}) => JSON.stringify({ requests, ...more })
+
+  test('is stored in the contract’s form, under the model that its items name', async () => {
+    const disk = newDisk()
+    const text = bodyOf([request('a'), { params, note: { custom_id: 'x' }, custom_id: 'b' }])
+    const upload = await ingest(text, { form }, { disk })
+    expect([upload.endpoint, upload.model, upload.totalItems]).toEqual(['/v1/messages', model, 2])
+    const [segment] = upload.segments
+    const lines = (await disk.payloads.read(segment?.blob ?? '')).toString().trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { custom_id: 'a', body: params },
+      { custom_id: 'b', body: params },
+    ])
+  })
+
+  test('reads headrace beside the requests, and ignores the contract’s own members', async () => {
+    const more = { headrace: { lane: 'flex' }, endpoint: '/v1/embeddings', model: 'other' }
+    const upload = await ingest(bodyOf([request('a')], more), { form })
+    expect([upload.endpoint, upload.model, upload.laneChoice]).toEqual(['/v1/messages', model, 'flex'])
+    expect(upload.dropped).toEqual(['endpoint', 'model'])
+  })
+
+  test('of two models is refused, and the second is named', async () => {
+    const error = await refusal(bodyOf([request('a'), request('b', { model: 'another' })]), { form })
+    expect([error.status, error.param]).toEqual([400, 'requests[1].params.model'])
+  })
+
+  test.each([
+    ['requests[0].params.model', [request('a', { model: undefined })]],
+    ['requests[0].params.model', [request('a', { model: 5 })]],
+    ['requests[0].params', [{ custom_id: 'a', body: params }]],
+    ['requests[0].params.stream', [request('a', { stream: true })]],
+    ['model', [request('a', { model: 'x'.repeat(1_000) })]],
+  ])('is refused for %s', async (param, requests) => {
+    const error = await refusal(bodyOf(requests), { form })
+    expect([error.status, error.param]).toEqual([400, param])
   })
 })

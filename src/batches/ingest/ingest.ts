@@ -10,14 +10,15 @@ import type { PricedOffer } from '../../formats/batch/batch-object.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
-import { ByteScanner } from '../../formats/batch/byte-scanner.ts'
+import { ByteScanner, type ScannerHandler } from '../../formats/batch/byte-scanner.ts'
 import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
 import { ItemChecks } from '../../formats/batch/item-checks.ts'
+import type { ItemForm } from '../../formats/batch/item-form.ts'
 import type { WalkedItem } from '../../formats/batch/item-walk.ts'
-import { withoutBody } from '../../formats/batch/result-line.ts'
+import { storedLine, withoutBody } from '../../formats/batch/result-line.ts'
 import type { RequestHead } from '../../formats/batch/request-head.ts'
-import { emptyHead, readMember } from '../../formats/batch/request-head.ts'
+import { emptyHead, readMember, takeModel } from '../../formats/batch/request-head.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
 
@@ -29,6 +30,8 @@ export interface IngestRequest {
   contentEncoding: string | null
   /** The header's value; null when the length is unknown. */
   contentLength: number | null
+  /** How the caller writes the batch. */
+  form: ItemForm
   /** Whether to hash the body, so that a repetition can be recognised. */
   wantsHash: boolean
   /** Only estimate the batch; store nothing. */
@@ -101,8 +104,8 @@ interface Measure {
 class Ingest {
   readonly #request: IngestRequest
   readonly #dependencies: IngestDependencies
-  readonly #head: RequestHead = emptyHead()
-  readonly #checks = new ItemChecks()
+  readonly #head: RequestHead
+  readonly #checks: ItemChecks
   readonly #findings = new Findings()
   readonly #writer: SegmentWriter
   readonly #hasher: Bun.CryptoHasher | null
@@ -112,26 +115,36 @@ class Ingest {
   #bytes = 0
 
   readonly #placeOf = (offset: number) => this.#scanner.placeInValue(offset)
-  readonly #scanner = new ByteScanner({
-    member: (name, value) => this.#collect(() => readMember(this.#head, name, value, this.#placeOf)),
-    requestsBegin: () => {
-      this.#sawRequests = true
-      // Resolving takes a moment, and the items that follow need its result.
-      this.#scanner.pause()
-    },
-    item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
-    oversizedItem: (index, head) =>
-      this.#collect(() => {
-        const customId = this.#checks.checkOversized(index, head)
-        this.#keep(withoutBody(customId), false)
-      }),
-  })
+  readonly #scanner: ByteScanner
 
   constructor(request: IngestRequest, dependencies: IngestDependencies) {
     this.#request = request
     this.#dependencies = dependencies
+    this.#head = emptyHead(request.form)
+    this.#checks = new ItemChecks(request.form)
+    this.#scanner = this.#newScanner()
     this.#writer = new SegmentWriter(dependencies.payloads, request.batchId)
     this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
+  }
+
+  #newScanner(): ByteScanner {
+    const { form } = this.#request
+    const context = { placeOf: this.#placeOf, form }
+    const handler: ScannerHandler = {
+      member: (name, value) => this.#collect(() => readMember(this.#head, name, value, context)),
+      requestsBegin: () => {
+        this.#sawRequests = true
+        // Resolving takes a moment, and the items that follow need its result.
+        this.#scanner.pause()
+      },
+      item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
+      oversizedItem: (index, head) =>
+        this.#collect(() => {
+          const customId = this.#checks.checkOversized(index, head)
+          this.#keep(withoutBody(customId), false)
+        }),
+    }
+    return new ByteScanner(handler, form)
   }
 
   /** Reads to the end, or until the answer is certain. */
@@ -230,7 +243,9 @@ class Ingest {
     const body = this.#checks.check(index, bytes, walked, this.#placeOf)
     // After the first finding nothing will be accepted, so nothing needs to be kept.
     if (this.#findings.worst !== null) return
-    this.#keep(bytes, walked === null || walked.hasLineBreaks)
+    const hasLineBreaks = walked === null || walked.hasLineBreaks
+    if (this.#request.form.request === 'body') this.#keep(bytes, hasLineBreaks)
+    else this.#keep(storedLine(bytes, body, walked), hasLineBreaks)
     for (const { demands, log } of this.#measures) log.add(demands.of(bytes, body, walked))
   }
 
@@ -239,10 +254,12 @@ class Ingest {
   }
 
   #checkCompleteness(): void {
+    const { firstModel } = this.#checks
+    if (this.#request.form.namesModel && firstModel !== null) takeModel(this.#head, firstModel)
     const { endpoint, model } = this.#head
     const isRefused = (field: string): boolean => this.#findings.worst?.param === field
     if (endpoint === null && !isRefused('endpoint')) throw required('endpoint')
-    if (model === null && !isRefused('model')) throw required('model')
+    if (model === null && !this.#request.form.namesModel && !isRefused('model')) throw required('model')
     if (!this.#sawRequests) throw required('requests')
     if (this.#scanner.itemCount === 0) {
       throw new GatewayError('invalid_request', 'requests must have at least one item.', {

@@ -1,9 +1,10 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { StoredStatus } from '../../canonical/batch.ts'
+import type { Batch, BatchEndpoint, StoredStatus } from '../../canonical/batch.ts'
+import type { BatchId } from '../../core/ids.ts'
 import type { BatchObject } from '../../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../../formats/batch/batch-object.ts'
-import type { BatchRepository } from '../batch-repository.ts'
+import type { BatchPlace, BatchRepository } from '../batch-repository.ts'
 import type { JobRepository } from '../lanes/native/job-repository.ts'
 import type { MoveRepository } from '../lanes/move-repository.ts'
 import type { WaitingRepository } from '../running/waiting-repository.ts'
@@ -57,7 +58,9 @@ export async function listBatches(
     organizationId: principal.organizationId,
     statuses: parseStatuses(query.getAll('status')),
     ...inWholeSeconds(createdAfterMs, createdBeforeMs),
+    endpoint: null,
     after,
+    before: null,
     limit: limit + 1,
   })
   const page = found.slice(0, limit)
@@ -75,6 +78,46 @@ export async function listBatches(
     last_id: data.at(-1)?.id ?? null,
     has_more: found.length > limit,
   }
+}
+
+/** A page of a dialect's own list: the batches behind or before one of them, the latest without either. */
+export interface PageQuery {
+  endpoint: BatchEndpoint | null
+  after: BatchId | null
+  before: BatchId | null
+  limit: number
+}
+
+/** Batches, newest first. `hasMore`: there are others in the direction of the page. */
+export interface BatchPage {
+  batches: Batch[]
+  hasMore: boolean
+}
+
+/** One page of the organization's batches. Throws `invalid_request` for a batch that it never had. */
+export async function pageOfBatches(
+  { organizationId }: Principal,
+  query: PageQuery,
+  { batches }: { batches: BatchRepository },
+): Promise<BatchPage> {
+  const placeOf = async (id: BatchId | null, param: string): Promise<BatchPlace | null> =>
+    id === null ? null : ((await batches.loadPlace(id, organizationId)) ?? refuse(param))
+  const after = await placeOf(query.after, 'after')
+  const before = await placeOf(query.before, 'before')
+  const found = await batches.list({
+    organizationId,
+    statuses: null,
+    createdAfterMs: null,
+    createdBeforeMs: null,
+    endpoint: query.endpoint,
+    after,
+    before,
+    limit: query.limit + 1,
+  })
+  const hasMore = found.length > query.limit
+  // The one batch too many lies at the far end of the page.
+  if (before === null) return { batches: found.slice(0, query.limit), hasMore }
+  return { batches: hasMore ? found.slice(1) : found, hasMore }
 }
 
 function parseLimit(text: string | null): number {

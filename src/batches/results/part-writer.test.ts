@@ -21,7 +21,7 @@ function itemOf(index: number): FinishedItem {
     item: index,
     line: Buffer.from('{}\n'),
     usage: null,
-    isFailed: true,
+    error: { type: 'internal', message: 'Internal server error.', param: null },
     capture: null,
     move: null,
   }

@@ -1,9 +1,11 @@
 import type { PreparedCaptures } from '../../billing/billing.ts'
 import type { LaneMove } from '../../canonical/batch.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { ItemError } from '../../formats/batch/result-line.ts'
+import { errorLine } from '../../formats/batch/result-files.ts'
 import { newId } from '../../core/ids.ts'
 import { resultsHoldMs } from '../../core/limits/batches.ts'
-import { countItems, statusGuard } from '../batch-repository.ts'
+import { countItems, type ItemCounts, statusGuard } from '../batch-repository.ts'
 import { countMoves } from '../lanes/move-repository.ts'
 import { withBits } from './bitmap.ts'
 import type { Committer, Patience } from '../committer.ts'
@@ -39,7 +41,8 @@ const partQuestionsMax = 20_000
 export interface FinishedItem extends ResultLine {
   /** Place in the segment. */
   index: number
-  isFailed: boolean
+  /** Why it failed; null when it was answered. */
+  error: ItemError | null
   capture: ItemCapture | null
   /** The lane in which it ended, where that is not its batch's; null for most. */
   move: Omit<LaneMove, 'items'> | null
@@ -259,7 +262,7 @@ export class PartWriter {
 
   async #commit(part: ResultPart, items: readonly FinishedItem[]): Promise<Ending> {
     const { lease, owner, money, committer, parts } = this.#dependencies
-    const failedCount = items.filter((item) => item.isFailed).length
+    const counts = countsOf(items)
     const after = withBits(
       this.#done,
       items.map((item) => item.index),
@@ -270,9 +273,9 @@ export class PartWriter {
       owner,
       before: this.#done,
       after,
-      failedCount,
+      failedCount: counts.failed,
     })
-    const count = countItems(lease.batchId, { completed: items.length - failedCount, failed: failedCount })
+    const count = countItems(lease.batchId, counts)
     const prepared = money.prepareCaptures(items.flatMap((item) => item.capture ?? []))
     const outcome = await committer.commitOnce(
       'part.commit',
@@ -330,6 +333,22 @@ export class PartWriter {
     for (const { capture } of items) if (capture) this.#dependencies.money.release(capture.hold)
     if (items.length > 0) this.#dependencies.onLost(items.length)
   }
+}
+
+function countsOf(items: readonly FinishedItem[]): ItemCounts {
+  const counts = { completed: 0, failed: 0, cancelled: 0, expired: 0, outputBytes: 0, errorBytes: 0 }
+  for (const { line, error } of items) {
+    if (error === null) {
+      counts.completed++
+      counts.outputBytes += line.length
+      continue
+    }
+    counts.failed++
+    counts.errorBytes += errorLine(line).length
+    if (error.type === 'batch_cancelled') counts.cancelled++
+    if (error.type === 'batch_expired') counts.expired++
+  }
+  return counts
 }
 
 function movesOf(items: readonly FinishedItem[]): LaneMove[] {

@@ -71,7 +71,7 @@ async function* inlineResults(
   head: string,
   batch: Batch,
   dependencies: ResultDependencies,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<ResultPiece> {
   yield { bytes: Buffer.from(head) }
   let count = 0
   for await (const { content, itemCount } of mergedBlocks(batch, dependencies)) {
@@ -96,7 +96,8 @@ function separated(lines: Buffer): Buffer {
   return lines.subarray(0, last)
 }
 
-async function* mergedBlocks(
+/** The results of an ended batch in input order, one block after the other; each line ends in a newline. */
+export async function* mergedBlocks(
   batch: Batch,
   { segments, payloads }: ResultDependencies,
 ): AsyncGenerator<{ content: Buffer; itemCount: number }> {
@@ -128,7 +129,7 @@ async function* resultLines(
   batch: Batch,
   from: Cursor,
   dependencies: ResultDependencies,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<ResultPiece> {
   let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
   for (;;) {
     const page = await dependencies.parts.listAfter(batch.id, after, partsPageMax)
@@ -149,7 +150,11 @@ async function* resultLines(
  * the last member of the line's object. No object is allocated per line: a part has many thousands, and they would pile
  * up to tens of megabytes faster than the garbage collector runs.
  */
-function* withCursors(bytes: Buffer, { sequence, itemCount }: ResultPart, skipped: number): Generator<Piece> {
+function* withCursors(
+  bytes: Buffer,
+  { sequence, itemCount }: ResultPart,
+  skipped: number,
+): Generator<ResultPiece> {
   const head = Buffer.from(`,"cursor":"${sequence}-`)
   const pieceBytes = Math.min(resultsPieceBytes, bytes.length + itemCount * cursorBytesMax)
   let piece = Buffer.allocUnsafeSlow(pieceBytes)
@@ -180,7 +185,7 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: ResultPart, skippe
 }
 
 /** Bytes for the reader. `spent` is memory that can be freed once the bytes are written. */
-interface Piece {
+export interface ResultPiece {
   bytes: Uint8Array
   spent?: Uint8Array
 }
@@ -189,7 +194,7 @@ interface Piece {
  * Writes straight to the socket as the reader takes the bytes, because a queue in between would keep memory that is
  * collected late. A reader that stalls costs one block; a reader that leaves closes the source.
  */
-function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<Uint8Array> {
+export function toStream(pieces: AsyncGenerator<ResultPiece>, clock: Clock): ReadableStream<Uint8Array> {
   const untilMs = clock.monotonicMs() + resultsReadMsMax
   return new ReadableStream<Uint8Array>({
     type: 'direct',

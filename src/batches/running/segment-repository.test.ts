@@ -19,6 +19,8 @@ import {
   toLease,
 } from './segment-repository.ts'
 
+const noCounts = { completed: 0, failed: 0, cancelled: 0, expired: 0, outputBytes: 0, errorBytes: 0 }
+
 eachDatabase((_name, open) => {
   let world: World
   afterEach(() => world.close())
@@ -73,7 +75,8 @@ eachDatabase((_name, open) => {
       after: withBits(before, items),
       failedCount: 0,
     })
-    return [claim, countItems(from.batchId, { completed: items.length, failed: 0 }), insert]
+    const counts = { ...noCounts, completed: items.length }
+    return [claim, countItems(from.batchId, counts), insert]
   }
 
   describe('a segment', () => {

@@ -62,6 +62,8 @@ export interface SegmentRepository {
   listOwners(except: string): Promise<string[]>
   /** Finished segments in input order, from `fromOrdinal`. */
   listMerged(batchId: BatchId, fromOrdinal: number, limit: number): Promise<MergedSegment[]>
+  /** Segments as they were stored, with what is done of them, from `fromOrdinal`. */
+  listStored(batchId: BatchId, fromOrdinal: number, limit: number): Promise<SegmentLease[]>
   /** Some segments of a batch that is to be purged, with their blobs; empty when none are left. */
   listPurgeable(batchId: BatchId, limit: number): Promise<{ ordinals: number[]; blobs: string[] }>
   /** Whether a segment names this blob. */
@@ -102,6 +104,10 @@ export function createSegmentRepository(database: Database): SegmentRepository {
         blob: String(row['merged_blob']),
         indexJson: String(row['merged_index_json']),
       }))
+    },
+    async listStored(batchId, fromOrdinal, limit) {
+      const sql = `select * from segments where batch_id = $1 and ordinal >= $2 order by ordinal limit $3`
+      return (await database.query(sql, [batchId, fromOrdinal, limit])).map(toLease)
     },
     async listPurgeable(batchId, limit) {
       const rows = await database.query<{ ordinal: number; blob: string; merged_blob: string | null }>(

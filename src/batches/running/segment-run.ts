@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchErrorType } from '../../formats/batch/batch-object.ts'
 import { usageSumOf } from '../../formats/batch/batch-usage.ts'
-import { readItemLine, resultLine, type ItemInput } from '../../formats/batch/result-line.ts'
+import { failureOf, readItemLine, resultLine, type ItemInput } from '../../formats/batch/result-line.ts'
 import { BatchOwner } from './batch-owner.ts'
 import type { Tries } from './given-back.ts'
 import type { ItemOutcome, LoadPrincipal, RunItem } from '../item-contract.ts'
@@ -274,6 +274,7 @@ export class SegmentRun {
         model: batch.model,
         body,
         providerOnly: batch.providerOnly,
+        betas: batch.betas,
         tier,
         budgets: money.budgetsOf(batch),
         signal: this.#halt.signal,
@@ -354,7 +355,7 @@ export class SegmentRun {
       item: item.item,
       line: resultLine({ batchId: batch.id, item: item.item, customId }, final),
       usage: isFailed || final.usage === null ? null : usageSumOf(final.usage),
-      isFailed,
+      error: isFailed ? failureOf(final) : null,
       capture,
       move: moved === null ? null : { from: batch.lane, to: 'emulated', reason: moved },
     })

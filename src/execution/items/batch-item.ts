@@ -37,6 +37,8 @@ export interface BatchItem {
   model: string
   body: Uint8Array
   providerOnly: readonly string[] | null
+  /** The caller's `anthropic-beta`, as the batch was created with it. */
+  betas?: string | null
   /** The cheaper service tier to ask for; an item whose body names a tier keeps its own. */
   tier?: LaneTier | null
   budgets: readonly BudgetRef[]
@@ -65,19 +67,26 @@ export interface BatchItemOutcome {
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
   const document = parseJsonDocument(body)
   const completed = withInherited(document, model, null)
-  return decodeNamed(endpoint, model, completed === null ? document : parseJsonDocument(completed))
+  const whole = completed === null ? document : parseJsonDocument(completed)
+  return decodeNamed(endpoint, model, { document: whole, betas: null })
 }
 
 /** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
-export async function readItem({ endpoint, model, body, tier = null }: ItemBody): Promise<ReadItem> {
+export async function readItem({
+  endpoint,
+  model,
+  body,
+  betas = null,
+  tier = null,
+}: ItemBody): Promise<ReadItem> {
   const document = parseJsonDocument(body, await leanOf(body))
   const ownTier = tier === null || namesTier(document) ? null : tier
   const completed = withInherited(document, model, ownTier)
   const whole = completed === null ? document : parseJsonDocument(completed, await leanOf(completed))
-  return { call: decodeNamed(endpoint, model, whole), tier: ownTier }
+  return { call: decodeNamed(endpoint, model, { document: whole, betas }), tier: ownTier }
 }
 
-type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body' | 'tier'>
+type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body' | 'betas' | 'tier'>
 
 /** The call of an item, and the lane's tier where the call asks for it. */
 interface ReadItem {
@@ -99,10 +108,14 @@ function withInherited(document: JsonDocument, model: string, tier: LaneTier | n
   return Object.keys(set).length === 0 ? null : editDocument(document, { set })
 }
 
-function decodeNamed(endpoint: string, model: string, document: JsonDocument): TextCall {
+function decodeNamed(
+  endpoint: string,
+  model: string,
+  { document, betas }: { document: JsonDocument; betas: string | null },
+): TextCall {
   const text = operationOfBatchEndpoint(endpoint)?.text
   assert(text, `batches do not run ${endpoint}`)
-  const call = text.decode(document.bytes, { sessionIdHeader: null, document })
+  const call = text.decode(document.bytes, { sessionIdHeader: null, betaHeader: betas, document })
   const other = call.fallbackModels.find((name) => name !== model)
   if (other !== undefined) {
     throw new GatewayError(

@@ -9,6 +9,7 @@ import {
 } from '../../core/limits/text.ts'
 import { hasFewValues } from '../../json/json-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../json/faults.ts'
+import { contractForm, type ItemForm } from './item-form.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
 import { isSpace } from '../../json/bytes.ts'
@@ -71,7 +72,7 @@ const initialWindowBytes = 1 << 18
  */
 export class ByteScanner {
   readonly #handler: ScannerHandler
-  readonly #itemWalk = new ItemWalk()
+  readonly #itemWalk: ItemWalk
   #window: Buffer = Buffer.allocUnsafe(initialWindowBytes)
   /**
    * The number of bytes that have left the window. The next two fields are the lines that ended in them, and the bytes
@@ -95,8 +96,9 @@ export class ByteScanner {
   #items = 0
   #isPaused = false
 
-  constructor(handler: ScannerHandler) {
+  constructor(handler: ScannerHandler, form: ItemForm = contractForm) {
     this.#handler = handler
+    this.#itemWalk = new ItemWalk(form)
   }
 
   /** Items of `requests` seen so far. */

@@ -2,6 +2,7 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits/batches.ts'
 import { CustomIds } from './custom-ids.ts'
+import { contractForm, type ItemForm } from './item-form.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import type { ValuePlace } from '../../json/proof.ts'
@@ -23,17 +24,23 @@ export class ItemChecks {
    * them.
    */
   #models: { model: string; index: number }[] = []
+  readonly #form: ItemForm
+
+  constructor(form: ItemForm = contractForm) {
+    this.#form = form
+  }
 
   /**
    * Checks an item and returns where its body lies; `walked` has the members that are already found. Throws
    * `invalid_request` for the item's shape and `unprocessable` for its custom id.
    */
   check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): ValuePlace {
-    const { custom_id: customId, body, model, stream } = walked ?? {}
+    const { custom_id: customId, model, stream } = walked ?? {}
+    const body = walked?.[this.#form.request]
     if (!customId || !body || bytes[body.start] !== openBrace) return this.#checkParsed(index, bytes, placeOf)
     const isPlain = isPlainId(bytes, customId)
     const id = isPlain ? null : checkCustomIdShape(`requests[${index}]`, valueAt(bytes, customId))
-    if (model ?? stream)
+    if (model ?? stream ?? this.#form.namesModel)
       this.#checkBody(index, { model: valueAt(bytes, model), stream: valueAt(bytes, stream) })
     if (id !== null) {
       this.#checkCustomId(index, id)
@@ -47,17 +54,18 @@ export class ItemChecks {
   /** The slow way, by `JSON.parse`: for items that the fast way cannot prove, and for every error message. */
   #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): ValuePlace {
     const where = `requests[${index}]`
-    const item = parseItem(where, bytes, placeOf)
-    const found = findMember(bytes, 'body')
+    const item = parseItem(where, bytes, placeOf, this.#form)
+    const { request } = this.#form
+    const found = findMember(bytes, request)
     for (const [name, { count }] of [
       ['custom_id', findMember(bytes, 'custom_id')],
-      ['body', found],
+      [request, found],
     ] as const)
       if (count > 1) throw invalid(`${where}.${name}`, 'appears twice; send it once')
     const customId = checkCustomIdShape(where, item['custom_id'])
-    const body = item['body']
-    if (body === undefined) throw invalid(`${where}.body`, 'is required')
-    if (!isRecord(body)) throw invalid(`${where}.body`, 'must be an object')
+    const body = item[request]
+    if (body === undefined) throw invalid(`${where}.${request}`, 'is required')
+    if (!isRecord(body)) throw invalid(`${where}.${request}`, 'must be an object')
     this.#checkBody(index, body)
     this.#checkCustomId(index, customId)
     assert(found.value, 'an item with a body has its bytes')
@@ -85,22 +93,29 @@ export class ItemChecks {
     return customId
   }
 
-  /** Checks each `body.model` once the batch's model is known. Throws `invalid_request` for the first mismatch. */
+  /** The first model that an item named; null while none did. */
+  get firstModel(): string | null {
+    return this.#models[0]?.model ?? null
+  }
+
+  /** Checks each model of an item once the batch's model is known. Throws `invalid_request` for the first mismatch. */
   checkModels(batchModel: string): void {
     const expected = withoutVariant(batchModel)
     const wrong = this.#models.find(({ model }) => withoutVariant(model) !== expected)
     if (!wrong) return
+    const { request, namesModel } = this.#form
+    const remedy = namesModel ? 'send each model as a batch of its own' : 'leave it out or make them equal'
     const found = JSON.stringify(wrong.model)
-    const problem = `is ${found}, but the batch's model is ${JSON.stringify(batchModel)}; leave it out or make them equal`
-    throw invalid(`requests[${wrong.index}].body.model`, problem)
+    const problem = `is ${found}, but the batch's model is ${JSON.stringify(batchModel)}; ${remedy}`
+    throw invalid(`requests[${wrong.index}].${request}.model`, problem)
   }
 
   #checkBody(index: number, { model, stream }: { model?: unknown; stream?: unknown }): void {
-    if (stream === true) {
-      throw invalid(`requests[${index}].body.stream`, 'must not be true: a batch returns whole results')
-    }
+    const where = `requests[${index}].${this.#form.request}`
+    if (stream === true) throw invalid(`${where}.stream`, 'must not be true: a batch returns whole results')
+    if (model === undefined && this.#form.namesModel) throw invalid(`${where}.model`, 'is required')
     if (model === undefined) return
-    if (typeof model !== 'string') throw invalid(`requests[${index}].body.model`, 'must be a string')
+    if (typeof model !== 'string') throw invalid(`${where}.model`, 'must be a string')
     if (this.#models.length < 2 && this.#models[0]?.model !== model) this.#rememberModel(model, index)
   }
 
@@ -143,14 +158,19 @@ function valueAt(bytes: Buffer, place: ValuePlace | undefined): unknown {
   return JSON.parse(bytes.toString('utf8', place.start, place.end)) as unknown
 }
 
-function parseItem(where: string, bytes: Uint8Array, placeOf: PlaceOf): Record<string, unknown> {
+function parseItem(
+  where: string,
+  bytes: Uint8Array,
+  placeOf: PlaceOf,
+  { request }: ItemForm,
+): Record<string, unknown> {
   let item: unknown
   try {
     item = JSON.parse(decoder.decode(bytes))
   } catch {
     throw valueNotJson(where, bytes, placeOf)
   }
-  if (!isRecord(item)) throw invalid(where, 'must be an object with custom_id and body')
+  if (!isRecord(item)) throw invalid(where, `must be an object with custom_id and ${request}`)
   return item
 }
 

@@ -1,8 +1,9 @@
+import { contractForm, type ItemForm } from './item-form.ts'
 import { ObjectProof, type ProvenObject } from '../../json/proof.ts'
 
-type MemberName = 'custom_id' | 'body' | 'model' | 'stream' | 'messages' | 'input'
+type MemberName = 'custom_id' | 'body' | 'params' | 'model' | 'stream' | 'messages' | 'input'
 
-/** A proven item and its members that ingest looks at; all but `custom_id` and `body` are those of the body. */
+/** A proven item and its members that ingest looks at; all but the first three are those of the request. */
 export type WalkedItem = ProvenObject<MemberName>
 
 /**
@@ -10,10 +11,10 @@ export type WalkedItem = ProvenObject<MemberName>
  * cannot prove.
  */
 export class ItemWalk extends ObjectProof<MemberName> {
-  constructor() {
+  constructor({ request }: Pick<ItemForm, 'request'> = contractForm) {
     super({
-      members: ['custom_id', 'body'],
-      inner: 'body',
+      members: ['custom_id', request],
+      inner: request,
       innerMembers: ['model', 'stream', 'messages', 'input'],
     })
   }

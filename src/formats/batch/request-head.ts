@@ -6,6 +6,7 @@ import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import { batchEndpoints, laneChoices } from '../../canonical/batch.ts'
 import { isRecord } from '../../json/values.ts'
+import { contractForm, type ItemForm } from './item-form.ts'
 
 /** Names of ignored members that an answer lists. */
 const droppedMembersMax = 50
@@ -25,9 +26,9 @@ export interface RequestHead {
 }
 
 /** A head before any member was read. */
-export function emptyHead(): RequestHead {
+export function emptyHead({ endpoint }: ItemForm = contractForm): RequestHead {
   return {
-    endpoint: null,
+    endpoint,
     model: null,
     providerOnly: null,
     maxCostNanocredits: null,
@@ -46,14 +47,19 @@ export function readMember(
   head: RequestHead,
   name: string,
   bytes: Uint8Array | null,
-  placeOf: PlaceOf,
+  { placeOf, form = contractForm }: { placeOf: PlaceOf; form?: ItemForm },
 ): void {
-  const read = Object.hasOwn(readers, name) ? readers[name] : undefined
+  const read = form.members.has(name) ? readers[name] : undefined
   if (read && bytes === null) throw invalid(name, 'is far too long')
   const value = bytes === null ? null : parseMember(name, bytes, placeOf)
   if (read && bytes !== null) requireUniqueNames(bytes)
   if (read) read(head, value)
   else if (head.dropped.length < droppedMembersMax) head.dropped.push(name)
+}
+
+/** Takes the model that the items name for that of the batch. Throws as `readMember` does. */
+export function takeModel(head: RequestHead, model: string): void {
+  readers['model']?.(head, model)
 }
 
 function parseMember(name: string, bytes: Uint8Array, placeOf: PlaceOf): unknown {

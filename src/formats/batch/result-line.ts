@@ -1,4 +1,7 @@
 import { findMember } from '../../json/scan.ts'
+import type { ValuePlace } from '../../json/proof.ts'
+import { assert } from '../../core/assert.ts'
+import type { WalkedItem } from './item-walk.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { resultIdOf } from '../../canonical/batch.ts'
@@ -38,8 +41,7 @@ export function resultLine(
   const head = `{"id":${JSON.stringify(resultIdOf(place.batchId, place.item))},"custom_id":${JSON.stringify(place.customId)}`
   const { response } = outcome
   if (response === null) {
-    const error = outcome.error ?? itemErrorOf(new GatewayError('internal', 'Internal server error.'))
-    return Buffer.from(`${head},"response":null,"error":${JSON.stringify(error)}}\n`)
+    return Buffer.from(`${head},"response":null,"error":${JSON.stringify(failureOf(outcome))}}\n`)
   }
   const status = `"status_code":${response.status_code},"request_id":${JSON.stringify(response.request_id)}`
   return Buffer.concat([
@@ -47,6 +49,11 @@ export function resultLine(
     onOneLine(response.body),
     Buffer.from(`},"error":null}\n`),
   ])
+}
+
+/** Why an item without an answer failed. */
+export function failureOf({ error }: { error: ItemError | null }): ItemError {
+  return error ?? itemErrorOf(new GatewayError('internal', 'Internal server error.'))
 }
 
 /** Whether these bytes are one JSON value in valid UTF-8. */
@@ -76,6 +83,18 @@ export interface ItemInput {
 export function withoutBody(customId: string): Buffer {
   return Buffer.from(JSON.stringify({ custom_id: customId }))
 }
+
+/** A checked item of another dialect, as it is stored; `body` says where its request lies. */
+export function storedLine(item: Buffer, body: ValuePlace, walked: WalkedItem | null): Buffer {
+  const id = walked?.custom_id
+  const customId = id ? item.subarray(id.start, id.end) : findMember(item, 'custom_id').value
+  assert(customId, 'an item is checked before it is kept')
+  return Buffer.concat([storedHead, customId, storedBody, item.subarray(body.start, body.end), storedEnd])
+}
+
+const storedHead = Buffer.from('{"custom_id":')
+const storedBody = Buffer.from(',"body":')
+const storedEnd = Buffer.from('}')
 
 /** Reads an item's line as ingest wrote it. */
 export function readItemLine(line: Buffer): ItemInput {

@@ -1,10 +1,11 @@
 import type { Created } from '../../batches/ingest/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { contractForm } from '../../formats/batch/item-form.ts'
 import { streamHeaders } from '../stream-headers.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
-import { requireJson } from '../request-body.ts'
+import { createFromBody } from './admitted-batch.ts'
 
 /** Create, list, read, cancel and delete batches. */
 export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
@@ -89,34 +90,9 @@ async function showProgress(exchange: Authenticated, { batches }: HttpDependenci
   return new Response(progress.body, { headers: { 'content-type': 'text/event-stream', ...streamHeaders } })
 }
 
-/**
- * Checks the rate before it reads the body, so that a flood costs no bandwidth. The rate counts created batches: a dry
- * run is refused like the real request but uses nothing up, and a refused body returns its place.
- */
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
-  const { request, principal } = exchange
-  requireJson(request)
   const isDryRun = isOn('dry_run', exchange.query())
-  const admitted = isDryRun
-    ? dependencies.rates.lookAtBatch(principal)
-    : dependencies.rates.admitBatch(principal)
-  if (admitted) await admitted
-  const contentLength = request.headers.get('content-length')
-  try {
-    const created = await dependencies.batches.create({
-      principal,
-      body: request.body ?? new Blob([]).stream(),
-      contentEncoding: request.headers.get('content-encoding'),
-      contentLength: contentLength === null ? null : Number(contentLength),
-      idempotencyKey: request.headers.get('idempotency-key'),
-      isDryRun,
-    })
-    return renderCreated(created)
-  } catch (thrown) {
-    const isWrong = thrown instanceof GatewayError && thrown.type === 'invalid_request'
-    if (isWrong && !isDryRun) await dependencies.rates.giveBackBatch(principal)
-    throw thrown
-  }
+  return renderCreated(await createFromBody(exchange, { form: contractForm, isDryRun }, dependencies))
 }
 
 /** A flag of the query. An unreadable value is refused, because it decides whether a batch is created. */

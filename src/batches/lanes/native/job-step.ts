@@ -6,7 +6,7 @@ import { GatewayError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { answerBytesMax } from '../../../core/limits/calls.ts'
 import type { NewResource } from '../../../execution/resources/upstream-resource-repository.ts'
-import { readItemLine, resultLine, type ItemInput } from '../../../formats/batch/result-line.ts'
+import { failureOf, readItemLine, resultLine, type ItemInput } from '../../../formats/batch/result-line.ts'
 import { usageSumOf } from '../../../formats/batch/batch-usage.ts'
 import type { BatchCommitPoint } from '../../batch-commit-points.ts'
 import type { BatchRepository } from '../../batch-repository.ts'
@@ -197,7 +197,7 @@ export class JobResults {
       item: item.item,
       line: resultLine({ batchId: batch.id, item: item.item, customId }, final),
       usage: isFailed || final.usage === null ? null : usageSumOf(final.usage),
-      isFailed,
+      error: isFailed ? failureOf(final) : null,
       capture,
       move: null,
     })
@@ -230,6 +230,7 @@ export function itemRequest(
     model: batch.model,
     body,
     providerOnly: batch.providerOnly,
+    betas: batch.betas,
     budgets: money.budgetsOf(batch),
     tier: null,
     signal,

@@ -21,9 +21,13 @@ const types: Readonly<Record<string, string>> = {
   timeout: 'timeout_error',
 }
 
-/** Anthropic's error type for a failure. */
-function errorTypeOf({ contractType }: GatewayError): string {
+/** Anthropic's error type for a failure of this `error_type`. */
+export function messagesErrorTypeOf(contractType: string): string {
   return types[contractType] ?? 'api_error'
+}
+
+function errorTypeOf({ contractType }: GatewayError): string {
+  return messagesErrorTypeOf(contractType)
 }
 
 /**

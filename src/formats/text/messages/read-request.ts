@@ -105,7 +105,8 @@ function otherWishes({ reasoning }: Fields): string[] {
 
 const betasPattern = /^[\w., -]{1,2000}$/
 
-function readBetas(header: string | null): { betas?: string } {
+/** The value of `anthropic-beta` as a member of a call. Throws `invalid_request`. */
+export function readBetas(header: string | null): { betas?: string } {
   if (header === null || header.trim() === '') return {}
   if (!betasPattern.test(header))
     throw fieldError('anthropic-beta', 'must be names with commas between them, 2,000 characters at most.')
