@@ -7,12 +7,14 @@ import { addKey, liftRates } from './people.ts'
 import { JobStories } from './job-stories.ts'
 import { accountSites, jobPoints } from './sites.ts'
 import { Workload, workloadFaults } from './workload.ts'
-import { createWorld, model, oneSandbox, type World } from './world.ts'
+import { createWorld, model, oneSandbox, type PayloadHome, type World } from './world.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
 
 /** What is to be survived. */
 export interface CampaignOptions {
   database: DialectName
+  /** Where the payloads are; left out, in the data folder. */
+  payloads?: PayloadHome
   processes: number
   /** Sites to be hit, and how often each. */
   sites: readonly CrashSite[]
@@ -70,7 +72,8 @@ const scarceRoundsMax = 60
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const startMs = performance.now()
   const providers = (url: string) => [...oneSandbox(url), JobStories.provider(url)]
-  const world = await createWorld({ database: options.database, credits: '1000', providers })
+  const { database, payloads = 'folder' } = options
+  const world = await createWorld({ database, payloads, credits: '1000', providers })
   try {
     const campaign = new Campaign(world, options)
     const problems = await campaign.run()

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { newId, randomText } from '../../src/core/ids.ts'
 import type { AcceptedBatch, NewBatch } from './accepted-batch.ts'
 import { isTerminalStatus } from './batch-client.ts'
@@ -240,10 +238,8 @@ export class Workload {
 
   /** A blob of three days ago without a row; those noted before are due. */
   async #orphan(): Promise<void> {
-    const batchId = newId('batch', 1)
-    const folder = join(this.#world.env['HEADRACE_DATA'] ?? '', 'blobs', 'segments', batchId)
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, newId('b', Date.now() - 3 * day)), 'orphan')
+    const key = `segments/${newId('batch', 1)}/${newId('b', Date.now() - 3 * day)}`
+    await this.#world.blobs.put(key, Buffer.from('orphan'))
     await this.#write('update blob_deletions set due_at_ms = 1', [])
   }
 

@@ -7,15 +7,24 @@ import { createInvariantsRepository } from '../../src/billing/ledger/invariants-
 import { checkInvariants } from '../../src/billing/ledger/invariants.ts'
 import { randomText } from '../../src/core/ids.ts'
 import type { Database } from '../../src/storage/database.ts'
+import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
+import { openBlobs } from '../../src/storage/open-storage.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
+import { blobServerOf } from '../support/s3-blobs.ts'
+import { startS3 } from '../support/s3-server.ts'
 import type { CrashPlan } from './crash-plan.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
 
+/** Where a world's payloads are: in its data folder, or on an S3 server of its own. */
+export type PayloadHome = 'folder' | 's3'
+
 /** How a world is made. */
 export interface WorldOptions {
   database: DialectName
+  /** Where the payloads are; left out, in the data folder. */
+  payloads?: PayloadHome
   /** Credits of the first organization; a text as in `HEADRACE_BOOTSTRAP_CREDITS`. */
   credits: string
   /** The configured providers, made from the simulator's address; left out, one sandbox. */
@@ -31,6 +40,8 @@ export interface World {
   readonly folder: string
   readonly simulator: Simulator
   readonly database: Database
+  /** The payloads of the gateways. */
+  readonly blobs: BlobStore
   readonly env: Record<string, string>
   start(plan?: Partial<CrashPlan>, env?: Record<string, string>): Promise<GatewayProcess>
   /** Sets the fault rules of the provider at this mount of the simulator. */
@@ -57,7 +68,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
   const { url, drop } = await createDatabase(options.database, folder)
   writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(configOf(simulator.url, options)))
-  const env = environmentOf({ folder, url, credits: options.credits })
+  const payloads = await openPayloads(options.payloads ?? 'folder', folder)
+  const env = { ...environmentOf({ folder, url, credits: options.credits }), ...payloads.env }
   const database = await openDatabase({ url, ownerGraceMs: 0, connectionsMax: 3 })
   const running = new Set<GatewayProcess>()
   const admin = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -71,6 +83,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     folder,
     simulator,
     database,
+    blobs: payloads.blobs,
     env,
     async start(plan = {}, more = {}) {
       const started = await startGatewayProcess({ ...env, ...more }, plan)
@@ -90,6 +103,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await database.close()
       await simulator.stop()
       await drop()
+      await payloads.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -121,6 +135,21 @@ function environmentOf(parts: { folder: string; url: string; credits: string }):
     HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
     HEADRACE_BOOTSTRAP_CREDITS: parts.credits,
     DATABASE_URL: parts.url,
+  }
+}
+
+async function openPayloads(
+  home: PayloadHome,
+  folder: string,
+): Promise<{ blobs: BlobStore; env: Record<string, string>; stop(): Promise<void> }> {
+  const dataFolder = join(folder, 'data')
+  if (home === 'folder') return { blobs: openBlobs({ dataFolder }), env: {}, stop: () => Promise.resolve() }
+  const server = await startS3()
+  const settings = server.makeBucket()
+  return {
+    blobs: openBlobs({ dataFolder, blobServer: blobServerOf(settings) }),
+    env: server.environmentOf(settings),
+    stop: () => server.stop(),
   }
 }
 
