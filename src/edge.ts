@@ -28,6 +28,7 @@ export interface EdgeDependencies {
   audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
+  files: HttpDependencies['files']
   descriptors: HttpDependencies['descriptors']
   bodyMemory: HttpDependencies['bodyMemory']
   log: Logger
@@ -91,6 +92,7 @@ function servingParts(
     catalog: dependencies.catalog,
     figuresOf: dependencies.figuresOf,
     batches: dependencies.batches,
+    files: dependencies.files,
     executor: dependencies.executor,
     audioIntake: dependencies.audioIntake,
     clock: dependencies.clock,

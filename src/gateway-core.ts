@@ -3,6 +3,7 @@ import { bootstrap } from './access/bootstrap.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
+import { createFiles } from './files/file-store.ts'
 import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -110,6 +111,7 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
     bootstrapped,
     descriptors,
     bodyMemory,
+    files: createFiles({ ...storage, clock }),
   }
 }
 

@@ -1,7 +1,14 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { BatchId, OrganizationId } from '../core/ids.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
-import type { Batch, BatchEndpoint, LaneChoice, LaneName, StoredStatus } from '../canonical/batch.ts'
+import type {
+  Batch,
+  BatchEndpoint,
+  LaneChoice,
+  LaneName,
+  LineFault,
+  StoredStatus,
+} from '../canonical/batch.ts'
 
 /** A batch about to be accepted; times are set by the database. */
 export interface NewBatch {
@@ -20,6 +27,7 @@ export interface NewBatch {
   maxCostNanocredits: bigint | null
   budgetParents: readonly string[]
   betas: string | null
+  origin: FileOrigin | null
   idempotencyId: string | null
   windowMs: number
 }
@@ -28,6 +36,12 @@ export interface NewBatch {
 export interface BatchPlace {
   id: BatchId
   createdAtMs: number
+}
+
+/** Where a batch comes from that was made of a file. */
+export interface FileOrigin {
+  inputFileId: string
+  callerMetadata: Readonly<Record<string, string>> | null
 }
 
 /** Which batches to list, newest first. Bounds are exclusive, Unix milliseconds. */
@@ -179,10 +193,37 @@ export function insertBatch(batch: NewBatch): Statement {
       JSON.stringify({
         budget_parents: batch.budgetParents,
         ...(batch.betas === null ? {} : { betas: batch.betas }),
+        ...batch.origin,
       }),
       batch.idempotencyId,
       batch.providerSlug,
       batch.laneChoice,
+    ],
+  }
+}
+
+/** Creates a batch that has failed before anything of it could be accepted, because of the lines of its file. */
+export function insertRefusedBatch(
+  batch: Pick<NewBatch, 'id' | 'principal' | 'endpoint' | 'model' | 'windowMs'>,
+  { origin, lineFaults }: { origin: FileOrigin | null; lineFaults: readonly LineFault[] },
+): Statement {
+  const message = `${lineFaults[0]?.message ?? 'The input file was refused.'}`
+  return {
+    sql: `insert into batches (batch_id, organization_id, key_id, endpoint, model, completion_window, status, lane,
+        created_at_ms, expires_at_ms, finalized_at_ms, total_items, request_bytes, estimate_nanocredits,
+        worst_case_nanocredits, error_json, metadata_json)
+      values ($1, $2, $3, $4, $5, '24h', 'failed', 'emulated', now_ms(), now_ms() + cast($6 as bigint), now_ms(),
+        0, 0, 0, 0, $7, $8)
+      returning *`,
+    params: [
+      batch.id,
+      batch.principal.organizationId,
+      batch.principal.keyId,
+      batch.endpoint,
+      batch.model,
+      batch.windowMs,
+      JSON.stringify({ message, type: 'invalid_request' }),
+      JSON.stringify({ ...origin, lineFaults }),
     ],
   }
 }
@@ -343,6 +384,9 @@ export function purgeBatch(id: BatchId): Statement {
 interface KeptMembers {
   budget_parents?: string[]
   betas?: string
+  inputFileId?: string
+  callerMetadata?: Record<string, string> | null
+  lineFaults?: LineFault[]
 }
 
 /** A row of `batches` as a value. */
@@ -377,6 +421,9 @@ export function toBatch(row: Row): Batch {
     maxCostNanocredits: row['max_cost_nanocredits'] as bigint | null,
     budgetParents: kept.budget_parents ?? [],
     betas: kept.betas ?? null,
+    inputFileId: kept.inputFileId ?? null,
+    callerMetadata: kept.callerMetadata ?? null,
+    lineFaults: kept.lineFaults ?? [],
     usageJson: row['usage_json'] as string | null,
     errorJson: row['error_json'] as string | null,
     requestBytes: Number(row['request_bytes']),

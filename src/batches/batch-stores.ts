@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts'
+import { createFiles, type Files } from '../files/file-store.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database.ts'
 import { type BatchRepository, createBatchRepository } from './batch-repository.ts'
@@ -39,6 +40,7 @@ export interface Stores {
   waits: WaitingRepository
   moves: MoveRepository
   jobs: JobRepository
+  files: Files
 }
 
 export function createStores({ database, blobs, clock, pause, crash }: StoreDependencies): Stores {
@@ -54,6 +56,7 @@ export function createStores({ database, blobs, clock, pause, crash }: StoreDepe
     waits: createWaitingRepository(database),
     moves: createMoveRepository(database),
     jobs: createJobRepository(database),
+    files: createFiles({ database, blobs, clock }),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Batch, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
 import type { BatchObject } from '../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
+import { deleteResultFiles } from '../files/file-repository.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
 import type { CreateBatch, Created } from './ingest/create.ts'
 import { createBatch } from './ingest/create.ts'
@@ -277,7 +278,7 @@ class StoredBatches implements Batches {
     const jobs = await this.#jobsOf(batch)
     if (jobs?.some(({ left = 0 }) => left > 0)) throw leftAtProvider()
     // When another request deletes it first, it is deleted all the same.
-    await answerable(this.#stores.committer.commit('batch.delete', [markDeleted(id)]))
+    await answerable(this.#stores.committer.commit('batch.delete', [markDeleted(id), deleteResultFiles(id)]))
     return { id, object: 'batch', deletion: { openrouter: 'deleted' } }
   }
 

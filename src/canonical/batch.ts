@@ -50,6 +50,15 @@ export interface LaneMove {
   items: number
 }
 
+/** What is wrong with a line of an input file, as OpenAI says it. */
+export interface LineFault {
+  code: string
+  message: string
+  param: string | null
+  /** From 1; null for the file as a whole. */
+  line: number | null
+}
+
 /** One job of a provider's own batch service that runs items of a batch, as its caller sees it. */
 export interface LaneJob {
   /** `preparing`: its provider has not confirmed it. `collecting`: its provider has ended it, and results are taken in. */
@@ -103,6 +112,12 @@ export interface Batch {
   usageJson: string | null
   /** `anthropic-beta` of the request that created the batch, for each of its items; null when there was none. */
   betas: string | null
+  /** The file that the batch was made of; null for a batch whose requests came with it. */
+  inputFileId: string | null
+  /** What the caller noted on the batch. */
+  callerMetadata: Readonly<Record<string, string>> | null
+  /** Why a batch that was made of a file failed before anything ran. */
+  lineFaults: readonly LineFault[]
   /** JSON of the batch's error; before the end it may say why the batch waits. */
   errorJson: string | null
   requestBytes: number

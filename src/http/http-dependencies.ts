@@ -7,6 +7,7 @@ import type { Accounts } from '../billing/ledger/accounts.ts'
 import type { AudioIntake } from '../canonical/audio.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { FiguresOf } from '../catalog/endpoint-json.ts'
+import type { Files } from '../files/file-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
@@ -40,6 +41,7 @@ export interface HttpDependencies {
   /** The measured performance of an endpoint in this process. */
   figuresOf: FiguresOf
   batches: Batches
+  files: Files
   executor: Executor
   audioIntake: AudioIntake
   activity: Activity

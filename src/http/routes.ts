@@ -5,6 +5,8 @@ import { accountRoutes } from './handlers/account.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { keyRoutes } from './handlers/keys.ts'
 import { messageBatchRoutes } from './handlers/message-batches.ts'
+import { fileRoutes } from './handlers/files.ts'
+import { openAiBatchRoutes } from './handlers/openai-batches.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
@@ -14,7 +16,7 @@ import type { HttpRoute } from './pipeline.ts'
 
 /**
  * The routes below `/openai/v1`, for clients made for OpenAI: the same handlers, with OpenAI's own defaults and errors
- * where the two contracts differ. Batches are left out, because OpenAI's are made of files.
+ * where the two contracts differ; batches are made of files there, as OpenAI's are.
  */
 export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const dialect = { isOpenAiDialect: true } as const
@@ -23,6 +25,8 @@ export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
     ...shared.filter(({ path }) => openAiPaths.has(path)),
     transcriptionRoute(dependencies, dialect),
     speechRoute(dependencies, dialect),
+    ...fileRoutes(dependencies),
+    ...openAiBatchRoutes(dependencies),
   ].map((route) => ({ ...route, convention: openAiConvention }))
 }
 

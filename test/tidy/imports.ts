@@ -16,6 +16,7 @@ const layerOf: Readonly<Record<string, number>> = {
   access: 4,
   routing: 4,
   billing: 4,
+  files: 4,
   execution: 5,
   batches: 6,
   http: 7,
@@ -69,12 +70,14 @@ const configFolders: ReadonlySet<string> = new Set(['core', 'json', 'canonical',
 const issueRenderer = 'src/formats/schema-issue.ts'
 
 /**
- * Files without SQL that still need storage: the units of batches, around which tests stage crashes, and their blobs.
+ * Files without SQL that still need storage: the units of batches, around which tests stage crashes, and the blobs of
+ * batches and files.
  */
 const storing: ReadonlySet<string> = new Set([
   'src/batches/batch-stores.ts',
   'src/batches/committer.ts',
   'src/batches/results/payloads.ts',
+  'src/files/file-store.ts',
 ])
 
 /** Every import that does not point downwards, and every package outside its folder. */

@@ -8,8 +8,15 @@ import type { BatchId } from '../../core/ids.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import { unavailable } from '../batch-availability.ts'
-import type { Batch } from '../../canonical/batch.ts'
-import { type BatchRepository, insertBatch, toBatch } from '../batch-repository.ts'
+import type { Batch, BatchEndpoint } from '../../canonical/batch.ts'
+import type { LinesRefused } from '../../formats/batch/line-faults.ts'
+import {
+  type BatchRepository,
+  type FileOrigin,
+  insertBatch,
+  insertRefusedBatch,
+  toBatch,
+} from '../batch-repository.ts'
 import { showOffers } from '../../formats/batch/batch-object.ts'
 import type { CommitAnswer, Committed, Committer } from '../committer.ts'
 import type { Claimed } from './idempotency.ts'
@@ -43,6 +50,7 @@ export interface Acceptance {
   upload: Ingested
   /** As in `CreateBatch`. */
   betas: string | null
+  origin: FileOrigin | null
   /** The claim of the request's idempotency key, completed in the same unit. */
   claim: Claimed | null
 }
@@ -108,7 +116,7 @@ async function untilAffordable<T>(
 }
 
 function commitAcceptance(
-  { batchId, principal, upload, claim, betas }: Acceptance,
+  { batchId, principal, upload, claim, betas, origin }: Acceptance,
   parents: readonly BudgetRef[],
   { committer, money, batches }: AcceptDependencies,
 ): Promise<CommitAnswer> {
@@ -129,6 +137,7 @@ function commitAcceptance(
     maxCostNanocredits: upload.maxCostNanocredits,
     budgetParents,
     betas,
+    origin,
     idempotencyId: claim?.claimId ?? null,
     windowMs: completionWindowMs,
   })
@@ -142,11 +151,30 @@ function commitAcceptance(
   return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
 }
 
+/** Keeps a batch that has failed because of the lines of its file, so that its caller can read why. Costs nothing. */
+export async function keepRefused(
+  {
+    batchId,
+    principal,
+    endpoint,
+    origin,
+  }: Pick<Acceptance, 'batchId' | 'principal' | 'origin'> & { endpoint: BatchEndpoint },
+  { faults: lineFaults, model }: LinesRefused,
+  { committer, batches }: Pick<AcceptDependencies, 'committer' | 'batches'>,
+): Promise<Batch> {
+  const batch = { id: batchId, principal, endpoint, model, windowMs: completionWindowMs }
+  const statements = [insertRefusedBatch(batch, { origin, lineFaults })]
+  const proof = async () => (await batches.load(batchId)) !== null
+  const answer = await committer.commit('batch.accept', statements, proof)
+  if (answer.type !== 'committed') throw new Error(`keeping a failed batch was refused by ${answer.guard}`)
+  return acceptedBatch(answer, batchId, { batches })
+}
+
 /** The accepted batch. The unit returned no rows when the answer to its commit was lost; then the batch is loaded. */
 async function acceptedBatch(
   { rows }: Committed,
   batchId: BatchId,
-  dependencies: AcceptDependencies,
+  dependencies: Pick<AcceptDependencies, 'batches'>,
 ): Promise<Batch> {
   const row = rows[0]?.[0]
   if (row) return toBatch(row)

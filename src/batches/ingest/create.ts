@@ -3,14 +3,17 @@ import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { AcceptDependencies } from './acceptance.ts'
-import { acceptBatch, checkAffordable } from './acceptance.ts'
+import { acceptBatch, checkAffordable, keepRefused } from './acceptance.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
 import { toBatchEstimate, toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { ItemForm } from '../../formats/batch/item-form.ts'
+import { LinesRefused } from '../../formats/batch/line-faults.ts'
+import type { RequestHead } from '../../formats/batch/request-head.ts'
+import type { FileOrigin } from '../batch-repository.ts'
 import { CommitUnknown } from '../committer.ts'
 import type { Claimed, Idempotency, Replay } from './idempotency.ts'
-import type { IngestDependencies, IngestRequest } from './ingest.ts'
+import type { Ingested, IngestDependencies, IngestRequest } from './ingest.ts'
 import { ingestBatch } from './ingest.ts'
 import { hashUpload } from './upload-body.ts'
 
@@ -21,6 +24,9 @@ export interface CreateBatch {
   form: ItemForm
   /** The caller's `anthropic-beta`, which holds for every item; null where there was none. */
   betas: string | null
+  /** What the caller says of the batch beside the body, and the file that the body is; only for the lines of a file. */
+  head?: Partial<RequestHead>
+  origin?: FileOrigin
   body: ReadableStream<Uint8Array>
   contentEncoding: string | null
   contentLength: number | null
@@ -71,10 +77,20 @@ async function acceptUpload(
   dependencies: CreateDependencies,
 ): Promise<Created> {
   const batchId = newId('batch', dependencies.clock.nowMs())
-  const upload = await ingestBatch(toIngest(request, batchId, claim !== null), dependencies)
+  const { origin = null } = request
+  let upload: Ingested
+  try {
+    upload = await ingestBatch(toIngest(request, batchId, claim !== null), dependencies)
+  } catch (thrown) {
+    const endpoint = request.head?.endpoint
+    if (!(thrown instanceof LinesRefused) || endpoint == null) throw thrown
+    const refused = { batchId, principal: request.principal, endpoint, origin }
+    const batch = await keepRefused(refused, thrown, dependencies)
+    return { kind: 'batch', batch, object: toBatchObject(batch), dropped: [], isReplayed: false }
+  }
   try {
     const { principal, betas } = request
-    const batch = await acceptBatch({ batchId, principal, upload, claim, betas }, dependencies)
+    const batch = await acceptBatch({ batchId, principal, upload, claim, betas, origin }, dependencies)
     dependencies.wake()
     return { kind: 'batch', batch, object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
@@ -121,8 +137,8 @@ async function estimateOfReplay(
 }
 
 function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): IngestRequest {
-  const { principal, form, body, contentEncoding, contentLength, isDryRun } = request
-  return { batchId, principal, form, body, contentEncoding, contentLength, wantsHash, isDryRun }
+  const { principal, form, head = {}, body, contentEncoding, contentLength, isDryRun } = request
+  return { batchId, principal, form, head, body, contentEncoding, contentLength, wantsHash, isDryRun }
 }
 
 async function replay(

@@ -4,18 +4,27 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import { ItemDemands } from '../../execution/items/item-demand.ts'
-import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
+import type { BatchEndpoint, LaneChoice, LineFault } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import type { PricedOffer } from '../../formats/batch/batch-object.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
+import { LineScanner } from '../../formats/batch/line-scanner.ts'
+import {
+  emptyFileFault,
+  lineFaultOf,
+  lineFaultsMax,
+  LinesRefused,
+  modelFaultOf,
+} from '../../formats/batch/line-faults.ts'
 import { ByteScanner, type ScannerHandler } from '../../formats/batch/byte-scanner.ts'
 import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
 import { ItemChecks } from '../../formats/batch/item-checks.ts'
 import type { ItemForm } from '../../formats/batch/item-form.ts'
 import type { WalkedItem } from '../../formats/batch/item-walk.ts'
+import { checkLineAddress } from '../../formats/batch/line-address.ts'
 import { storedLine, withoutBody } from '../../formats/batch/result-line.ts'
 import type { RequestHead } from '../../formats/batch/request-head.ts'
 import { emptyHead, readMember, takeModel } from '../../formats/batch/request-head.ts'
@@ -32,6 +41,8 @@ export interface IngestRequest {
   contentLength: number | null
   /** How the caller writes the batch. */
   form: ItemForm
+  /** What is known of the batch before its body. */
+  head?: Partial<RequestHead>
   /** Whether to hash the body, so that a repetition can be recognised. */
   wantsHash: boolean
   /** Only estimate the batch; store nothing. */
@@ -115,14 +126,16 @@ class Ingest {
   #bytes = 0
 
   readonly #placeOf = (offset: number) => this.#scanner.placeInValue(offset)
-  readonly #scanner: ByteScanner
+  readonly #scanner: ByteScanner | LineScanner
+  /** What is wrong with the lines of a file; empty for the other forms, whose first fault is an answer. */
+  readonly #lineFaults: LineFault[] = []
 
   constructor(request: IngestRequest, dependencies: IngestDependencies) {
     this.#request = request
     this.#dependencies = dependencies
-    this.#head = emptyHead(request.form)
+    this.#head = { ...emptyHead(request.form), ...request.head }
     this.#checks = new ItemChecks(request.form)
-    this.#scanner = this.#newScanner()
+    this.#scanner = request.form.isLines ? this.#newLineScanner() : this.#newScanner()
     this.#writer = new SegmentWriter(dependencies.payloads, request.batchId)
     this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
   }
@@ -135,7 +148,7 @@ class Ingest {
       requestsBegin: () => {
         this.#sawRequests = true
         // Resolving takes a moment, and the items that follow need its result.
-        this.#scanner.pause()
+        scanner.pause()
       },
       item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
       oversizedItem: (index, head) =>
@@ -144,12 +157,50 @@ class Ingest {
           this.#keep(withoutBody(customId), false)
         }),
     }
-    return new ByteScanner(handler, form)
+    const scanner = new ByteScanner(handler, form)
+    return scanner
+  }
+
+  #newLineScanner(): LineScanner {
+    const { form } = this.#request
+    const noting = (index: number, check: () => void) => {
+      try {
+        check()
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown
+        if (this.#lineFaults.length < lineFaultsMax)
+          this.#lineFaults.push(lineFaultOf(thrown, { index, line: scanner.line }))
+      }
+    }
+    const scanner = new LineScanner(
+      {
+        item: (index, value, walked) =>
+          noting(index, () => {
+            checkLineAddress(value, walked, this.#head.endpoint)
+            this.#takeItem(index, value, walked)
+            this.#checkModels(this.#checks.firstModel)
+          }),
+        oversizedItem: (index, head) =>
+          noting(index, () => this.#keep(withoutBody(this.#checks.checkOversized(index, head)), false)),
+      },
+      form,
+    )
+    return scanner
+  }
+
+  /** A line that names another model is told once. */
+  #checkModels(model: string | null): void {
+    if (model === null || this.#lineFaults.some(({ code }) => code === 'model_mismatch')) return
+    this.#checks.checkModels(model)
   }
 
   /** Reads to the end, or until the answer is certain. */
   async read(hasKnownSize: boolean): Promise<void> {
     let isBroken = false
+    if (this.#request.form.isLines) {
+      this.#sawRequests = true
+      await this.#beginItems()
+    }
     for await (const slice of readUpload(this.#request)) {
       this.#bytes += slice.byteLength
       // While the size is unknown, a body with a problem may still become too large, and that problem has precedence.
@@ -166,7 +217,11 @@ class Ingest {
   /** Throws the problem that was found; else resolves what is still open and makes everything durable. */
   async finish(): Promise<Ingested> {
     const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, dropped } = this.#head
+    if (this.#request.form.isLines) this.#refuseLines()
     const resolved = this.#findings.isFinal ? null : await this.#resolve(this.#scanner.itemCount)
+    const { worst } = this.#findings
+    if (this.#request.form.isLines && worst?.param === 'model')
+      throw new LinesRefused([modelFaultOf(worst)], model ?? '')
     this.#findings.throwIfAny()
     assert(resolved && endpoint !== null && model !== null, 'a head without findings is complete')
     const segments = await this.#writer.finish()
@@ -193,6 +248,13 @@ class Ingest {
       segments,
       discard: () => this.discard(),
     }
+  }
+
+  /** Throws what is wrong with the lines, unless something is wrong with the whole request. */
+  #refuseLines(): void {
+    this.#findings.throwIfAny()
+    if (this.#scanner.itemCount === 0) throw new LinesRefused([emptyFileFault], '')
+    if (this.#lineFaults.length > 0) throw new LinesRefused(this.#lineFaults, this.#checks.firstModel ?? '')
   }
 
   discard(): Promise<void> {
@@ -242,7 +304,7 @@ class Ingest {
   #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {
     const body = this.#checks.check(index, bytes, walked, this.#placeOf)
     // After the first finding nothing will be accepted, so nothing needs to be kept.
-    if (this.#findings.worst !== null) return
+    if (this.#findings.worst !== null || this.#lineFaults.length > 0) return
     const hasLineBreaks = walked === null || walked.hasLineBreaks
     if (this.#request.form.request === 'body') this.#keep(bytes, hasLineBreaks)
     else this.#keep(storedLine(bytes, body, walked), hasLineBreaks)
@@ -255,6 +317,8 @@ class Ingest {
 
   #checkCompleteness(): void {
     const { firstModel } = this.#checks
+    const { isLines } = this.#request.form
+    if (isLines && (this.#scanner.itemCount === 0 || this.#lineFaults.length > 0)) return
     if (this.#request.form.namesModel && firstModel !== null) takeModel(this.#head, firstModel)
     const { endpoint, model } = this.#head
     const isRefused = (field: string): boolean => this.#findings.worst?.param === field

@@ -1,5 +1,6 @@
 import { type BatchId, newId } from '../../core/ids.ts'
 import { giveBack } from '../../core/memory.ts'
+import type { fileBlobPrefix } from '../../files/file-store.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { BatchCommitPoint, CrashHook } from '../batch-commit-points.ts'
 
@@ -25,8 +26,8 @@ export interface Payloads {
   readBlock(blob: string, offset: number, bytes: number): Promise<Buffer>
   /** Deletes a blob; does nothing when it does not exist. */
   delete(blob: string): Promise<void>
-  /** Keys of all batches' blobs, in order, a page at a time. */
-  list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
+  /** Keys of all blobs of a kind, in order, a page at a time. */
+  list(kind: PayloadKind | typeof fileBlobPrefix, after: string | null, limit: number): Promise<string[]>
   /** Removes what writers that died left unfinished, if they began before `beforeMs`. */
   removeUnfinished(beforeMs: number): Promise<unknown>
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
+import { fileBlobPrefix, type Files } from '../../files/file-store.ts'
 import type { BatchId } from '../../core/ids.ts'
 import type { BatchRepository } from '../batch-repository.ts'
+import { deleteResultFiles } from '../../files/file-repository.ts'
 import { markDeleted, purgeBatch } from '../batch-repository.ts'
 import type { BlobDeletionRepository } from './blob-deletion-repository.ts'
 import { forgetOrphan, noteOrphan } from './blob-deletion-repository.ts'
@@ -36,6 +38,7 @@ export interface RetentionDependencies {
   segments: SegmentRepository
   parts: PartRepository
   deletions: BlobDeletionRepository
+  files: Pick<Files, 'removeExpired' | 'isReferenced'>
   payloads: Payloads
   committer: Committer
   idempotency: Idempotency
@@ -58,7 +61,8 @@ export async function cleanUp(dependencies: RetentionDependencies): Promise<void
   })
   await inPages(async () => {
     const retired = await dependencies.batches.listRetired(batchRetentionMs, retentionPageMax)
-    for (const { id } of retired) await dependencies.committer.commit('batch.delete', [markDeleted(id)])
+    for (const { id } of retired)
+      await dependencies.committer.commit('batch.delete', [markDeleted(id), deleteResultFiles(id)])
     return retired.length
   })
   // A response may be read for half a day, so the blobs stay longer than any reader of the batch.
@@ -69,7 +73,9 @@ export async function cleanUp(dependencies: RetentionDependencies): Promise<void
     for (const id of deleted) await attempts.make(() => purge(id, dependencies))
     return deleted.length
   })
-  for (const kind of payloadKinds) await sweepOrphans(kind, dependencies, attempts)
+  await inPages(() => dependencies.files.removeExpired(retentionPageMax))
+  for (const kind of [...payloadKinds, fileBlobPrefix] as const)
+    await sweepOrphans(kind, dependencies, attempts)
   await attempts.make(async () => {
     await dependencies.payloads.removeUnfinished(dependencies.clock.nowMs() - unfinishedAgeMs)
   })
@@ -123,7 +129,7 @@ async function purge(
 
 /** Deletes a blob without a row if it is old and also had no row when it was seen before; otherwise an upload or a part may still be in progress. */
 async function sweepOrphans(
-  kind: (typeof payloadKinds)[number],
+  kind: Parameters<Payloads['list']>[0],
   dependencies: RetentionDependencies,
   attempts: Attempts,
 ): Promise<void> {
@@ -138,13 +144,17 @@ async function sweepOrphans(
 
 async function judge(
   blob: string,
-  { segments, parts, deletions, payloads, committer, clock }: RetentionDependencies,
+  { segments, parts, files, deletions, payloads, committer, clock }: RetentionDependencies,
 ): Promise<void> {
   const ageMs = clock.nowMs() - writtenAtMs(blob)
   if (!(ageMs >= orphanAgeMs)) return
   const state = await deletions.stateOf(blob)
   if (state === 'waiting') return
-  if ((await segments.isReferenced(blob)) || (await parts.isReferenced(blob))) {
+  const isKept =
+    (await segments.isReferenced(blob)) ||
+    (await parts.isReferenced(blob)) ||
+    (await files.isReferenced(blob))
+  if (isKept) {
     if (state === 'due') await committer.commit('blob.orphan', [forgetOrphan(blob)])
     return
   }

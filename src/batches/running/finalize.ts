@@ -1,5 +1,6 @@
 import { mergedPageMax, partsPageMax } from '../../core/limits/batches.ts'
 import type { Batch } from '../../canonical/batch.ts'
+import { insertResultFiles } from '../../files/file-repository.ts'
 import { finalizeBatch } from '../batch-repository.ts'
 import type { UsageSum } from '../../formats/batch/batch-usage.ts'
 import type { BatchUsage } from '../../formats/batch/batch-usage.ts'
@@ -43,7 +44,12 @@ export async function finalizeAs(
   if (!(await money.settle(batch))) return
   const usageJson = JSON.stringify(shownUsage(await sumUsage(batch, segments)))
   const end = { from: batch.status, to: status, usageJson, errorJson: errors[status] }
-  const statements = [finalizeBatch(batch.id, end), forgetBatchWaiting(batch.id), ...money.close(batch)]
+  const statements = [
+    finalizeBatch(batch.id, end),
+    ...insertResultFiles(batch.id),
+    forgetBatchWaiting(batch.id),
+    ...money.close(batch),
+  ]
   await committer.commit('batch.finalize', statements)
 }
 

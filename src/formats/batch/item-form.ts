@@ -10,6 +10,8 @@ export interface ItemForm {
   readonly endpoint: BatchEndpoint | null
   /** Whether each item names the model, because the batch has no member for it. */
   readonly namesModel: boolean
+  /** Whether the items are the lines of a file, each of which says where it is to be sent. */
+  readonly isLines: boolean
   /** The top-level members that mean something in this form; others are ignored. */
   readonly members: ReadonlySet<string>
 }
@@ -20,6 +22,7 @@ export const contractForm: ItemForm = {
   request: 'body',
   endpoint: null,
   namesModel: false,
+  isLines: false,
   members: new Set(['endpoint', 'model', 'completion_window', 'provider', 'headrace']),
 }
 
@@ -29,5 +32,16 @@ export const messagesForm: ItemForm = {
   request: 'params',
   endpoint: '/v1/messages',
   namesModel: true,
+  isLines: false,
   members: new Set(['provider', 'headrace']),
+}
+
+/** The form of OpenAI's batches: the lines of a file; what the batch says of itself comes beside the file. */
+export const linesForm: ItemForm = {
+  route: 'POST /openai/batches',
+  request: 'body',
+  endpoint: null,
+  namesModel: true,
+  isLines: true,
+  members: new Set(['endpoint', 'completion_window', 'provider', 'headrace']),
 }

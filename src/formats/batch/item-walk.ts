@@ -1,9 +1,18 @@
 import { contractForm, type ItemForm } from './item-form.ts'
 import { ObjectProof, type ProvenObject } from '../../json/proof.ts'
 
-type MemberName = 'custom_id' | 'body' | 'params' | 'model' | 'stream' | 'messages' | 'input'
+type MemberName =
+  | 'custom_id'
+  | 'body'
+  | 'params'
+  | 'method'
+  | 'url'
+  | 'model'
+  | 'stream'
+  | 'messages'
+  | 'input'
 
-/** A proven item and its members that ingest looks at; all but the first three are those of the request. */
+/** A proven item and its members that ingest looks at; all but `custom_id`, `method`, `url` and the request itself are those of the request. */
 export type WalkedItem = ProvenObject<MemberName>
 
 /**
@@ -11,9 +20,9 @@ export type WalkedItem = ProvenObject<MemberName>
  * cannot prove.
  */
 export class ItemWalk extends ObjectProof<MemberName> {
-  constructor({ request }: Pick<ItemForm, 'request'> = contractForm) {
+  constructor({ request, isLines }: Pick<ItemForm, 'request' | 'isLines'> = contractForm) {
     super({
-      members: ['custom_id', request],
+      members: isLines ? ['custom_id', 'method', 'url', request] : ['custom_id', request],
       inner: request,
       innerMembers: ['model', 'stream', 'messages', 'input'],
     })

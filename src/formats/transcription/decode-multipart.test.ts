@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { isRemoteAudio, type AudioIntake, type DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { decodeTranscriptionMultipart } from './decode-multipart.ts'
-import { MultipartReader, parseBoundary } from './multipart.ts'
+import { MultipartReader, parseBoundary } from '../multipart.ts'
 
 const intake: AudioIntake = {
   async recognize({ head }, stated) {

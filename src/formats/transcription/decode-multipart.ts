@@ -6,7 +6,7 @@ import type { AudioHeaders } from './audio-fields.ts'
 import { parseField } from '../field-error.ts'
 import { describeFault } from '../../json/faults.ts'
 import { isNestedWithin, requireUniqueNames } from '../../json/scan.ts'
-import { type MultipartEvent, MultipartReader, parseBoundary, type MultipartHead } from './multipart.ts'
+import { type MultipartEvent, MultipartReader, parseBoundary, type MultipartHead } from '../multipart.ts'
 import {
   formatOfFileName,
   formatOfMimeType,

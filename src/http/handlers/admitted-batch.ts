@@ -31,7 +31,8 @@ export async function createFromBody(
   return admitted(exchange, { isDryRun, create: () => dependencies.batches.create(asked) }, dependencies)
 }
 
-async function admitted<T>(
+/** Runs `create` within the organization's rate of batches. */
+export async function admitted<T>(
   { principal }: Authenticated,
   { isDryRun, create }: { isDryRun: boolean; create: () => Promise<T> },
   { rates }: HttpDependencies,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 
 /** Parts of a multipart form: a hundred key terms, granularities and every other field, with room. */
 const multipartPartsMax = 256

@@ -1,0 +1,2 @@
+/** Files of one page of a list. */
+export const filesPageMax = 1_000
