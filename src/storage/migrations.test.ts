@@ -12,6 +12,8 @@ const digests: Readonly<Record<string, string>> = {
   '0008_search_units.sql': 'd30fd60e5924883f41c97501e11c3a8ed755dda8ff18bf26fb99b4ee1e0fec91',
   '0009_batch_lanes.sql': 'fe4a9262836d00f156b42a87fcea5732777227c9979269f6e666b70ee73bb276',
   '0010_native_jobs.sql': '9c108d84072f9ed89b536af2d61b50e18bd049f797c89f9454b9ad26c0cfd7fb',
+  '0011_batch_dialects.sql': '994823875867475461eb64fa488c96c2911e7129bdfc184e8a503c92c85cefe7',
+  '0012_files.sql': 'e7fbe8497715e6badcd6e9b48a8a0b5b62cc518f508b69babb0b4179658c7107',
 }
 
 test('a migration is never changed, only followed by another', async () => {
