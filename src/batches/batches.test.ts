@@ -30,6 +30,7 @@ import { newId } from '../core/ids.ts'
 import { principalFreshMs } from '../core/limits/access.ts'
 import { retentionPageMax } from './results/retention.ts'
 import { parseCredits, toCredits } from '../core/money.ts'
+import { createFiles } from '../files/file-store.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome, ItemRequest } from './item-contract.ts'
 import { systemPause } from './running/pause.ts'
@@ -1119,6 +1120,29 @@ eachDatabase((_name, open) => {
       await world.advance(dayMs + 1)
       await process.batches.rounds.cleanUp()
       expect(world.files.paths()).toEqual([])
+    })
+
+    test('removes uploads that became no file, and files that have expired', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      const blobs = new FolderBlobStore('/blobs', { files: world.files })
+      const files = createFiles({ database: process.database, blobs, clock: world.clock })
+      const piece = async function* () {
+        yield Buffer.from('x')
+      }
+      const facts = { purpose: 'user_data', name: 'x', mediaType: 'text/plain', lifeMs: null } as const
+      const lost = await files.store(piece())
+      const kept = await files.create(tracked, await files.store(piece()), facts)
+      const expiring = await files.create(tracked, await files.store(piece()), { ...facts, lifeMs: dayMs })
+      await world.advance(2 * dayMs)
+      await process.batches.rounds.cleanUp()
+      await expect(files.load(tracked, expiring.id)).rejects.toMatchObject({ type: 'not_found' })
+      expect(await blobs.exists(expiring.blob ?? '')).toBe(false)
+      expect(await blobs.exists(lost.blob)).toBe(true)
+      await world.advance(3_600_000)
+      await process.batches.rounds.cleanUp()
+      expect(await blobs.exists(lost.blob)).toBe(false)
+      expect(await blobs.exists(kept.blob ?? '')).toBe(true)
     })
 
     test('removes blobs without a row only when they are old and were seen before', async () => {

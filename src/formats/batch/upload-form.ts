@@ -42,8 +42,7 @@ export async function readUploadForm<Stored>(
       if (event.type !== 'begin') continue
       const { head } = event
       if (head.name !== 'file') {
-        const text = await textOf(partOf(events), head.name)
-        if (text !== null) fields.set(head.name, text)
+        fields.set(head.name, await textOf(partOf(events), head.name))
         continue
       }
       if (file !== null) throw fieldError('file', 'appears more than once; send one file.')
@@ -77,8 +76,7 @@ async function* partOf(events: AsyncGenerator<MultipartEvent, undefined>): Async
   throw fieldError('file', 'is cut off.')
 }
 
-/** Null for a part that is too long for any field. */
-async function textOf(part: AsyncGenerator<Uint8Array>, name: string): Promise<string | null> {
+async function textOf(part: AsyncGenerator<Uint8Array>, name: string): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of part) {

@@ -22,7 +22,6 @@ const metadataValueLengthMax = 512
 export function openAiBatchRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const { batches } = dependencies
   const common = { group: 'batches', access: 'inference' } as const
-  const idOf = (exchange: Authenticated): string => exchange.params['id'] ?? ''
   const show = async (exchange: Authenticated) =>
     jsonResponse(toOpenAiBatch(await batches.read(exchange.principal, idOf(exchange))))
   return [
@@ -57,6 +56,10 @@ export function openAiBatchRoutes(dependencies: HttpDependencies): HttpRoute[] {
       }),
     },
   ]
+}
+
+function idOf(exchange: Authenticated): string {
+  return exchange.params['id'] ?? ''
 }
 
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
@@ -99,14 +102,15 @@ async function create(exchange: Authenticated, dependencies: HttpDependencies): 
   return jsonResponse(toOpenAiBatch(created.batch))
 }
 
+const firstPlace = () => ({ line: 1, column: 1 })
+
 /** What the batch says of itself, checked as in a batch whose requests come with it. */
 function headOf(body: Record<string, unknown>): RequestHead {
   const head = emptyHead(linesForm)
-  const placeOf = () => ({ line: 1, column: 1 })
   for (const name of linesForm.members) {
     const value = body[name]
     if (value === undefined) continue
-    readMember(head, name, Buffer.from(JSON.stringify(value)), { placeOf, form: linesForm })
+    readMember(head, name, Buffer.from(JSON.stringify(value)), { placeOf: firstPlace, form: linesForm })
   }
   if (head.endpoint === null) throw fieldError('endpoint', 'is required.')
   if (body['completion_window'] === undefined)
