@@ -205,6 +205,16 @@ export const configFileSchema = z.strictObject({
     .describe(
       'Hosts from which media that callers name by address is fetched, and whose addresses go on to servers of your own, although they are not public, such as `minio.internal:9000`',
     ),
+  callback_hosts: z
+    .array(
+      z.string().regex(/^[\w.-]+(?::\d{1,5})?$|^\[[\da-fA-F:.]+\](?::\d{1,5})?$/, {
+        error: 'must be a host, or a host and a port, such as "hooks.internal:9000"',
+      }),
+    )
+    .optional()
+    .describe(
+      'Hosts to which the events of batches may be posted (`callback_url`) although they are not public, also without TLS, such as `hooks.internal:9000`',
+    ),
   transcription_timeout_seconds: z
     .int()
     .min(transcriptionSecondsMin)

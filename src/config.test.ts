@@ -364,6 +364,22 @@ test('a host to fetch media from is a host, with a port or without, and no addre
     expect(problemsOf({}, { fetch_hosts: [typo] }).join()).toContain('fetch_hosts.0: must be a host')
 })
 
+test('a host to post events to is a host, and the master key is a secret', () => {
+  expect(read({}).callbackHosts).toEqual([])
+  expect(read({}, { callback_hosts: ['hooks.internal:9000'] }).callbackHosts).toEqual(['hooks.internal:9000'])
+  expect(problemsOf({}, { callback_hosts: ['https://hooks.internal'] }).join()).toContain('must be a host')
+  expect(read({}).masterKey).toBeNull()
+  const masterKey = 'the-master-key-of-the-operator'
+  const config = read({ HEADRACE_MASTER_KEY: masterKey })
+  expect(config.masterKey).toBe(masterKey)
+  expect(printConfig(config)).not.toContain(masterKey)
+  expect(problemsOf({ HEADRACE_MASTER_KEY: 'short' }).join()).toContain('HEADRACE_MASTER_KEY: a secret has')
+  expect([read({}).isOwnDatabase, read({ DATABASE_URL: 'postgres://db/x' }).isOwnDatabase]).toEqual([
+    true,
+    false,
+  ])
+})
+
 test('a base path is a path', () => {
   expect(read({ HEADRACE_BASE_PATH: '/ai/' }).basePath).toBe('/ai')
   expect(problemsOf({ HEADRACE_BASE_PATH: 'ai' }).join()).toContain('begin with a slash')

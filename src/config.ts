@@ -33,6 +33,12 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** Hosts, with a port or without, from which media is fetched although they are not public. */
   readonly fetchHosts: readonly string[]
+  /** Hosts, with a port or without, to which events may be posted although they are not public. */
+  readonly callbackHosts: readonly string[]
+  /** Seals what is stored encrypted; null for a key in the data folder, where one may be. */
+  readonly masterKey: string | null
+  /** Whether the database is the data folder's own, and not one that was named. */
+  readonly isOwnDatabase: boolean
   /** Longest time of a transcription from when its audio is here; null for the usual one. */
   readonly transcriptionMs: number | null
   /** Calls with a surcharge of unknown amount are refused on prepaid and limited accounts. */
@@ -118,6 +124,7 @@ const knownVariables = [
   'HEADRACE_METRICS_TOKEN',
   'HEADRACE_METRICS_HOST',
   'HEADRACE_METRICS_PORT',
+  'HEADRACE_MASTER_KEY',
   'HEADRACE_BOOTSTRAP_CREDITS',
   'HEADRACE_BOOTSTRAP_KEY',
   'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY',
@@ -151,6 +158,9 @@ export function readConfig(sources: ConfigSources): Config {
       problems,
     ),
     fetchHosts: file.fetch_hosts ?? [],
+    callbackHosts: file.callback_hosts ?? [],
+    masterKey: secretOf(env['HEADRACE_MASTER_KEY'], 'HEADRACE_MASTER_KEY', problems),
+    isOwnDatabase: !(env['DATABASE_URL'] || file.database_url),
     transcriptionMs: toMilliseconds(file.transcription_timeout_seconds),
     refusesUnknownPrices: file.unknown_prices === 'refuse',
     uncountedInputTokens: file.uncounted_input_tokens ?? null,
@@ -408,6 +418,7 @@ export function printConfig(config: Config): string {
       secretAccessKey: '[secret]',
       sessionToken: config.objectStore.sessionToken ? '[secret]' : null,
     },
+    masterKey: config.masterKey ? '[secret]' : null,
     metrics: { ...config.metrics, token: config.metrics.token ? '[secret]' : null },
     providers: config.providers.map((provider) => ({
       ...provider,

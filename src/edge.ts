@@ -24,6 +24,7 @@ export interface EdgeDependencies {
   catalog: HttpDependencies['catalog']
   figuresOf: HttpDependencies['figuresOf']
   batches: Batches
+  signingSecrets: HttpDependencies['signingSecrets']
   executor: Executor
   audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
@@ -93,6 +94,7 @@ function servingParts(
     figuresOf: dependencies.figuresOf,
     batches: dependencies.batches,
     files: dependencies.files,
+    signingSecrets: dependencies.signingSecrets,
     executor: dependencies.executor,
     audioIntake: dependencies.audioIntake,
     clock: dependencies.clock,

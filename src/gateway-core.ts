@@ -10,6 +10,7 @@ import { openStorage } from './storage/open-storage.ts'
 import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createDescriptors, fewDescriptors, startOutgoing } from './transport/descriptors.ts'
+import type { CallbackSender } from './transport/callback-sender.ts'
 import type { PublicFetch } from './transport/public-fetch.ts'
 import { blobHomeOf, createAccess, createMoney } from './stores.ts'
 
@@ -32,6 +33,8 @@ export interface GatewayHooks {
   keepAliveMs?: number
   /** Fetches addresses that callers name; by default public ones, and those on hosts of the configuration. */
   publicFetch?: PublicFetch
+  /** Posts events to addresses that callers name; by default guarded by the configuration. */
+  callbackSender?: CallbackSender
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
   /** Where log lines go; stdout by default. */

@@ -3,6 +3,14 @@ import type { Bootstrapped } from './access/bootstrap.ts'
 import { recognizeSound } from './audio/recognize.ts'
 import { createSpool } from './audio/spool.ts'
 import { type Batches, createBatches } from './batches/batches.ts'
+import { createBatchRepository } from './batches/batch-repository.ts'
+import { createMoveRepository } from './batches/lanes/move-repository.ts'
+import { createEndMessages } from './batches/callbacks/end-message.ts'
+import { type Callbacks, createCallbacks } from './delivery/callbacks.ts'
+import { Courier } from './delivery/courier.ts'
+import { createDeliveryRepository } from './delivery/delivery-repository.ts'
+import { createCallbackSender } from './transport/callback-sender.ts'
+import { createSigning } from './stores.ts'
 import { chooseLane } from './batches/lanes/choose-lane.ts'
 import { createJobItems } from './batches/lanes/native/live-items.ts'
 import { createCatalog } from './catalog/catalog.ts'
@@ -131,13 +139,9 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
-  const batches = createBatchEngine({
-    core,
-    executor,
-    execution,
-    crash: hooks.crash ?? null,
-    keepAliveMs: hooks.keepAliveMs,
-  })
+  const telling = createTelling(config, { core, hooks })
+  const { callbacks } = telling
+  const batches = createBatchEngine({ core, executor, execution, callbacks, hooks })
   const edge = createEdge(config, {
     ...core,
     catalog: providers.catalog,
@@ -146,6 +150,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     notReady: () => notReady(core),
     executor,
     batches,
+    signingSecrets: telling.secrets,
   })
   const { money, log } = core
   offerGauges(core, { batches, execution, activity: edge.activity })
@@ -153,7 +158,10 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
-  if (config.role !== 'api') batches.start()
+  if (config.role !== 'api') {
+    batches.start()
+    telling.courier.start()
+  }
   providers.discovery.start()
   providers.prices.start()
   sweeper.start()
@@ -164,6 +172,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
+    await telling.courier.stop()
     execution.mp3Codec.close()
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
@@ -337,18 +346,39 @@ function createExecution(
   return { execution, executor: createExecutor(execution), sweeper }
 }
 
+/** Events of batches, and what signs and sends them. */
+function createTelling(config: Config, { core, hooks }: { core: Core; hooks: GatewayHooks }) {
+  const { database, clock, log } = core
+  const { secrets, seal } = createSigning(config, database)
+  const repository = createDeliveryRepository(database)
+  const sender = hooks.callbackSender ?? createCallbackSender({ allowedHosts: config.callbackHosts })
+  const courier = new Courier({
+    repository,
+    secrets,
+    sender,
+    clock,
+    messageOf: createEndMessages({
+      batches: createBatchRepository(database),
+      moves: createMoveRepository(database),
+    }),
+    warn: (message, facts) => log.warn(message, facts),
+  })
+  return { secrets, courier, callbacks: createCallbacks({ repository, sender, seal }) }
+}
+
 function createBatchEngine(dependencies: {
   core: Core
   executor: Executor
   execution: ExecutionDependencies
-  crash: GatewayHooks['crash'] | null
-  keepAliveMs: number | undefined
+  callbacks: Callbacks
+  hooks: GatewayHooks
 }): Batches {
-  const { core, executor, execution, keepAliveMs } = dependencies
+  const { core, executor, execution, callbacks, hooks } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
-    keepAliveMs,
+    keepAliveMs: hooks.keepAliveMs,
+    callbacks,
     database: core.database,
     blobs: core.blobs,
     billing: money.billing,
@@ -378,7 +408,7 @@ function createBatchEngine(dependencies: {
     spoolFolder: core.spoolFolder,
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
-    crash: dependencies.crash ?? null,
+    crash: hooks.crash ?? null,
     report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
   })
 }

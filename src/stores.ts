@@ -17,6 +17,9 @@ import { createRollup } from './billing/ledger/rollup.ts'
 import { createPriceListsRepository } from './catalog/price-lists/price-lists-repository.ts'
 import type { CliStorage } from './cli/context.ts'
 import { type Config, processEnvironment } from './config.ts'
+import { createSeal } from './delivery/master-key.ts'
+import { createSigningSecretRepository } from './delivery/signing-secret-repository.ts'
+import { createSigningSecrets } from './delivery/signing-secrets.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
@@ -48,6 +51,13 @@ export function createAccess(database: Database, clock: Clock) {
     keyRepository,
     organizationRepository,
   }
+}
+
+/** What events are signed with. */
+export function createSigning(config: Config, database: Database) {
+  const dataFolder = config.isOwnDatabase ? config.dataFolder : null
+  const seal = createSeal({ given: config.masterKey, dataFolder })
+  return { seal, secrets: createSigningSecrets(createSigningSecretRepository(database), seal) }
 }
 
 /** What it costs. */
@@ -89,6 +99,7 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     keys: access.keys,
     accounts,
     priceLists: createPriceListsRepository(database),
+    signingSecrets: createSigning(config, database).secrets,
     blobs,
     blobLocation: describeBlobHome(home),
     checkBlobStore: () => checkBlobStore(database, blobs, home),

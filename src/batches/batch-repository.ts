@@ -29,6 +29,7 @@ export interface NewBatch {
   betas: string | null
   origin: FileOrigin | null
   idempotencyId: string | null
+  callbackUrl: string | null
   windowMs: number
 }
 
@@ -64,6 +65,8 @@ const terminal = `('completed', 'failed', 'expired', 'cancelled')`
 export interface BatchRepository {
   /** A batch that is not deleted; null when there is none, or when it belongs to another organization. */
   load(id: BatchId, organizationId?: OrganizationId): Promise<Batch | null>
+  /** Also a batch that was deleted, until its row is purged. */
+  loadEvenDeleted(id: BatchId): Promise<Batch | null>
   list(query: BatchQuery): Promise<Batch[]>
   /** Those of these batches that are not deleted, in any order. */
   listOf(ids: readonly BatchId[]): Promise<Batch[]>
@@ -90,6 +93,10 @@ export function createBatchRepository(database: Database): BatchRepository {
       )
       const batch = row === undefined ? null : toBatch(row)
       return batch && organizationId !== undefined && batch.organizationId !== organizationId ? null : batch
+    },
+    async loadEvenDeleted(id) {
+      const [row] = await database.query('select * from batches where batch_id = $1', [id])
+      return row === undefined ? null : toBatch(row)
     },
     async list(query) {
       const { sql, params } = listStatement(query)
@@ -173,8 +180,8 @@ export function insertBatch(batch: NewBatch): Statement {
   return {
     sql: `insert into batches (batch_id, organization_id, key_id, endpoint, model, provider_json, completion_window,
         status, lane, created_at_ms, expires_at_ms, total_items, request_bytes, estimate_nanocredits,
-        worst_case_nanocredits, max_cost_nanocredits, metadata_json, idempotency_id, provider_slug, lane_choice)
-      values ($1, $2, $3, $4, $5, $6, '24h', 'validating', $7, now_ms(), now_ms() + cast($8 as bigint), $9, $10, $11, $12, $13, $14, $15, $16, $17)
+        worst_case_nanocredits, max_cost_nanocredits, metadata_json, idempotency_id, provider_slug, lane_choice, callback_url)
+      values ($1, $2, $3, $4, $5, $6, '24h', 'validating', $7, now_ms(), now_ms() + cast($8 as bigint), $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
       returning *`,
     params: [
       batch.id,
@@ -198,6 +205,7 @@ export function insertBatch(batch: NewBatch): Statement {
       batch.idempotencyId,
       batch.providerSlug,
       batch.laneChoice,
+      batch.callbackUrl,
     ],
   }
 }
@@ -428,5 +436,6 @@ export function toBatch(row: Row): Batch {
     errorJson: row['error_json'] as string | null,
     requestBytes: Number(row['request_bytes']),
     providerSlug: row['provider_slug'] as string | null,
+    callbackUrl: row['callback_url'] as string | null,
   }
 }

@@ -4,6 +4,8 @@ import { GatewayError } from '../core/errors.ts'
 import type { BatchId } from '../core/ids.ts'
 import { batchItemsAtOnce } from '../core/limits/batches.ts'
 import { parseCredits } from '../core/money.ts'
+import type { Callbacks } from '../delivery/callbacks.ts'
+import { type DeliveryList, listDeliveries } from './callbacks/delivery-list.ts'
 import { answerable, unavailable } from './batch-availability.ts'
 import type { Batch, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
@@ -59,6 +61,7 @@ export interface BatchesDependencies
   /** Where lines of jobs wait on their way; what a dead process left there is removed by others. */
   spoolFolder: string
   loadPrincipal: LoadPrincipal
+  callbacks: Callbacks
   /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
   pause?: Pause
@@ -114,6 +117,10 @@ export interface Batches {
   progress(principal: Principal, id: BatchId, wish: ProgressWish): Promise<ProgressStream | null>
   /** Requests cancellation and returns the batch; a batch that is being cancelled, or was, is returned unchanged. */
   cancel(principal: Principal, id: BatchId): Promise<BatchObject>
+  /** The log of the event that told the batch's end; empty before it, and for a batch without an address. */
+  deliveries(principal: Principal, id: BatchId): Promise<DeliveryList>
+  /** Tells the end again, with a day of tries. Throws `conflict` when there is nothing to tell. */
+  redeliver(principal: Principal, id: BatchId): Promise<DeliveryList>
   /** Hides a terminal batch at once. */
   delete(principal: Principal, id: BatchId): Promise<DeletedBatch>
   /** Begins to work on the stored batches. */
@@ -272,6 +279,21 @@ class StoredBatches implements Batches {
     )
   }
 
+  async deliveries(principal: Principal, id: BatchId): Promise<DeliveryList> {
+    await this.#load(principal, id)
+    return answerable(listDeliveries(id, this.#dependencies.callbacks))
+  }
+
+  async redeliver(principal: Principal, id: BatchId): Promise<DeliveryList> {
+    await this.#load(principal, id)
+    if (!(await answerable(this.#dependencies.callbacks.redeliver(id)))) {
+      const message =
+        'There is no event to tell: the batch has not ended, or was created without callback_url.'
+      throw new GatewayError('conflict', message)
+    }
+    return this.deliveries(principal, id)
+  }
+
   async delete(principal: Principal, id: BatchId): Promise<DeletedBatch> {
     const batch = await this.#load(principal, id)
     if (!isTerminal(batch.status)) throw notEnded()
@@ -307,6 +329,7 @@ class StoredBatches implements Batches {
         money: this.#money,
         idempotency: this.#idempotency,
         resolveBatch: this.#dependencies.resolveBatch,
+        callbacks: this.#dependencies.callbacks,
         clock: this.#dependencies.clock,
         pause: this.#pause,
         wake: () => this.#wake(),

@@ -122,6 +122,8 @@ export interface Batch {
   errorJson: string | null
   requestBytes: number
   providerSlug: string | null
+  /** Where the end is told; null when the caller named no address. */
+  callbackUrl: string | null
 }
 
 /** The statuses of a batch that has ended. */

@@ -1,3 +1,4 @@
+import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
@@ -83,6 +84,7 @@ export interface CliStorage {
   keys: Keys
   accounts: Accounts
   priceLists: PriceListsRepository
+  signingSecrets: Pick<SigningSecrets, 'rotate'>
   /** The store of the batches' payloads; absent when it cannot be listed. */
   blobs?: CliBlobs
   /** The place of the payloads: machine and folder, or bucket and server. */

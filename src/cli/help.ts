@@ -54,9 +54,12 @@ prices that the program came with. Prices of the configuration file win over bot
 `,
   batch: `Usage: npx headrace batch run <file.jsonl> [--model ID] [--endpoint PATH] [--yes]
        npx headrace batch watch [id] [--out FILE]
+       npx headrace batch deliveries <id>
+       npx headrace batch redeliver <id>
 
 A line of the file is {"custom_id":"…","body":{…}}; OpenAI's batch lines are fine as they are. Endpoint and model are
-taken from the lines where they say them. Results go to <file.jsonl>.results.jsonl. Leaving with Ctrl-C does not stop a
+taken from the lines where they say them. deliveries shows how the end of a batch was told to its callback_url, redeliver
+tells it again. Results go to <file.jsonl>.results.jsonl. Leaving with Ctrl-C does not stop a
 batch. On the machine of the gateway's data no key is needed, elsewhere one in HEADRACE_API_KEY.
 
   --yes   do not ask after the estimate
@@ -103,8 +106,12 @@ Shows the balance and the latest usage, or adds credits (1 credit = 1 USD). Work
 `,
   org: `Usage: npx headrace org [--org ID]
        npx headrace org set <setting> <value> [--org ID]
+       npx headrace org signing-secret [--org ID]
 
 Shows the organization and its settings, or changes one. Works on the database directly, also while a gateway runs.
+
+signing-secret makes the secret with which events of batches (callback_url) are signed, or another one in its place, and
+shows it once.
 
   mode prepaid|tracked             prepaid: every call is held and paid from credits, and refused with 402 when they do
                                    not cover it, so add some first. tracked: costs are recorded, no balance limits them.

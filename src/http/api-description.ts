@@ -21,13 +21,14 @@ import {
   batchRequestSchema,
   batchResultSchema,
   batchSchema,
+  deliveryListSchema,
 } from './schemas/batch.ts'
 import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
 import { json, readErrors, type Described } from './described.ts'
 import { keyDescription } from './key-description.ts'
 import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
-import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
+import { settingsPatchSchema, settingsSchema, signingSecretSchema } from './schemas/organization.ts'
 import { transcriptEventSchema, transcriptionSchema } from './schemas/transcription.ts'
 import * as examples from './api-examples.ts'
 
@@ -362,6 +363,31 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: [...batchErrors, 409],
   },
+  'GET /batches/:id/deliveries': {
+    id: 'listBatchDeliveries',
+    tag: 'Batches',
+    summary: 'How the end of a batch was told to its `callback_url`',
+    access: 'inference',
+    answer: {
+      status: 200,
+      description: 'The event with its tries; empty before the end, and for a batch without `callback_url`',
+      content: json(deliveryListSchema, examples.deliveryListExample),
+    },
+    errors: batchErrors,
+  },
+  'POST /batches/:id/redeliver': {
+    id: 'redeliverBatch',
+    tag: 'Batches',
+    summary: 'Tell the end of a batch again',
+    description: 'With the same id and the same bytes, and a day of tries before it is given up.',
+    access: 'inference',
+    answer: {
+      status: 202,
+      description: 'The event, to be told now',
+      content: json(deliveryListSchema, examples.deliveryListExample),
+    },
+    errors: [...batchErrors, 409],
+  },
   'DELETE /batches/:id': {
     id: 'deleteBatch',
     tag: 'Batches',
@@ -401,6 +427,20 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     errors: [400, 401, 403, 404, 413, 429, 500],
   },
   ...keyDescription,
+  'POST /organization/signing-secret': {
+    id: 'rotateSigningSecret',
+    tag: 'Organization',
+    summary: 'Make another secret for the signatures of events',
+    description:
+      'Events of batches carry `X-OpenRouter-Signature: t=<Unix seconds>,v1=<hex>`, where hex is the HMAC-SHA256 of `<t>,<body>` under this secret. Later tries are signed with the new one.',
+    access: 'management',
+    answer: {
+      status: 201,
+      description: 'The secret, shown once',
+      content: json(z.object({ data: signingSecretSchema }), examples.signingSecretExample),
+    },
+    errors: [400, 401, 403, 429, 500],
+  },
   'GET /credits': {
     id: 'getCredits',
     tag: 'Account',

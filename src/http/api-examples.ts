@@ -247,6 +247,28 @@ export const batchResultExample = { ...results[1], cursor: '1-1' }
 /** Answer of `DELETE /batches/{id}`; the member's name is the contract's. */
 export const batchDeletionExample = { id: batch.id, object: 'batch', deletion: { openrouter: 'deleted' } }
 
+/** Answer of `GET /batches/{id}/deliveries`. */
+export const deliveryListExample = {
+  object: 'list',
+  data: [
+    {
+      id: `${batch.id}-completed`,
+      event: 'batch.completed',
+      state: 'delivered',
+      created_at: 1795238981,
+      next_try_at: null,
+      ended_at: 1795238982,
+      tries: 1,
+      log: [{ try: 1, at: 1795238982, duration_ms: 84, status: 200, problem: null }],
+    },
+  ],
+}
+
+/** Answer of `POST /organization/signing-secret`. */
+export const signingSecretExample = {
+  data: { signing_secret: 'whsec_4ukr9c6j2n8hgqk1f5zv0b7yxw3mdtpeas4ukr9c6j2n8hgq' },
+}
+
 /** Answer of both settings operations. */
 export const settingsExample = { data: { id: 'org_default', is_filtered_model_catalog_enabled: true } }
 

@@ -9,6 +9,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { FiguresOf } from '../catalog/endpoint-json.ts'
 import type { Files } from '../files/file-store.ts'
 import type { Clock } from '../core/clock.ts'
+import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
@@ -42,6 +43,7 @@ export interface HttpDependencies {
   figuresOf: FiguresOf
   batches: Batches
   files: Files
+  signingSecrets: Pick<SigningSecrets, 'rotate'>
   executor: Executor
   audioIntake: AudioIntake
   activity: Activity

@@ -237,7 +237,8 @@ function decodeName(text: string): string {
   }
 }
 
-function resolveAll(hostname: string): Promise<readonly string[]> {
+/** All addresses of a name, by the system's resolver. */
+export function resolveAll(hostname: string): Promise<readonly string[]> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
   systemLookup(hostname, { all: true }, (error: Error | null, found: LookupAddress[]) => {
     if (error) reject(error)

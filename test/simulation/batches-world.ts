@@ -21,6 +21,7 @@ import type { EstimateItem, ItemOutcome, ItemRequest, ResolveBatch } from '../..
 import type { Pause } from '../../src/batches/running/pause.ts'
 import { systemPause } from '../../src/batches/running/pause.ts'
 import type { Clock } from '../../src/core/clock.ts'
+import { createDeliveryRepository } from '../../src/delivery/delivery-repository.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { newGenerationId } from '../../src/core/ids.ts'
 import { toCredits } from '../../src/core/money.ts'
@@ -43,6 +44,9 @@ const tables = [
   'batch_moves',
   'native_jobs',
   'upstream_resources',
+  'deliveries',
+  'delivery_tries',
+  'signing_secrets',
   'segments',
   'parts',
   'idempotency_keys',
@@ -170,6 +174,7 @@ export class World {
         return (options.behave ?? answerOrWait)(item, process)
       },
       resolveBatch: options.resolveBatch ?? resolveBatch,
+      callbacks: { ...createDeliveryRepository(database), check: () => Promise.resolve() },
       jobItems: lateItems(() => options.jobItems?.(process) ?? noJobs),
       spoolFolder: join(tmpdir(), 'headrace-test-jobs'),
       loadPrincipal:

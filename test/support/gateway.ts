@@ -40,6 +40,10 @@ export interface TestGatewayOptions {
   trustedProxies?: readonly string[]
   /** Hosts that may be fetched although they are not public. */
   fetchHosts?: readonly string[]
+  /** Whether the data folder may have a master key; by default it may, as for a database of its own. */
+  isOwnDatabase?: boolean
+  /** Hosts to which events of batches may be posted although they are not public. */
+  callbackHosts?: readonly string[]
   /** The time limit of a transcription. */
   transcriptionMs?: number
   /** Whether surcharges of unknown amount are refused. */
@@ -259,6 +263,8 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     logLevel: options.logLevel ?? config.logLevel,
     trustedProxies: options.trustedProxies ?? config.trustedProxies,
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
+    callbackHosts: options.callbackHosts ?? config.callbackHosts,
+    isOwnDatabase: options.isOwnDatabase ?? config.isOwnDatabase,
     transcriptionMs: options.transcriptionMs ?? config.transcriptionMs,
     refusesUnknownPrices: options.refusesUnknownPrices ?? config.refusesUnknownPrices,
     uncountedInputTokens: options.uncountedInputTokens ?? config.uncountedInputTokens,

@@ -17,6 +17,7 @@ const layerOf: Readonly<Record<string, number>> = {
   routing: 4,
   billing: 4,
   files: 4,
+  delivery: 4,
   execution: 5,
   batches: 6,
   http: 7,

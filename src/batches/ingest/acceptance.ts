@@ -139,6 +139,7 @@ function commitAcceptance(
     betas,
     origin,
     idempotencyId: claim?.claimId ?? null,
+    callbackUrl: upload.callbackUrl,
     windowMs: completionWindowMs,
   })
   const budget = { id: batchId, organizationId: principal.organizationId, budgetParents }

@@ -48,7 +48,11 @@ function ingest(
       isDryRun: false,
       ...change,
     },
-    { payloads: (options.disk ?? newDisk()).payloads, resolveBatch: options.resolve ?? resolveBatch },
+    {
+      payloads: (options.disk ?? newDisk()).payloads,
+      resolveBatch: options.resolve ?? resolveBatch,
+      callbacks: { check: () => Promise.resolve() },
+    },
   )
 }
 

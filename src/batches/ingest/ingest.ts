@@ -3,6 +3,7 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
+import type { Callbacks } from '../../delivery/callbacks.ts'
 import { ItemDemands } from '../../execution/items/item-demand.ts'
 import type { BatchEndpoint, LaneChoice, LineFault } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
@@ -58,6 +59,7 @@ export interface Ingested {
   providerOnly: readonly string[] | null
   maxCostNanocredits: bigint | null
   laneChoice: LaneChoice
+  callbackUrl: string | null
   dropped: readonly string[]
   resolved: ResolvedBatch
   estimate: bigint
@@ -78,6 +80,7 @@ export interface Ingested {
 export interface IngestDependencies {
   payloads: Payloads
   resolveBatch: ResolveBatch
+  callbacks: Pick<Callbacks, 'check'>
 }
 
 /**
@@ -216,8 +219,9 @@ class Ingest {
 
   /** Throws the problem that was found; else resolves what is still open and makes everything durable. */
   async finish(): Promise<Ingested> {
-    const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, dropped } = this.#head
+    const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, callbackUrl, dropped } = this.#head
     if (this.#request.form.isLines) this.#refuseLines()
+    await this.#checkCallback(callbackUrl)
     const resolved = this.#findings.isFinal ? null : await this.#resolve(this.#scanner.itemCount)
     const { worst } = this.#findings
     if (this.#request.form.isLines && worst?.param === 'model')
@@ -237,6 +241,7 @@ class Ingest {
       providerOnly,
       maxCostNanocredits,
       laneChoice,
+      callbackUrl,
       dropped,
       resolved,
       estimate,
@@ -298,6 +303,15 @@ class Ingest {
     } catch (thrown) {
       this.#findings.add(toGatewayError(thrown))
       return null
+    }
+  }
+
+  async #checkCallback(url: string | null): Promise<void> {
+    if (url === null || this.#findings.isFinal) return
+    try {
+      await this.#dependencies.callbacks.check(url)
+    } catch (thrown) {
+      this.#findings.add(toGatewayError(thrown))
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { fileBlobPrefix, type Files } from '../../files/file-store.ts'
+import { purgeDeliveries } from '../../delivery/delivery-repository.ts'
 import type { BatchId } from '../../core/ids.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { deleteResultFiles } from '../../files/file-repository.ts'
@@ -121,7 +122,9 @@ async function purge(
     await committer.commit('batch.purge', [
       ...(ids.length > 0 ? [purgeParts(id, ids)] : []),
       ...(ordinals.length > 0 ? [purgeSegments(id, ordinals)] : []),
-      ...(ids.length + ordinals.length === 0 ? [purgeJobs(id), purgeBatch(id), purgeMoves(id)] : []),
+      ...(ids.length + ordinals.length === 0
+        ? [purgeJobs(id), ...purgeDeliveries(id), purgeBatch(id), purgeMoves(id)]
+        : []),
     ])
     if (ids.length + ordinals.length === 0) return
   }

@@ -1,4 +1,5 @@
 import { mergedPageMax, partsPageMax } from '../../core/limits/batches.ts'
+import { announceEnd } from '../../delivery/delivery-repository.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { insertResultFiles } from '../../files/file-repository.ts'
 import { finalizeBatch } from '../batch-repository.ts'
@@ -47,6 +48,7 @@ export async function finalizeAs(
   const statements = [
     finalizeBatch(batch.id, end),
     ...insertResultFiles(batch.id),
+    announceEnd(batch.id),
     forgetBatchWaiting(batch.id),
     ...money.close(batch),
   ]

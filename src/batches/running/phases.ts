@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { waitingNoteEveryMs, workerIdleMs } from '../../core/limits/batches.ts'
+import { announceEnd } from '../../delivery/delivery-repository.ts'
 import type { Batch, LaneName, StoredStatus } from '../../canonical/batch.ts'
 import { batchErrorJson } from '../../formats/batch/batch-object.ts'
 import { endFailing, failBatch, moveBatch, startBatch } from '../batch-repository.ts'
@@ -67,6 +68,7 @@ async function validate(batch: Batch, dependencies: PhaseDependencies): Promise<
   if (!(await dependencies.money.settle(batch))) return
   await dependencies.committer.commit('batch.fail', [
     failBatch(batch.id, batchErrorJson(refusal)),
+    announceEnd(batch.id),
     forgetBatchWaiting(batch.id),
     ...dependencies.money.close(batch),
   ])
@@ -95,6 +97,7 @@ async function failWhenSettled(batch: Batch, dependencies: PhaseDependencies): P
   const usage = await sumPartUsage(batch, dependencies).catch(() => null)
   await dependencies.committer.commit('batch.fail', [
     endFailing(batch.id, usage && JSON.stringify(usage)),
+    announceEnd(batch.id),
     forgetBatchWaiting(batch.id),
     ...dependencies.money.close(batch),
   ])

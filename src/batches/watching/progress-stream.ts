@@ -86,7 +86,7 @@ class OpenProgress implements ProgressStream {
         const { latest } = this.#watch
         if (latest === null) break
         if (latest.id === this.#shown) {
-          if (!(await this.#isChanged())) await this.#show(writer, ': ping\n\n')
+          await this.#waitOrPing(writer)
           continue
         }
         const frame = frameOf(latest, this.#shown)
@@ -106,6 +106,11 @@ class OpenProgress implements ProgressStream {
     if (this.#isOver) return
     await writer.write(frame)
     await writer.flush()
+  }
+
+  /** Waits for a change, and shows a comment where none has come. */
+  async #waitOrPing(writer: ReadableStreamDirectController): Promise<void> {
+    if (!(await this.#isChanged())) await this.#show(writer, ': ping\n\n')
   }
 
   /** Waits for a change or the end, for as long as a stream may be silent. */
@@ -131,7 +136,7 @@ class OpenProgress implements ProgressStream {
 }
 
 function frameOf({ id, object, isEnded }: ProgressState, shown: string | null): string {
-  const isSameStatus = shown?.startsWith(`${object.status}.`) === true
-  const event = isEnded ? 'end' : isSameStatus ? 'progress' : 'status'
+  const change = shown?.startsWith(`${object.status}.`) === true ? 'progress' : 'status'
+  const event = isEnded ? 'end' : change
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(object)}\n\n`
 }

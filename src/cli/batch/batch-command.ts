@@ -1,6 +1,7 @@
 import { dollarsOf, timestamp } from '../amounts.ts'
 import { parseArguments } from '../arguments.ts'
 import { isEnded, listBatches, loadBatch } from './batch-client.ts'
+import { describeDeliveries } from './delivery-lines.ts'
 import { followBatch, runBatchFile, type BatchSession } from './batch-run.ts'
 import type { CommandContext } from '../context.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
@@ -10,15 +11,16 @@ import { suggestionFor } from '../suggestion.ts'
 import { renderTable } from '../table.ts'
 import { openTemporaryKeys, requireKnown } from '../temporary-keys.ts'
 
-/** `headrace batch run <file.jsonl>` and `headrace batch watch [id]`. */
+/** `headrace batch run <file.jsonl>`, `watch [id]`, `deliveries <id>` and `redeliver <id>`. */
 export async function runBatch(args: readonly string[], context: CommandContext): Promise<number> {
   const [action, ...rest] = args
   if (action === 'run') return run(rest, context)
   if (action === 'watch') return watch(rest, context)
+  if (action === 'deliveries' || action === 'redeliver') return showDeliveries(action, rest, context)
   throw usageFailure(
     action === undefined
-      ? 'Which? run or watch.'
-      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch'])}`,
+      ? 'Which? run, watch, deliveries or redeliver.'
+      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch', 'deliveries', 'redeliver'])}`,
     'batch',
   )
 }
@@ -69,6 +71,24 @@ async function watch(args: readonly string[], context: CommandContext): Promise<
     // Requested once before watching, so that a wrong id fails at once.
     await loadBatch(session.client, session.key, id)
     return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
+  })
+}
+
+/** How the end of a batch was told to its `callback_url`; `redeliver` has it told again first. */
+async function showDeliveries(
+  action: 'deliveries' | 'redeliver',
+  args: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  const [id] = parseArguments('batch', args, {}, 1).words
+  if (id === undefined) throw usageFailure('Of which batch?', 'batch')
+  return withSession(context, async ({ client, key }) => {
+    const method = action === 'redeliver' ? 'POST' : 'GET'
+    const answer = await client.json(`/batches/${encodeURIComponent(id)}/${action}`, { key, method })
+    const lines = describeDeliveries(answer)
+    for (const line of lines) context.write(`${line}\n`)
+    if (lines.length === 0) context.write('Nothing was told: it has not ended, or has no callback_url.\n')
+    return 0
   })
 }
 

@@ -1,3 +1,6 @@
+import { createSeal } from '../../delivery/master-key.ts'
+import { createSigningSecretRepository } from '../../delivery/signing-secret-repository.ts'
+import { createSigningSecrets } from '../../delivery/signing-secrets.ts'
 import { expect, test } from 'bun:test'
 import { recordingContext } from '../../../test/story/command-context.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
@@ -35,6 +38,10 @@ eachDatabase((name, _, { openFresh }) => {
       organizations,
       accounts,
       priceLists: createPriceListsRepository(database),
+      signingSecrets: createSigningSecrets(
+        createSigningSecretRepository(database),
+        createSeal({ given: 'the master key of the operator', dataFolder: null }),
+      ),
       keys: createKeys({ repository: keys, clock, onChange: () => undefined }),
       checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
       close: () => Promise.resolve(),
@@ -46,6 +53,17 @@ eachDatabase((name, _, { openFresh }) => {
     }
     return { run, storage, organizationId: made.organizationId }
   }
+
+  test(`on ${name}, a signing secret is made and shown once, alone on stdout`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    const { code, output, errors } = await run(['org', 'signing-secret'])
+    expect([code, output]).toEqual([0, expect.stringMatching(/^whsec_[0-9a-z]{48}\n$/)])
+    expect(errors).toContain('It is shown once')
+    const rows = await storage.database.query<{ sealed: string }>('select sealed from signing_secrets')
+    expect(rows).toHaveLength(1)
+    expect(rows[0]?.sealed).not.toContain(output.trim())
+    expect((await run(['org', 'signing-secret', '--org', organizationId])).output).not.toBe(output)
+  })
 
   test(`on ${name}, a key's secret is shown once and the list never has it`, async () => {
     const { run } = await firstStart(null)

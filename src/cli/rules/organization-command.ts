@@ -1,6 +1,6 @@
 import type { OrganizationChanges, OrganizationRecord } from '../../access/organization-record.ts'
 import { dollars } from '../amounts.ts'
-import { parseArguments } from '../arguments.ts'
+import { parseArguments, type Parsed } from '../arguments.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { findOrganization, withStorage } from '../local-storage.ts'
@@ -17,16 +17,31 @@ import {
 import { suggestionFor } from '../suggestion.ts'
 
 /**
- * `headrace org` and `headrace org set <setting> <value>`: works on the database directly, also while a gateway runs.
+ * `headrace org`, `headrace org signing-secret` and `headrace org set <setting> <value>`: works on the database directly, also while a gateway runs.
  */
 export async function runOrganization(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('org', args, { org: { type: 'string' } }, 3)
+  if (parsed.words[0] === 'signing-secret') return rotateSecret(parsed, context)
   const changes = parsed.words.length === 0 ? null : changesOf(parsed.words)
   await withStorage(context, async (storage) => {
     const { organizationId } = await findOrganization(storage, parsed.text('org'))
     if (changes) await change(organizationId, changes, { storage, context })
     show(await findOrganization(storage, organizationId), context)
     if (changes) context.writeError('A running gateway follows within two seconds.\n')
+  })
+  return 0
+}
+
+/** Gives the organization another signing secret and shows it once; only the secret goes to stdout. */
+async function rotateSecret(parsed: Parsed, context: CommandContext): Promise<number> {
+  if (parsed.words.length > 1) throw usageFailure(`"${parsed.words[1]}" is not expected here.`, 'org')
+  await withStorage(context, async (storage) => {
+    const { organizationId } = await findOrganization(storage, parsed.text('org'))
+    const secret = await storage.signingSecrets.rotate(organizationId)
+    context.writeError(
+      `Events of batches (callback_url) of ${organizationId} are signed with this secret from now on. It is shown once:\n`,
+    )
+    context.write(`${secret}\n`)
   })
   return 0
 }

@@ -21,6 +21,8 @@ export interface RequestHead {
   /** The most that the batch may cost, in nanocredits. */
   maxCostNanocredits: bigint | null
   laneChoice: LaneChoice
+  /** Where the end of the batch is to be told. */
+  callbackUrl: string | null
   /** Members that were ignored. */
   dropped: string[]
 }
@@ -33,6 +35,7 @@ export function emptyHead({ endpoint }: ItemForm = contractForm): RequestHead {
     providerOnly: null,
     maxCostNanocredits: null,
     laneChoice: 'auto',
+    callbackUrl: null,
     dropped: [],
   }
 }
@@ -89,6 +92,11 @@ const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
   },
   completion_window(_head, value) {
     if (value !== '24h') throw invalid('completion_window', 'must be "24h"')
+  },
+  callback_url(head, value) {
+    if (value !== null && typeof value !== 'string')
+      throw invalid('callback_url', 'must be an address that begins with https://')
+    head.callbackUrl = value
   },
   provider(head, value) {
     head.providerOnly = readProvider(value)

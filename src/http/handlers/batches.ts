@@ -7,9 +7,14 @@ import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
 import { createFromBody } from './admitted-batch.ts'
 
-/** Create, list, read, cancel and delete batches. */
+/** Create, list, read, watch, cancel and delete batches, and how their ends were told. */
 export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
-  const common = { group: 'batches', access: 'inference' } as const
+  return [...lifeRoutes(dependencies), ...eventRoutes(dependencies)]
+}
+
+const common = { group: 'batches', access: 'inference' } as const
+
+function lifeRoutes(dependencies: HttpDependencies): HttpRoute[] {
   return [
     {
       ...common,
@@ -49,13 +54,6 @@ export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
     },
     {
       ...common,
-      method: 'GET',
-      path: '/batches/:id/events',
-      name: 'batch_events',
-      handle: withPrincipal((exchange) => showProgress(exchange, dependencies)),
-    },
-    {
-      ...common,
       method: 'POST',
       path: '/batches/:id/cancel',
       name: 'batch_cancel',
@@ -70,6 +68,37 @@ export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
       name: 'batch_delete',
       handle: withPrincipal(async (exchange) =>
         jsonResponse(await dependencies.batches.delete(exchange.principal, idOf(exchange))),
+      ),
+    },
+  ]
+}
+
+/** What tells of a batch while it runs and when it has ended. */
+function eventRoutes(dependencies: HttpDependencies): HttpRoute[] {
+  return [
+    {
+      ...common,
+      method: 'GET',
+      path: '/batches/:id/events',
+      name: 'batch_events',
+      handle: withPrincipal((exchange) => showProgress(exchange, dependencies)),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/batches/:id/deliveries',
+      name: 'batch_deliveries',
+      handle: withPrincipal(async (exchange) =>
+        jsonResponse(await dependencies.batches.deliveries(exchange.principal, idOf(exchange))),
+      ),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path: '/batches/:id/redeliver',
+      name: 'batch_redeliver',
+      handle: withPrincipal(async (exchange) =>
+        jsonResponse(await dependencies.batches.redeliver(exchange.principal, idOf(exchange)), 202),
       ),
     },
   ]

@@ -10,9 +10,10 @@ import { settingsPatchSchema } from '../schemas/organization.ts'
 /** The bound of a settings change: its body is one flag. */
 const settingsBodyBytesMax = 65_536
 
-/** `GET` and `PATCH /organization/settings`, for management keys. */
+/** The settings and the signing secret of an organization, for management keys. */
 export function organizationRoutes(dependencies: HttpDependencies): HttpRoute[] {
-  const common = { path: '/organization/settings', group: 'settings', access: 'management' } as const
+  const shared = { group: 'settings', access: 'management' } as const
+  const common = { ...shared, path: '/organization/settings' } as const
   return [
     {
       ...common,
@@ -35,6 +36,16 @@ export function organizationRoutes(dependencies: HttpDependencies): HttpRoute[] 
           isFilteredModelCatalogEnabled: patch.is_filtered_model_catalog_enabled,
         })
         return show(principal, dependencies)
+      }),
+    },
+    {
+      ...shared,
+      path: '/organization/signing-secret',
+      method: 'POST',
+      name: 'signing_secret_rotate',
+      handle: withPrincipal(async ({ principal }) => {
+        const secret = await dependencies.signingSecrets.rotate(principal.organizationId)
+        return jsonResponse({ data: { signing_secret: secret } }, 201)
       }),
     },
   ]

@@ -27,6 +27,12 @@ export const batchRequestSchema = z
         max_cost: z.number().min(0).optional().describe('The most the batch may cost, in credits.'),
       })
       .optional(),
+    callback_url: z
+      .url()
+      .nullish()
+      .describe(
+        'A public https:// address to which the end is posted: `batch.completed`, `batch.failed`, `batch.cancelled` or `batch.expired`, signed with the secret of the organization, at least once, for a day.',
+      ),
     requests: z
       .array(
         z.object({
@@ -174,6 +180,35 @@ export const batchEstimateSchema = z
     available: z.number().nullable().describe('In credits; null on a tracked account.'),
   })
   .meta({ id: 'BatchEstimate' })
+
+/** Answer of `GET /batches/{id}/deliveries` and of `POST /batches/{id}/redeliver`. */
+export const deliveryListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        id: z.string().describe('What `X-OpenRouter-Idempotency-Key` says, the same at every try.'),
+        event: z.string(),
+        state: z.enum(['waiting', 'delivered', 'failed']),
+        created_at: z.int(),
+        next_try_at: z.int().nullable(),
+        ended_at: z.int().nullable(),
+        tries: count,
+        log: z
+          .array(
+            z.object({
+              try: z.int(),
+              at: z.int(),
+              duration_ms: count,
+              status: z.int().nullable().describe('The status of the receiver; null when it gave none.'),
+              problem: z.string().nullable().describe('Null when the receiver took the event.'),
+            }),
+          )
+          .describe('The last tries, the oldest first.'),
+      }),
+    ),
+  })
+  .meta({ id: 'DeliveryList' })
 
 /** Query of `GET /batches`. */
 export const batchListQuerySchema = z.object({

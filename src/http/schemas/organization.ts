@@ -11,6 +11,11 @@ export const settingsPatchSchema = z
   })
   .meta({ id: 'UpdateOrganizationSettings', examples: [{ is_filtered_model_catalog_enabled: true }] })
 
+/** `data` of the answer with a new signing secret. */
+export const signingSecretSchema = z
+  .object({ signing_secret: z.string().describe('Shown once.') })
+  .meta({ id: 'SigningSecret' })
+
 /** `data` of both settings operations. */
 export const settingsSchema = z
   .object({ id: z.string(), is_filtered_model_catalog_enabled: z.boolean() })
