@@ -103,6 +103,7 @@ function shownCounters(mount: Mount, withRequests: boolean): JsonObject {
     ...mount.counters.read(withRequests),
     audio_jobs: mount.audioJobs.counts(),
     batches: mount.batches.counts(),
+    message_batches: mount.messageBatches.counts(),
   }
 }
 

@@ -4,6 +4,7 @@ import { createFaultRules, type FaultRules } from './fault-rules.ts'
 import { createKeptFiles, type KeptFiles } from './gemini/kept-files.ts'
 import { mountsMax, recordedBodyBytes, usualJobLooks } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
+import { createKeptMessageBatches, type KeptMessageBatches } from './message-batches/kept-message-batches.ts'
 import type { MountSettings } from './mount-settings.ts'
 import { createKeptBatches, type KeptBatches } from './openai-batches/kept-batches.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
@@ -24,6 +25,7 @@ export interface Mount {
   audioJobs: AudioJobs
   googleFiles: KeptFiles
   batches: KeptBatches
+  messageBatches: KeptMessageBatches
   settings: MountSettings
 }
 
@@ -71,6 +73,7 @@ function createMount(name: string, seed: number): Mount {
     audioJobs: createAudioJobs(),
     googleFiles: createKeptFiles(),
     batches: createKeptBatches(),
+    messageBatches: createKeptMessageBatches(),
     settings: {
       strict: true,
       anyModel: false,

@@ -8,7 +8,7 @@ import type { Call } from './call.ts'
 import { chatCompletion } from './chat.ts'
 import { completion } from './completions.ts'
 import { embeddings } from './embeddings.ts'
-import { ApiError, errorBody, invalidRequest } from './errors.ts'
+import { ApiError, invalidRequest } from './errors.ts'
 import { lineMethod } from './fault-rules.ts'
 import type { Faults } from './faults.ts'
 import { googleStyle } from './gemini/errors.ts'
@@ -16,7 +16,8 @@ import { isFilesPath, operateFiles } from './gemini/files.ts'
 import { googlePath, operateGoogle } from './gemini/operations.ts'
 import type { JsonObject } from './json.ts'
 import { googleRequestBytesMax } from './limits.ts'
-import { anthropicStyle } from './messages/errors.ts'
+import { isMessageBatchesPath, operateMessageBatches } from './message-batches/message-batches.ts'
+import { anthropicStyle, versionOf } from './messages/errors.ts'
 import { countTokens, messages } from './messages/messages.ts'
 import { claudeModelBody, claudeModelList } from './messages/models.ts'
 import { modelBody, modelList } from './models.ts'
@@ -125,6 +126,22 @@ export async function operate(asked: Asked): Promise<Reply> {
     allow(method, ['GET'], path)
     return jsonReply(modelsBody(asked))
   }
+  if (isMessageBatchesPath(path)) {
+    versionOf(request.headers)
+    const { json, key } = asked
+    return operateMessageBatches({
+      method,
+      path,
+      query,
+      json,
+      faults,
+      key,
+      kept: mount.messageBatches,
+      usualLooks: mount.settings.jobLooks,
+      runLine: lineRunner(asked),
+      origin: originOf(asked),
+    })
+  }
   if (isStoredFilesPath(path) || isBatchesPath(path)) return operateBatchService(asked, method, query)
   const stored = storedPath.exec(path)?.[1]
   if (stored !== undefined) {
@@ -169,7 +186,8 @@ function lineRunner(asked: Asked): RunLine {
       const reply = await operation(call, asked)
       return { status: reply.status, body: String(reply.body) }
     } catch (error) {
-      if (error instanceof ApiError) return { status: error.status, body: errorBody(error) }
+      if (error instanceof ApiError)
+        return { status: error.status, body: styleOf(path, {}).errorBody(error, key) }
       throw error
     }
   }

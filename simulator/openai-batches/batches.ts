@@ -5,7 +5,7 @@ import { fractionOf, lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { nowSeconds, pageOf, pretty, writtenFile } from './files.ts'
 import { endedStatuses, type KeptBatches, type StoredBatch } from './kept-batches.ts'
-import { readInput, runLines, type RunLine } from './lines.ts'
+import { openAiLines, readInput, runLines, type RunLine } from './lines.ts'
 
 /** A request about batches. */
 export interface BatchesAsked {
@@ -92,7 +92,8 @@ function create({ json, kept, faults, usualLooks, runLine, key }: BatchesAsked):
     cancelledAtLook: null,
     status: 'validating',
     times: {},
-    run: (share, reason) => runLines(input.lines, { share, reason, key, faults, kept, runLine }),
+    run: (share, reason) =>
+      runLines(input.lines, { share, reason, key, faults, kept, runLine, writer: openAiLines }),
     ran: null,
     outputFileId: null,
     errorFileId: null,

@@ -19,6 +19,8 @@ export interface BatchOutput {
   errors: string | null
   completed: number
   failed: number
+  /** Of those that failed, the lines that were not run. */
+  notRun: number
   usage: BatchTokens
 }
 

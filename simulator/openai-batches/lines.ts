@@ -1,7 +1,7 @@
 import type { Faults } from '../faults.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { fractionOf, lettersOf } from '../random.ts'
-import type { BatchFault, BatchOutput, BatchTokens, KeptBatches } from './kept-batches.ts'
+import type { BatchFault, BatchOutput, BatchTokens } from './kept-batches.ts'
 
 /** Runs the request of one line as the live operation does. Never throws: a refusal is a status and its body. */
 export type RunLine = (
@@ -66,15 +66,27 @@ function parsedLine(text: string): InputLine | null {
   }
 }
 
+/** Why a line is not run. */
+type NotRun = 'batch_expired' | 'batch_cancelled'
+
+/** How a service writes the lines of its results. */
+export interface LineWriter {
+  answered(line: InputLine, status: number, body: string, key: string): string
+  /** A line that is refused by a fault. */
+  refused(line: InputLine, key: string): string
+  notRun(line: InputLine, reason: NotRun, key: string): string
+}
+
 interface Running {
   /** The part of the lines that is run, from 0 to 1. */
   share: number
   /** Why the others are not. */
-  reason: 'batch_expired' | 'batch_cancelled' | null
+  reason: NotRun | null
   key: string
   faults: Faults
-  kept: KeptBatches
+  kept: { noteLine(): void }
   runLine: RunLine
+  writer: LineWriter
 }
 
 const reasons = {
@@ -84,41 +96,51 @@ const reasons = {
 
 /** Runs the lines, in an order of its own, and writes both files with the faults that were asked for. */
 export async function runLines(lines: readonly InputLine[], running: Running): Promise<BatchOutput> {
-  const { share, reason, key, faults, kept, runLine } = running
+  const { share, reason, key, faults, kept, runLine, writer } = running
   const place = (line: InputLine, what: string) => fractionOf(`${what} ${line.customId} ${key}`)
   const shuffled = lines.toSorted((one, other) => place(one, 'order') - place(other, 'order'))
   const runs = Math.ceil(shuffled.length * share)
-  const tally = { answers: new Array<string>(), refusals: new Array<string>(), usage: noTokens() }
+  const tally = { answers: new Array<string>(), refusals: new Array<string>(), notRun: 0, usage: noTokens() }
   for (const [index, line] of shuffled.entries()) {
     if (index >= runs && reason !== null) {
-      tally.refusals.push(lineOf(line, key, { error: { code: reason, message: reasons[reason] } }))
+      tally.notRun += 1
+      tally.refusals.push(writer.notRun(line, reason, key))
       continue
     }
     if (index < (faults.batchLinesFailed ?? 0)) {
-      tally.refusals.push(lineOf(line, key, { response: refusedResponse(line, key) }))
+      tally.refusals.push(writer.refused(line, key))
       continue
     }
     kept.noteLine()
     const { status, body } = await runLine(line.url, line.body, `line ${line.customId} ${key}`)
-    const parsed: unknown = JSON.parse(body)
-    const response = {
-      status_code: status,
-      request_id: lettersOf(`request ${line.customId} ${key}`, 32),
-      body: parsed,
-    }
-    if (status < 400) addTokens(tally.usage, parsed)
+    if (status < 400) addTokens(tally.usage, JSON.parse(body))
     const written = status < 400 ? tally.answers : tally.refusals
-    written.push(lineOf(line, key, { response }))
+    written.push(writer.answered(line, status, body, key))
   }
-  const { answers, refusals, usage } = tally
+  const { answers, refusals, notRun, usage } = tally
   const output = withFaults(answers, faults, key)
   return {
     output: output.length === 0 ? null : `${output.join('\n')}\n`,
     errors: refusals.length === 0 ? null : `${refusals.join('\n')}\n`,
     completed: answers.length,
     failed: refusals.length,
+    notRun,
     usage,
   }
+}
+
+/** Lines of OpenAI's results. */
+export const openAiLines: LineWriter = {
+  answered(line, status, body, key) {
+    const response = {
+      status_code: status,
+      request_id: lettersOf(`request ${line.customId} ${key}`, 32),
+      body: JSON.parse(body) as JsonObject,
+    }
+    return lineOf(line, key, { response })
+  },
+  refused: (line, key) => lineOf(line, key, { response: refusedResponse(line, key) }),
+  notRun: (line, reason, key) => lineOf(line, key, { error: { code: reason, message: reasons[reason] } }),
 }
 
 function refusedResponse({ customId }: InputLine, key: string): JsonObject {

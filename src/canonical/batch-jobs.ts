@@ -25,6 +25,8 @@ export interface NewJob {
   operation: string
   /** The uploaded lines; null where the request itself carries them. */
   fileId: string | null
+  /** The lines themselves; null where they were uploaded. */
+  lines: StreamedBody | null
 }
 
 /** What a provider says of a job. Plain data. */
@@ -63,11 +65,28 @@ export interface JobLine {
     | { type: 'failed'; message: string }
 }
 
-/** A page of a provider's listing of jobs, as far as it matters to one marker. */
+/** A job of a provider's listing that has the mark that was asked for. */
+export interface FoundJob {
+  reading: JobReading
+  /** Unix milliseconds by the provider's clock; null where it does not tell. */
+  createdAtMs: number | null
+}
+
+/** A page of a provider's listing of jobs, the newest first, as far as it matters to one mark. */
 export interface JobPage {
-  found: JobReading | null
+  found: readonly FoundJob[]
+  /** The creation time of its last entry; null when it has none or does not tell. */
+  oldestAtMs: number | null
   /** For the request of the next page; null on the last. */
   older: string | null
+}
+
+/** How a listing is searched for a job whose creating request got no answer. */
+export interface JobSearch {
+  /** What a listing shows of a job: its nonce where the service is `searchable`, else something that other jobs may share. */
+  markOf(job: { nonce: string; itemCount: number }): string
+  request(older: string | null): UpstreamRequest
+  read(reply: UpstreamReply, mark: string): JobPage
 }
 
 /**
@@ -79,8 +98,10 @@ export interface BatchJobs {
   readonly name: string
   readonly limits: JobLimits
   readonly uncertainCreate: UncertainCreate
-  /** What the lines of a job ask for, by the path of such a live request; null for what the service does not run. */
-  operationOf(path: string): string | null
+  /**
+   * What the lines of a job ask for, by path and headers of such a live request; null for what the service does not run.
+   */
+  operationOf(path: string, headers: Readonly<Record<string, string>>): string | null
   /** One line of the input, with its line end. The body is one line of JSON. */
   encodeLine(line: { id: string; operation: string; body: Uint8Array }): Uint8Array
   /** How lines become a file; null where the request that creates the job carries them. */
@@ -93,11 +114,8 @@ export interface BatchJobs {
   cancel(jobId: string): UpstreamRequest
   /** Reads the reply to `create`, `look` and `cancel`. */
   readJob(reply: UpstreamReply): JobReading
-  /** How a job is found by its nonce; null where the listing cannot tell. */
-  readonly search: {
-    request(older: string | null): UpstreamRequest
-    read(reply: UpstreamReply, nonce: string): JobPage
-  } | null
+  /** Null for an `idempotent` service, whose request is sent again. */
+  readonly search: JobSearch | null
   /** The request whose reply is one file of results, a line each. */
   download(output: string): UpstreamRequest
   /** Null for a line that cannot be read. */

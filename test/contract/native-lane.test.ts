@@ -5,6 +5,7 @@ const gateway = await startTestGateway({
   credits: '10',
   providers: (url) => [
     { preset: 'openai', base_url: `${url}/v1`, api_key: 'sk-test', weight: 1, models: [] },
+    { preset: 'anthropic', base_url: `${url}/p/claude/v1`, api_key: 'sk-test', weight: 1, models: [] },
   ],
 })
 afterAll(() => gateway.stop())
@@ -155,3 +156,38 @@ test('a live request cannot ask for the tier of batches, in any format', async (
     expect(answer.text).toContain('service_tier')
   }
 })
+
+test('batches of chat, responses and messages to Claude are batches of messages, at half the live price, and leave nothing', async () => {
+  await gateway.admin('settings', { job_looks: 0, mount: 'claude' })
+  const model = 'anthropic/claude-haiku-4-5'
+  const created = await Promise.all(
+    asked.slice(0, 3).map(({ endpoint, body }) =>
+      gateway.post('/batches', {
+        endpoint,
+        model,
+        headrace: { lane: 'native' },
+        requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: body(`say ${index}`) })),
+      }),
+    ),
+  )
+  for (const { json: accepted, text } of created) {
+    expect(text).toContain('batch_')
+    const { json } = await until(
+      () => gateway.get(`/batches/${String(accepted['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
+    expect(at(json, 'headrace_metadata.jobs.0.ended_as')).toBe('completed')
+    // A credit for a million tokens of input and five for output, by the price list.
+    const tokens = (name: string) => Number(at(json, `usage.${name}`))
+    const nanocredits = (tokens('prompt_tokens') * 1_000 + tokens('completion_tokens') * 5_000) / 2
+    expect(Math.round(Number(at(json, 'usage.cost')) * 1e9)).toBe(Math.round(nanocredits))
+  }
+  const counts = await until(
+    async () => at(await gateway.admin('counters?requests=0&mount=claude'), 'message_batches'),
+    (found) => at(found, 'batches_left') === 0,
+    60_000,
+  )
+  expect(counts).toEqual({ batches_made: 3, batches_running: 0, batches_left: 0, lines_run: 6 })
+}, 180_000)

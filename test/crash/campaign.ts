@@ -4,7 +4,7 @@ import { audit } from './audit.ts'
 import { type ArmedSite, type CrashSite, keyOfPoint } from './crash-plan.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { addKey, liftRates } from './people.ts'
-import { JobStories } from './job-stories.ts'
+import { crashedServices, JobStories } from './job-stories.ts'
 import { accountSites, jobPoints } from './sites.ts'
 import { Workload, workloadFaults } from './workload.ts'
 import { createWorld, model, oneSandbox, type PayloadHome, type World } from './world.ts'
@@ -71,7 +71,10 @@ const scarceRoundsMax = 60
 /** Kills gateways at every site under load, starts them again, and audits what is left in the end. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const startMs = performance.now()
-  const providers = (url: string) => [...oneSandbox(url), JobStories.provider(url)]
+  const providers = (url: string) => [
+    ...oneSandbox(url),
+    ...crashedServices.map((service) => JobStories.provider(service, url)),
+  ]
   const { database, payloads = 'folder' } = options
   const world = await createWorld({ database, payloads, credits: '1000', providers })
   try {
@@ -81,7 +84,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
       hits: campaign.hits,
       problems,
       figures: {
-        kills: [...campaign.hits.values()].reduce((sum, count) => sum + count, 0),
+        kills: campaign.kills,
         batches: campaign.workload.batches.size,
         calls: campaign.workload.callsStarted,
         seconds: Math.round((performance.now() - startMs) / 1000),
@@ -109,12 +112,17 @@ class Campaign {
     this.workload = new Workload(world, () => this.#pickUrl())
   }
 
+  get kills(): number {
+    return [...this.hits.values()].reduce((sum, count) => sum + count, 0)
+  }
+
   async run(): Promise<string[]> {
     await this.#setUp()
     await this.#hitFailing()
     this.#endMs = performance.now() + this.#options.msMax
     const progress = setInterval(() => this.#report(), progressEveryMs)
-    const hurry = setInterval(() => void this.workload.jobs.hurry().catch(() => undefined), hurryEveryMs)
+    const [jobs] = this.workload.jobs
+    const hurry = setInterval(() => void jobs?.hurry().catch(() => undefined), hurryEveryMs)
     await Promise.all([...this.#alive.keys()].map((slot) => this.#live(slot)).concat(this.#act()))
     clearInterval(progress)
     await this.#killAccounts()
@@ -122,7 +130,8 @@ class Campaign {
     const [oldest] = survivors
     this.#problems.push(...(await audit(this.#world, this.workload, oldest?.baseUrl ?? '')))
     clearInterval(hurry)
-    if (this.workload.jobs.told > 0) this.#problems.push(...(await this.workload.jobs.audit()))
+    for (const told of this.workload.jobs.filter((each) => each.told > 0))
+      this.#problems.push(...(await told.audit(this.kills)))
     await this.#untilReaped()
     for (const survivor of survivors) survivor.signal('SIGTERM')
     await Promise.all(survivors.map((survivor) => survivor.ended))
@@ -132,7 +141,7 @@ class Campaign {
 
   async #setUp(): Promise<void> {
     await this.#world.setFaults(workloadFaults)
-    await this.workload.jobs.setUp()
+    for (const jobs of this.workload.jobs) await jobs.setUp()
     const gateway = await this.#world.start({}, { HEADRACE_ROLE: 'api' })
     await liftRates(this.#world.database)
     await this.#end(gateway)

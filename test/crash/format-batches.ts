@@ -27,7 +27,12 @@ async function submit(baseUrl: string, each: FormatBatch): Promise<Submitted> {
   const response = await fetch(`${baseUrl}/batches`, {
     method: 'POST',
     headers: { authorization: `Bearer ${inferenceKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ endpoint: each.endpoint, model: each.model, requests }),
+    body: JSON.stringify({
+      endpoint: each.endpoint,
+      model: each.model,
+      headrace: { lane: 'emulated' },
+      requests,
+    }),
   })
   if (response.status !== 202)
     throw new Error(`${each.name} was not accepted: ${response.status} ${await response.text()}`)

@@ -2,14 +2,31 @@ import { randomText } from '../../src/core/ids.ts'
 import type { AcceptedBatch, NewBatch } from './accepted-batch.ts'
 import type { World } from './world.ts'
 
-/** The mount of the simulator that runs providers' own batches. */
-export const jobMount = 'jobs'
-/** A model that only the provider with batches of its own serves. */
-const jobModel = 'openai/gpt-4o'
+/** A provider's batch service, and its mount of the simulator. */
+interface CrashedService {
+  preset: 'openai' | 'anthropic'
+  mount: string
+  /** A model that only this provider serves. */
+  model: string
+  /** The path of the request that creates a job. */
+  createPath: string
+  /** The step that a slow answer prolongs for so long that its lease is renewed. */
+  slow: { path?: string; path_contains?: string; method: string }
+  /** The member of the simulator's counters, and what of it must be gone in the end. */
+  counters: string
+  left: string
+  /** Points that its jobs do not pass. */
+  without: readonly string[]
+  /** Stories that cannot be told of it. */
+  untold: readonly Story[]
+}
+
+/** Where a job is looked for by its number of items, stories at the same time have different ones. */
+const itemCounts = 40
 /** From so many items on `auto` takes a job. */
 const manyItems = 100
 /** Longer than a lease's renewal takes, so that a driver renews while it waits. */
-const slowUploadMs = 9_500
+const slowStepMs = 9_500
 const openJobsMax = 6
 /** How old a sent request must be before it counts as lost, and how much time is then made to pass. */
 const lostAfterMs = 3_000
@@ -28,23 +45,50 @@ type Story =
   | 'cancelled'
   | 'late'
   | 'expired'
-  | 'slow upload'
+  | 'slow step'
 
-const onCreate = { path: '/v1/batches', method: 'POST' }
-const onUpload = { path: '/v1/files', method: 'POST' }
+export const crashedServices: readonly CrashedService[] = [
+  {
+    preset: 'openai',
+    mount: 'jobs',
+    model: 'openai/gpt-4o',
+    createPath: '/v1/batches',
+    slow: { path: '/v1/files', method: 'POST' },
+    counters: 'batches',
+    left: 'files_left',
+    without: [],
+    untold: [],
+  },
+  {
+    preset: 'anthropic',
+    mount: 'messages',
+    model: 'anthropic/claude-haiku-4-5',
+    createPath: '/v1/messages/batches',
+    // A creating request that outlives its process could make its batch after all searches for it.
+    slow: { path_contains: '/results', method: 'GET' },
+    counters: 'message_batches',
+    left: 'batches_left',
+    without: ['job.upload', 'job.uploaded', 'job.again'],
+    untold: ['full queue', 'refused upload'],
+  },
+]
 
-const faultsOf: Partial<Record<Story, { match: object; fault: string }>> = {
-  'refused upload': { match: onUpload, fault: 'status=503' },
-  'full queue': { match: onCreate, fault: 'batch_failed=token_limit_exceeded' },
-  'lost answer': { match: onCreate, fault: 'cut_after=0' },
-  'missing lines': { match: onCreate, fault: 'batch_lines_lost=2' },
-  'slow upload': { match: onUpload, fault: `latency=${slowUploadMs}` },
+function faultsOf(
+  story: Story,
+  { createPath, slow }: CrashedService,
+): { match: object; fault: string } | null {
+  const onCreate = { path: createPath, method: 'POST' }
+  if (story === 'refused upload') return { match: { path: '/v1/files', method: 'POST' }, fault: 'status=503' }
+  if (story === 'full queue') return { match: onCreate, fault: 'batch_failed=token_limit_exceeded' }
+  if (story === 'lost answer') return { match: onCreate, fault: 'cut_after=0' }
+  if (story === 'missing lines') return { match: onCreate, fault: 'batch_lines_lost=2' }
+  return story === 'slow step' ? { match: slow, fault: `latency=${slowStepMs}` } : null
 }
 
 /** Stories that lead to a point; every other point is passed by all of them. */
 const storiesOf: Readonly<Record<string, readonly Story[]>> = {
-  'job.free': ['slow upload'],
-  'job.renew': ['slow upload'],
+  'job.free': ['slow step'],
+  'job.renew': ['slow step'],
   'job.again': ['full queue'],
   'job.wait': ['refused upload', 'lost answer'],
 }
@@ -71,36 +115,38 @@ export interface JobCallers {
 export class JobStories {
   readonly #world: World
   readonly #callers: JobCallers
+  readonly #service: CrashedService
   /** Stories so far. */
   told = 0
   #telling = 0
   #isAlone = false
 
-  constructor(world: World, callers: JobCallers) {
+  constructor(world: World, callers: JobCallers, service: CrashedService) {
     this.#world = world
+    this.#service = service
     this.#callers = callers
   }
 
   /** The provider's entry in the configuration. */
-  static provider(simulatorUrl: string): Record<string, unknown> {
-    const models = [{ id: jobModel }]
-    const address = `${simulatorUrl}/p/${jobMount}/v1`
-    return { preset: 'openai', base_url: address, api_key: 'simulated-key', discover: false, models }
+  static provider({ preset, mount, model }: CrashedService, simulatorUrl: string): Record<string, unknown> {
+    const models = [{ id: model }]
+    const address = `${simulatorUrl}/p/${mount}/v1`
+    return { preset, base_url: address, api_key: 'simulated-key', discover: false, models }
   }
 
   /** Makes the provider's jobs short. */
   async setUp(): Promise<void> {
-    await this.#world.setProvider({ job_looks: 0 }, jobMount)
+    await this.#world.setProvider({ job_looks: 0 }, this.#service.mount)
   }
 
   /** Tells a story that leads to this point, unless enough are being told. */
   async tell(point: string): Promise<void> {
-    if (this.#isAlone) return
+    if (this.#isAlone || this.#service.without.includes(point)) return
     this.#telling += 1
     try {
       const open = await this.#open()
       if (open >= openJobsMax) return
-      const stories = storiesOf[point] ?? allStories
+      const stories = (storiesOf[point] ?? allStories).filter((each) => !this.#service.untold.includes(each))
       this.told += 1
       const story = stories[this.told % stories.length]
       if (story === 'missing lines') {
@@ -116,19 +162,20 @@ export class JobStories {
   }
 
   async #tell(story: Story): Promise<void> {
-    const fault = faultsOf[story]
-    if (fault !== undefined) await this.#world.setFaults([{ ...fault, times: 1 }], jobMount)
+    const { model, mount } = this.#service
+    const fault = faultsOf(story, this.#service)
+    if (fault !== null) await this.#world.setFaults([{ ...fault, times: 1 }], mount)
     // A lane by name ends with errors where its job has no answer, so these stories leave the choice to the gateway.
     const isAuto = story === 'missing lines' || story === 'late'
-    const items = Array.from({ length: isAuto ? manyItems : 6 }, (_, index) => ({
+    const items = Array.from({ length: (isAuto ? manyItems : 6) + (this.told % itemCounts) }, (_, index) => ({
       messages: [{ role: 'user', content: `job ${index}` }],
       max_tokens: 6,
     }))
     const lane = isAuto ? 'auto' : 'native'
-    const batch = { items, model: jobModel, lane, idempotencyKey: randomText(16) } as const
+    const batch = { items, model, lane, idempotencyKey: randomText(16) } as const
     const created = await this.#callers.createBatch(batch)
     if (created !== null) await this.#go(story, created)
-    if (story === 'missing lines') await this.#world.setFaults([], jobMount)
+    if (story === 'missing lines') await this.#world.setFaults([], mount)
   }
 
   /** Makes the waits of jobs and of removals pass. */
@@ -151,11 +198,12 @@ export class JobStories {
   }
 
   /** What jobs left that they must not have left, one line each; gateways are alive. */
-  async audit(): Promise<string[]> {
+  async audit(kills: number): Promise<string[]> {
     const endMs = performance.now() + sweptMsMax
     for (;;) {
       const problems = await this.#leftovers()
-      if (problems.length === 0 || performance.now() > endMs) return [...problems, ...(await this.#doubled())]
+      if (problems.length === 0 || performance.now() > endMs)
+        return [...problems, ...(await this.#doubled(kills))]
       await this.hurry()
       await Bun.sleep(500)
     }
@@ -193,7 +241,8 @@ export class JobStories {
   async #open(): Promise<number> {
     const [row] = await this.#world.database.query<{ open: number }>(
       `select count(*) as open from batches
-       where lane = 'native' and status not in ('completed', 'failed', 'expired', 'cancelled')`,
+       where lane = 'native' and model = $1 and status not in ('completed', 'failed', 'expired', 'cancelled')`,
+      [this.#service.model],
     )
     return Number(row?.open)
   }
@@ -205,22 +254,23 @@ export class JobStories {
     const resources = await database.query<{ kind: string; state: string; reason: string | null }>(
       'select kind, state, reason from upstream_resources limit 1000',
     )
-    const counts = (await this.#world.counters(jobMount))['batches'] as Record<string, number>
+    const counts = await this.#counts()
     const left = [
       `${jobs.length} jobs have not ended`,
       `${given.length} segments belong to jobs`,
       `${resources.length} notes of what is left: ${JSON.stringify(resources[0])}`,
       `${counts['batches_running']} jobs run at the provider`,
-      `${counts['files_left']} files are at the provider`,
+      `${counts[this.#service.left]} ${this.#service.left} at the provider`,
     ]
     return left.filter((line) => !line.startsWith('0 '))
   }
 
   /**
    * A job that the provider has run belongs to a stored job, and no two belong to one: those that it refused as a whole are
-   * sent again under another nonce.
+   * sent again under another nonce. Where jobs have no mark, a kill may leave one of them to nobody.
    */
-  async #doubled(): Promise<string[]> {
+  async #doubled(kills: number): Promise<string[]> {
+    if (this.#service.preset !== 'openai') return this.#strays(kills)
     const rows = await this.#world.database.query<{ nonce: string }>(
       'select nonce from native_jobs limit 10000',
     )
@@ -235,11 +285,27 @@ export class JobStories {
     return problems
   }
 
+  async #strays(kills: number): Promise<string[]> {
+    const [row] = await this.#world.database.query<{ jobs: number }>(
+      'select count(*) as jobs from native_jobs where upstream_id is not null and endpoint_id like $1',
+      [`${this.#service.preset}%`],
+    )
+    const { batches_made: made = 0 } = await this.#counts()
+    const strays = made - Number(row?.jobs)
+    if (made === 0) return ['no job was run']
+    return strays <= kills ? [] : [`${strays} of ${made} jobs belong to nobody, after ${kills} kills`]
+  }
+
+  async #counts(): Promise<Record<string, number>> {
+    const { mount, counters } = this.#service
+    return (await this.#world.counters(mount))[counters] as Record<string, number>
+  }
+
   async #made(): Promise<{ status: string; metadata: Record<string, string> | null }[]> {
     const made: { id: string; status: string; metadata: Record<string, string> | null }[] = []
     for (let after = ''; ;) {
       const response = await fetch(
-        `${this.#world.simulator.url}/p/${jobMount}/v1/batches?limit=100${after}`,
+        `${this.#world.simulator.url}/p/${this.#service.mount}/v1/batches?limit=100${after}`,
         { headers: { authorization: 'Bearer simulated-key' } },
       )
       const page = (await response.json()) as { data: typeof made; has_more: boolean }

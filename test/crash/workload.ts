@@ -1,7 +1,7 @@
 import { newId, randomText } from '../../src/core/ids.ts'
 import type { AcceptedBatch, NewBatch } from './accepted-batch.ts'
 import { isTerminalStatus } from './batch-client.ts'
-import { JobStories } from './job-stories.ts'
+import { crashedServices, JobStories } from './job-stories.ts'
 import { addKey, addOrganization } from './people.ts'
 import { jobPoints } from './sites.ts'
 import { inferenceKey, model, organizationId, type World } from './world.ts'
@@ -41,25 +41,33 @@ export class Workload {
   callsStarted = 0
   readonly #world: World
   readonly #pickUrl: () => string | null
-  readonly jobs: JobStories
+  readonly jobs: readonly JobStories[]
   #brokeKey: string | null = null
+  #jobsTold = 0
 
   constructor(world: World, pickUrl: () => string | null) {
     this.#world = world
     this.#pickUrl = pickUrl
-    this.jobs = new JobStories(world, {
-      createBatch: (batch) => this.createBatch(batch),
-      cancel: (batch) => this.#cancel(batch),
-    })
+    const callers = {
+      createBatch: (batch: NewBatch) => this.createBatch(batch),
+      cancel: (batch: AcceptedBatch) => this.#cancel(batch),
+    }
+    this.jobs = crashedServices.map((service) => new JobStories(world, callers, service))
   }
 
   /** Does what makes a gateway pass this commit point, now or soon. */
   async provoke(point: string): Promise<void> {
-    const usual = jobPoints.has(point) ? () => this.jobs.tell(point) : () => this.chat()
+    const usual = jobPoints.has(point) ? () => this.#tell(point) : () => this.chat()
     const act = this.#actions[point] ?? usual
     await act().catch((error: unknown) => {
       if (!isBrokenConnection(error)) this.complaints.push(`${point}: ${String(error)}`)
     })
+  }
+
+  /** A batch that a provider runs as jobs, at the providers in turn. */
+  async #tell(point: string): Promise<void> {
+    this.#jobsTold += 1
+    await this.jobs[this.#jobsTold % this.jobs.length]?.tell(point)
   }
 
   /** A live call of a kind that turns. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UpstreamReply, UpstreamRequest } from '../../src/canonical/upstream.ts'
 import { joinPieces } from '../../src/core/body.ts'
+import { messageJobs } from '../../src/formats/jobs/message-jobs.ts'
 import { openAiBatchJobs as jobs } from '../../src/providers/openai/jobs.ts'
 
 const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../shared/recordings')
@@ -54,7 +55,7 @@ for (const { name, operation, path, object } of lives) {
     const lines = recordedLines(upload)
     const body = { contentLength: 1, open: () => new Blob(['']).stream() }
     expect(sent(jobs.upload.request('headrace-1', body))).toBe(askedOf(upload))
-    expect(jobs.operationOf(path)).toBe(operation)
+    expect(jobs.operationOf(path, {})).toBe(operation)
     for (const line of lines) {
       const recorded = JSON.parse(line) as { custom_id: string; body: object }
       const encoded = jobs.encodeLine({
@@ -67,7 +68,9 @@ for (const { name, operation, path, object } of lives) {
 
     const fileId = jobs.upload.readId(replyOf(upload))
     const { metadata, ...asked } = JSON.parse(
-      new TextDecoder().decode(joinPieces(jobs.create({ nonce: 'abc', operation, fileId }).body as string[])),
+      new TextDecoder().decode(
+        joinPieces(jobs.create({ nonce: 'abc', operation, fileId, lines: null }).body as string[]),
+      ),
     ) as Record<string, unknown>
     expect(asked).toEqual(JSON.parse(create.request.body.string ?? '') as Record<string, unknown>)
     // The mark by which a lost job is found; the recorded client sends none.
@@ -98,3 +101,41 @@ for (const { name, operation, path, object } of lives) {
     expect(ids.toSorted()).toEqual(lines.map((_, index) => String(index)))
   })
 }
+
+test.skipIf(reason !== null)(
+  'anthropic-chat: our requests are the recorded ones, and every reply is read',
+  async () => {
+    const life = readLife('anthropic-chat')
+    const [create, ...rest] = life
+    const download = rest.pop()
+    if (!create || !download) throw new Error('a life has a beginning and an end')
+    const recorded = JSON.parse(create.request.body.string ?? '') as {
+      requests: { custom_id: string; params: object }[]
+    }
+    const encoded = recorded.requests.map(({ custom_id: id, params }) =>
+      messageJobs.encodeLine({ id, operation: '/messages', body: Buffer.from(JSON.stringify(params)) }),
+    )
+    const bytes = Buffer.concat(encoded)
+    const lines = { contentLength: bytes.length, open: () => new Blob([bytes]).stream() }
+    const created = messageJobs.create({ nonce: 'abc', operation: '/messages', fileId: null, lines })
+    expect(sent(created)).toBe(askedOf(create))
+    if (created.body === null || !('open' in created.body)) throw new Error('the lines are streamed')
+    expect(await new Response(created.body.open()).json()).toEqual(recorded)
+
+    const { id, state } = messageJobs.readJob(replyOf(create))
+    expect(state).toBe('running')
+    for (const look of rest) {
+      expect(sent(messageJobs.look(id))).toBe(askedOf(look))
+      expect(messageJobs.readJob(replyOf(look)).state).toBe(look === rest.at(-1) ? 'completed' : 'running')
+    }
+    const { outputs, doneCount } = messageJobs.readJob(replyOf(rest.at(-1) ?? create))
+    expect([outputs, doneCount]).toEqual([[id], recorded.requests.length])
+    expect(sent(messageJobs.download(outputs[0] ?? ''))).toBe(askedOf(download))
+    const read = download.response.body.string
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => messageJobs.readLine(Buffer.from(line)))
+    expect(read.map((line) => line?.id)).toEqual(recorded.requests.map((request) => request.custom_id))
+    for (const line of read) expect(line?.result).toMatchObject({ type: 'answer', status: 200 })
+  },
+)

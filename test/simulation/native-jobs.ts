@@ -3,22 +3,59 @@ import type { UpstreamRequest } from '../../src/canonical/upstream.ts'
 import { joinPieces } from '../../src/core/body.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { readUpstreamFailure } from '../../src/formats/upstream-errors.ts'
+import type { BatchJobs } from '../../src/canonical/batch-jobs.ts'
+import { messageJobs } from '../../src/formats/jobs/message-jobs.ts'
 import { openAiBatchJobs } from '../../src/providers/openai/jobs.ts'
 import type { UpstreamResponse } from '../../src/transport/exchange.ts'
 import { answer, failed, itemCost, type Process } from './batches-world.ts'
+
+/** A batch service as simulations use it. */
+export interface SimulatedService {
+  jobs: BatchJobs
+  /** The path of the request that creates a job, at the simulator. */
+  createPath: string
+  /** Of a live request. */
+  livePath: string
+  model: string
+  /** The member of the simulator's counters. */
+  counters: string
+}
+
+export const simulatedServices = {
+  openai: {
+    jobs: openAiBatchJobs,
+    createPath: '/v1/batches',
+    livePath: '/chat/completions',
+    model: 'gpt-4o-mini',
+    counters: 'batches',
+  },
+  anthropic: {
+    jobs: messageJobs,
+    createPath: '/v1/messages/batches',
+    livePath: '/messages',
+    model: 'claude-haiku-4-5',
+    counters: 'message_batches',
+  },
+} satisfies Record<string, SimulatedService>
+
+/** Whether the machine of a process and the endpoint of its jobs are there. */
+interface JobWorld {
+  service: SimulatedService
+  isAlive(): boolean
+  isConfigured(): boolean
+}
 
 /** The provider of jobs in simulations: the simulator, asked over `url`. */
 export function jobItemsOf(
   url: string,
   process: Process,
-  isAlive: () => boolean,
-  isConfigured: () => boolean,
+  { service, isAlive, isConfigured }: JobWorld,
 ): JobItems {
   const place: JobPlace = {
     deploymentId: 'sim',
     providerName: 'Simulated',
     credentialId: 'operator:sim',
-    jobs: openAiBatchJobs,
+    jobs: service.jobs,
     async send(request, { signal }) {
       const sent = await sendTo(url, request, signal, isAlive)
       // A machine that lost its power meanwhile hears no answer.
@@ -41,10 +78,14 @@ export function jobItemsOf(
         ? { endpointId: 'sim/gpt-4o-mini', price: { price: { inputToken: 5n }, longPrices: [] } }
         : null,
     async encode(item) {
-      const body = { ...JSON.parse(new TextDecoder().decode(item.body)), model: 'gpt-4o-mini' }
+      const body = {
+        ...JSON.parse(new TextDecoder().decode(item.body)),
+        model: service.model,
+        max_tokens: 20,
+      }
       if (JSON.stringify(body).includes('cannot be encoded'))
         throw new GatewayError('invalid_request', 'This item cannot be encoded.')
-      return { path: '/chat/completions', body: Buffer.from(JSON.stringify(body)) }
+      return { path: service.livePath, headers: {}, body: Buffer.from(JSON.stringify(body)) }
     },
     async charge(item, _, given) {
       if (given.status >= 400) return failed('invalid_request')
@@ -67,7 +108,7 @@ async function sendTo(
   try {
     const response = await fetch(`${url}/v1${path}`, {
       method,
-      headers: { ...headers, authorization: 'Bearer test' },
+      headers: { ...headers, authorization: 'Bearer test', 'anthropic-version': '2023-06-01' },
       body: bytes,
       signal,
     })

@@ -29,12 +29,13 @@ export async function encodeJobItem(
   item: BatchItem,
   endpoint: Endpoint,
   dependencies: ExecutionDependencies,
-): Promise<{ path: string; body: Uint8Array }> {
+): Promise<{ path: string; headers: Readonly<Record<string, string>>; body: Uint8Array }> {
   const { step } = await askFor(item, endpoint, { dependencies, facts: noFacts(), requestId: 'req_job' })
   assert(step.type === 'send', 'an item that is not streamed is sent whole')
   const { request } = step.exchange
   assert(Array.isArray(request.body), 'a call of text has its body in memory')
-  return { path: request.path, body: onOneLine(joinPieces(request.body)) }
+  const { path, headers } = request
+  return { path, headers, body: onOneLine(joinPieces(request.body)) }
 }
 
 /**

@@ -66,7 +66,7 @@ test('creates, looks at, cancels and lists jobs, and reads and deletes files, as
   const metadata = { headrace_job: 'abc' }
   const calls: [UpstreamRequest, (client: OpenAI) => PromiseLike<unknown>][] = [
     [
-      jobs.create({ nonce: 'abc', operation: '/v1/responses', fileId: 'file-1' }),
+      jobs.create({ nonce: 'abc', operation: '/v1/responses', fileId: 'file-1', lines: null }),
       (client) => client.batches.create({ ...created, metadata }),
     ],
     [jobs.look('batch_1'), (client) => client.batches.retrieve('batch_1')],
@@ -122,9 +122,9 @@ test('finds a job by its nonce on a page, and says where the next page begins', 
     batch({ id: 'batch_2', metadata: { headrace_job: 'abc' } }),
   ]
   const page = jobs.search?.read(reply({ data: entries, has_more: true }), 'abc')
-  expect([page?.found?.id, page?.older]).toEqual(['batch_2', 'batch_2'])
-  expect(jobs.search?.read(reply({ data: entries, has_more: false }), 'none')).toEqual({
-    found: null,
+  expect([page?.found.map(({ reading }) => reading.id), page?.older]).toEqual([['batch_2'], 'batch_2'])
+  expect(jobs.search?.read(reply({ data: entries, has_more: false }), 'none')).toMatchObject({
+    found: [],
     older: null,
   })
 })

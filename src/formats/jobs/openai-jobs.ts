@@ -2,7 +2,6 @@ import type { BatchJobs, JobLimits, JobLine, JobPage, JobReading } from '../../c
 import type { FoundResource, ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { findMember } from '../../json/scan.ts'
 import {
   countOrNull,
   numberOrNull,
@@ -15,6 +14,7 @@ import {
 } from '../../json/values.ts'
 import { encodeForm } from '../transcription/multipart-body.ts'
 import { jobIdOf } from '../transcription/job-id.ts'
+import { memberOf, parsedOrNull, parseReply } from './job-wire.ts'
 
 /** What differs between providers with OpenAI's files and batches. */
 export interface OpenAiJobsOptions {
@@ -77,7 +77,7 @@ export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): Bat
         const headers = { ...acceptJson, 'content-type': form.contentType }
         return { method: 'POST', path: '/files', headers, body: form.body }
       },
-      readId: (reply) => idOf(parse(reply)),
+      readId: (reply) => idOf(parseReply(reply)),
     },
     create({ nonce, operation, fileId }) {
       const body = {
@@ -90,8 +90,9 @@ export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): Bat
     },
     look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
     cancel: cancelRequest,
-    readJob: (reply) => readJob(parse(reply)),
+    readJob: (reply) => readJob(parseReply(reply)),
     search: {
+      markOf: ({ nonce }) => nonce,
       request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
       read: readSearch,
     },
@@ -112,7 +113,7 @@ export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): Bat
 
 /** A file of lines, which is found by its name. */
 const inputKind: ResourceKind = {
-  readId: (reply) => idOf(parse(reply)),
+  readId: (reply) => idOf(parseReply(reply)),
   remove: deleteRequest,
   listing: {
     request: (older) => get(`/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`),
@@ -122,7 +123,7 @@ const inputKind: ResourceKind = {
 
 /** A batch, which cannot be removed: one that nobody waits for is cancelled, and runs no further lines. */
 const jobKind: ResourceKind = {
-  readId: (reply) => idOf(parse(reply)),
+  readId: (reply) => idOf(parseReply(reply)),
   remove: cancelRequest,
   // What has ended cannot be cancelled.
   isGone: (status) => status === 400 || status === 409,
@@ -134,7 +135,7 @@ const jobKind: ResourceKind = {
   remains: {
     look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
     read(reply) {
-      const { state, outputs } = readJob(parse(reply))
+      const { state, outputs } = readJob(parseReply(reply))
       return state === null || state === 'running' ? null : outputs.map(deleteRequest)
     },
   },
@@ -181,14 +182,20 @@ function readJob(wire: WireRecord): JobReading {
 }
 
 function readSearch(reply: UpstreamReply, nonce: string): JobPage {
-  const wire = parse(reply)
+  const wire = parseReply(reply)
   const entries = recordsOrEmpty(wire['data'])
-  const found = entries.find((entry) => nonceOf(entry) === nonce)
-  return { found: found === undefined ? null : readJob(found), older: olderOf(wire, entries) }
+  const last = entries.at(-1)
+  return {
+    found: entries
+      .filter((entry) => nonceOf(entry) === nonce)
+      .map((entry) => ({ reading: readJob(entry), createdAtMs: createdAtMsOf(entry) })),
+    oldestAtMs: last === undefined ? null : createdAtMsOf(last),
+    older: olderOf(wire, entries),
+  }
 }
 
 function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) => boolean) {
-  const wire = parse(reply)
+  const wire = parseReply(reply)
   const entries = recordsOrEmpty(wire['data'])
   const found: FoundResource[] = []
   for (const entry of entries) {
@@ -224,7 +231,6 @@ function readLine(bytes: Uint8Array): JobLine | null {
   const response = recordOrNull(line['response'])
   const status = numberOrNull(response?.['status_code'])
   if (response !== null && status !== null && recordOrNull(response['body']) !== null) {
-    // The value's own bytes: numbers that JavaScript cannot hold must stay as they are.
     const body = memberOf(bytes, ['response', 'body'])
     return { id, result: { type: 'answer', status, body } }
   }
@@ -233,26 +239,6 @@ function readLine(bytes: Uint8Array): JobLine | null {
   if (code === 'batch_expired' || code === 'batch_cancelled')
     return { id, result: { type: 'not run', reason: code } }
   return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
-}
-
-function memberOf(bytes: Uint8Array, names: readonly string[]): Uint8Array {
-  let value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (const name of names) value = findMember(value, name).value ?? value
-  return value
-}
-
-function parse({ bytes }: UpstreamReply): WireRecord {
-  const wire = recordOrNull(parsedOrNull(bytes))
-  if (wire === null) throw new GatewayError('provider_failed', 'The provider answered with no JSON object.')
-  return wire
-}
-
-function parsedOrNull(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
-  } catch {
-    return null
-  }
 }
 
 function idOf(wire: WireRecord): string {

@@ -1,4 +1,5 @@
 import { defineProvider } from '../define-provider.ts'
+import { messageJobs } from '../../formats/jobs/message-jobs.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { claudeModels } from './capabilities.ts'
 import { claudeOf } from './quirks.ts'
@@ -14,10 +15,14 @@ export const anthropic = defineProvider({
   keyVariable: 'ANTHROPIC_API_KEY',
   author: 'anthropic',
   pricesProviderId: 'anthropic',
+  // Half of all tokens, of whatever kind: https://platform.claude.com/docs/en/build-with-claude/batch-processing
+  tiers: [{ tier: 'batch', models: /^claude-/, share: [1n, 2n] }],
   dataPolicy: { zdr: false, trains: false, stores: true },
   // One rule for all models: a cache write for five minutes costs 1.25 times the input, one for an hour twice the
   // input. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
   hourWrites: { ofWrite: [8n, 5n], ofInput: [2n, 1n] },
+  batch: 'native',
+  jobs: messageJobs,
   family: claudeModels,
   adapters: { language: [anthropicMessages({ modelOf: claudeOf, isMaker: true })] },
 })

@@ -6,6 +6,7 @@ import type { ItemOutcome } from '../../item-contract.ts'
 import { failedEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import type { SegmentLease } from '../../running/segment-repository.ts'
+import { intendAgain } from './job-create.ts'
 import { endJob } from './job-end.ts'
 import { type DownloadedResults, downloadResults } from './job-download.ts'
 import { encodeItem } from './job-upload.ts'
@@ -46,6 +47,7 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
   }
   const { results } = downloaded
   try {
+    if (isOfOthers(step, results)) return await leaveToOthers(step, dependencies)
     let moved = 0
     if (owner !== null) {
       for (const segment of await takeSegments(step, dependencies))
@@ -61,6 +63,21 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
   } finally {
     await results.close()
   }
+}
+
+/**
+ * Whether the job was adopted by what others may share with it, and has lines of others alone. Nobody asks for it any more,
+ * and what it has at the provider is not removed.
+ */
+function isOfOthers({ place }: JobStep, results: DownloadedResults): boolean {
+  const { itemCount, strayLines, foreignLines } = results
+  const hasOthersAlone = itemCount === 0 && foreignLines > 0 && foreignLines === strayLines
+  return place.jobs.uncertainCreate === 'neither' && hasOthersAlone
+}
+
+async function leaveToOthers(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  if (!isClosing(step.batch)) return intendAgain(step, dependencies, { restMs: 0, isJobGone: true })
+  await endJob(step, dependencies, { changes: { outputs: [] }, leftItems: 0 })
 }
 
 interface Collecting {

@@ -30,6 +30,8 @@ export interface JobEndpoint {
 export interface EncodedItem {
   /** The path of the live request. */
   path: string
+  /** Those of the adapter, besides the login: a job may be unable to carry them. */
+  headers: Readonly<Record<string, string>>
   /** One line of JSON. */
   body: Uint8Array
 }

@@ -1,5 +1,5 @@
-import type { JobReading } from '../../../canonical/batch-jobs.ts'
-import type { UpstreamReply } from '../../../canonical/upstream.ts'
+import type { FoundJob, JobReading } from '../../../canonical/batch-jobs.ts'
+import type { StreamedBody, UpstreamReply } from '../../../canonical/upstream.ts'
 import { assert } from '../../../core/assert.ts'
 import {
   forgetJobResources,
@@ -15,60 +15,93 @@ import {
   isClosing,
   type JobDependencies,
   type JobStep,
+  jobTransferMs,
   kindOf,
   leave,
   resourceOf,
   retryMs,
+  type Statements,
 } from './job-step.ts'
-import { newNonce } from './job-upload.ts'
+import { newNonce } from './job.ts'
 
 /** The wait before a new job is looked at for the first time, and before a job of unknown fate is searched for. */
 export const firstLookMs = 5_000
 const searchAgainMs = 30_000
 /** How long a job of unknown fate is searched for before it is created again: a listing may lag behind. */
 export const searchedForMs = 600_000
+/** How much the clock of a provider may be behind that of the database. */
+const clockSlackMs = 60_000
 /** Pages of a listing in one search. */
 const searchPagesMax = 50
 /** Refusals of a creating request that may pass, such as by a rate limit, before the job is refused. */
 const createTriesMax = 30
 
-/** Sends the request that creates the job. What it makes is noted before; when its answer is lost, the job is searched for. */
+/** A job whose creating request is about to be sent. */
+export interface CreatedJob {
+  nonce: string
+  operation: string
+  itemCount: number
+  fileId: string | null
+  /** The lines, where the request carries them. */
+  lines: StreamedBody | null
+  /** What is committed with the intent. */
+  more: Statements
+}
+
+/** Creates the job of lines that were uploaded. */
 export async function createAtProvider(step: JobStep, dependencies: JobDependencies): Promise<void> {
-  const { lease, batch, place } = step
-  const { job } = lease
-  if (isClosing(batch)) return endUnneeded(step, dependencies)
+  const { job } = step.lease
+  if (isClosing(step.batch)) return endUnneeded(step, dependencies)
   assert(job.operation !== null, 'an uploaded job has an operation')
+  const { nonce, operation, itemCount, inputFileId: fileId } = job
+  await sendCreate(step, dependencies, { nonce, operation, itemCount, fileId, lines: null, more: [] })
+}
+
+/** Sends the request that creates the job. What it makes is noted before; when its answer is lost, the job is searched for. */
+export async function sendCreate(
+  step: JobStep,
+  dependencies: JobDependencies,
+  { more, ...created }: CreatedJob,
+): Promise<void> {
+  const { lease, place } = step
+  const { job } = lease
+  const { nonce, operation, itemCount, lines } = created
   const kind = kindOf(place, 'batch')
   const nowMs = dependencies.clock.nowMs()
+  const marker = place.jobs.search?.markOf(created) ?? null
   await commitStep(dependencies, 'job.create', [
-    changeJob(lease, { state: 'creating', sentAt: 'now' }),
-    insertJobResource(resourceOf(step, 'batch', { marker: job.nonce, nowMs })),
+    changeJob(lease, { nonce, operation, itemCount, state: 'creating', sentAt: 'now' }),
+    insertJobResource(resourceOf(step, 'batch', { marker, nowMs })),
+    ...more,
   ])
-  const { nonce, operation, inputFileId } = job
-  const sent = await ask(step, place.jobs.create({ nonce, operation, fileId: inputFileId }))
+  const request = place.jobs.create(created)
+  const sent = await ask(step, request, lines === null ? undefined : jobTransferMs)
   const reading = sent.type === 'reply' ? readOrNull(step, sent.reply) : null
-  if (reading !== null) return created(step, dependencies, reading)
+  if (reading !== null) return noteCreated(step, dependencies, reading)
   if (sent.type !== 'refused')
     return leave(step, dependencies, 'job.wait', { changes: {}, restMs: firstLookMs })
   const { failure } = sent
   const mayPass = (failure.retrySame || failure.credentialFault) && job.tries < createTriesMax
   if (!mayPass) return refuseJob(step, dependencies, failure.error)
+  const state = lines === null ? 'uploaded' : 'intended'
   await leave(step, dependencies, 'job.wait', {
-    changes: { state: 'uploaded', sentAt: null, tries: job.tries + 1 },
+    changes: { state, sentAt: null, tries: job.tries + 1 },
     restMs: retryMs(job.tries, failure.retryAfterMs),
     more: [forgetJobResources(job.id, kind)],
   })
 }
 
 /**
- * Finds out what became of a creating request whose answer is not known. A job with the nonce is adopted; when none was
- * found for long enough, the job is intended again under another nonce, and one that comes later is removed.
+ * Finds out what became of a creating request whose answer is not known. A job that is surely this one is adopted; when none
+ * was found for long enough, the job is intended again under another nonce, and one that comes later is removed.
  */
 export async function searchAtProvider(step: JobStep, dependencies: JobDependencies): Promise<void> {
   const { lease, place } = step
   const { job } = lease
   const { search } = place.jobs
-  assert(search !== null, 'only searchable services are driven yet')
+  assert(search !== null, 'idempotent services are not driven yet')
+  const fromMs = (job.sentAtMs ?? lease.leasedAtMs) - clockSlackMs
+  const found: FoundJob[] = []
   let older: string | null = null
   for (let page = 0; page < searchPagesMax; page++) {
     const sent = await ask(step, search.request(older))
@@ -77,14 +110,38 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
       const changes = { tries: job.tries + 1 }
       return leave(step, dependencies, 'job.wait', { changes, restMs: retryMs(job.tries, retryAfterMs) })
     }
-    const found = search.read(sent.reply, job.nonce)
-    if (found.found !== null) return created(step, dependencies, found.found)
-    if (found.older === null) break
-    older = found.older
+    const read = search.read(sent.reply, search.markOf(job))
+    found.push(...read.found)
+    const isBefore = read.oldestAtMs !== null && read.oldestAtMs < fromMs
+    if (read.older === null || isBefore) break
+    older = read.older
   }
+  const adopted = await adoptable(step, found, { fromMs, dependencies })
+  if (adopted !== null) return noteCreated(step, dependencies, adopted)
   const isLostForLong = lease.leasedAtMs - (job.sentAtMs ?? lease.leasedAtMs) >= searchedForMs
   if (!isLostForLong) return leave(step, dependencies, 'job.wait', { changes: {}, restMs: searchAgainMs })
   await intendAgain(step, dependencies, { restMs: 0, isJobGone: false })
+}
+
+/**
+ * The one of these jobs that is this one. Where others may have the same mark, it is the only one that was made at the time
+ * and that no other job is known to be; its results tell later whether it was.
+ */
+async function adoptable(
+  { lease, place }: JobStep,
+  found: readonly FoundJob[],
+  { fromMs, dependencies }: { fromMs: number; dependencies: JobDependencies },
+): Promise<JobReading | null> {
+  if (place.jobs.uncertainCreate === 'searchable') return found[0]?.reading ?? null
+  const { sentAtMs } = lease.job
+  const toMs = (sentAtMs ?? lease.leasedAtMs) + jobTransferMs
+  const known = await dependencies.jobs.listKnownIds(place.deploymentId)
+  const possible = found.filter(
+    ({ reading, createdAtMs }) =>
+      createdAtMs !== null && createdAtMs >= fromMs && createdAtMs <= toMs && !known.has(reading.id),
+  )
+  const [only] = possible
+  return possible.length === 1 && only !== undefined ? only.reading : null
 }
 
 /** Begins the job anew under another nonce. What the try before has made is removed. */
@@ -113,7 +170,7 @@ export async function intendAgain(
   })
 }
 
-async function created(step: JobStep, dependencies: JobDependencies, { id }: JobReading): Promise<void> {
+async function noteCreated(step: JobStep, dependencies: JobDependencies, { id }: JobReading): Promise<void> {
   const { job } = step.lease
   await leave(step, dependencies, 'job.created', {
     changes: { state: 'running', upstreamId: id, tries: 0 },

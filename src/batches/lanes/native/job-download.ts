@@ -14,6 +14,10 @@ const newline = 0x0a
 export interface DownloadedResults {
   /** Lines that belong to no item, that came twice or that could not be read. */
   strayLines: number
+  /** Of those, the lines that can be read and have the id of another job's. */
+  foreignLines: number
+  /** Items that have a line. */
+  readonly itemCount: number
   /** The first line of the item; null when there is none. */
   lineOf(item: number): Promise<JobLine | null>
   close(): Promise<void>
@@ -73,6 +77,7 @@ async function download(
 
 class ResultLines implements DownloadedResults {
   strayLines = 0
+  foreignLines = 0
   readonly #step: JobStep
   readonly #spool: JobSpool
   readonly #places = new Map<number, { start: number; length: number }>()
@@ -82,6 +87,10 @@ class ResultLines implements DownloadedResults {
   constructor(step: JobStep, spool: JobSpool) {
     this.#step = step
     this.#spool = spool
+  }
+
+  get itemCount(): number {
+    return this.#places.size
   }
 
   async push(chunk: Uint8Array): Promise<void> {
@@ -123,6 +132,7 @@ class ResultLines implements DownloadedResults {
   async #note(line: Buffer): Promise<void> {
     const read = this.#step.place.jobs.readLine(line)
     const item = read === null ? null : itemOfLine(this.#step.lease.job.nonce, read.id)
+    if (read !== null && item === null) this.foreignLines += 1
     // The first line of an item counts. Of another job's nonce, of no item or not readable: nobody's.
     if (item === null || this.#places.has(item)) this.strayLines += 1
     else this.#places.set(item, { start: await this.#spool.write(line), length: line.length })

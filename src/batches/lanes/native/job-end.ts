@@ -76,6 +76,7 @@ export async function endJob(
   const { job } = lease
   const nowMs = dependencies.clock.nowMs()
   const endedAs = changes.endedAs ?? job.endedAs
+  const outputs = changes.outputs ?? job.outputs
   // A job that may still run at the provider is cancelled like anything that is left there.
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
   const kind = kindOf(place, 'batch')
@@ -90,7 +91,7 @@ export async function endJob(
       ...(isMoved ? countMoves(job.batchId, [move]) : []),
       leaveJobResources(job.id, kindOf(place, 'batch_input')),
       mayRun ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
-      ...job.outputs.map((id) =>
+      ...outputs.map((id) =>
         insertLeftResource(resourceOf(step, 'batch_output', { marker: null, nowMs }), id),
       ),
     ],

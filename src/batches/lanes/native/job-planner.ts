@@ -6,7 +6,7 @@ import { countMoves } from '../move-repository.ts'
 import { cancelBeforeMs } from './job-look.ts'
 import { insertJob } from './job-repository.ts'
 import type { JobDependencies } from './job-step.ts'
-import { newNonce } from './job-upload.ts'
+import { newNonce } from './job.ts'
 
 /** The largest segment, uncompressed: a job takes no more of them than surely fit, and gives back what does not. */
 const segmentBytes = 4_500_000

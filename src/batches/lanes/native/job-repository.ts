@@ -5,6 +5,8 @@ import type { Job, JobEnd, JobLease, JobPrice, JobState } from './job.ts'
 
 /** Jobs of one batch that are read at once: far more than any batch has. */
 const jobsOfBatchMax = 10_000
+/** Ids of a provider's jobs that are compared with its listing: far more than a deployment has in a month. */
+const knownIdsMax = 1_000_000
 /** Owners that are checked for being dead in one look. */
 const jobOwnersMax = 1_000
 
@@ -48,6 +50,8 @@ export interface JobRepository {
   load(jobId: string): Promise<Job | null>
   /** What callers see of the jobs of these batches; batches of other lanes are left out. */
   shownOf(batches: readonly Pick<Batch, 'id' | 'lane'>[]): Promise<ReadonlyMap<BatchId, readonly LaneJob[]>>
+  /** Ids of the provider's jobs that stored jobs are, or were and are not removed yet. */
+  listKnownIds(deploymentId: string): Promise<ReadonlySet<string>>
   /** Owners of leases that have not run out, except this process. */
   listOwners(except: string): Promise<string[]>
 }
@@ -65,6 +69,15 @@ export function createJobRepository(database: Database): JobRepository {
     async load(jobId) {
       const [row] = await database.query(`select * from native_jobs where job_id = $1`, [jobId])
       return row === undefined ? null : toJob(row)
+    },
+    async listKnownIds(deploymentId) {
+      const rows = await database.query<{ upstream_id: string }>(
+        `select upstream_id from native_jobs where deployment_id = $1 and upstream_id is not null
+         union select upstream_id from upstream_resources where deployment_id = $1 and upstream_id is not null
+         limit ${knownIdsMax}`,
+        [deploymentId],
+      )
+      return new Set(rows.map((row) => row.upstream_id))
     },
     async shownOf(batches) {
       const found = new Map<BatchId, LaneJob[]>()

@@ -39,7 +39,7 @@ const jobRetryMs = 5_000
 const jobRetryMsMax = 300_000
 
 /** The statements of a unit. */
-type Statements = Parameters<Committer['commit']>[1]
+export type Statements = Parameters<Committer['commit']>[1]
 
 /** What the steps of jobs need. */
 export interface JobDependencies {

@@ -1,7 +1,7 @@
+import type { BatchJobs } from '../../../canonical/batch-jobs.ts'
 import type { Principal } from '../../../canonical/principal.ts'
 import { assert } from '../../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../../core/errors.ts'
-import { randomText } from '../../../core/ids.ts'
 import {
   insertJobResource,
   leaveJobResources,
@@ -10,7 +10,8 @@ import {
 import { failedEnding, tooLargeEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import { returnGiven, type SegmentLease } from '../../running/segment-repository.ts'
-import { inputNameOf, lineIdOf } from './job.ts'
+import { sendCreate } from './job-create.ts'
+import { inputNameOf, lineIdOf, newNonce } from './job.ts'
 import { endUnneeded, refuseJob } from './job-end.ts'
 import { changeJob } from './job-repository.ts'
 import { JobSpool } from './job-spool.ts'
@@ -29,16 +30,9 @@ import {
   leave,
   resourceOf,
   retryMs,
+  type Statements,
   takeSegments,
 } from './job-step.ts'
-
-/** Letters of a nonce: no two jobs of an account have the same. */
-const nonceLength = 20
-
-/** A nonce for one try to create a job; only letters and digits. */
-export function newNonce(): string {
-  return randomText(nonceLength)
-}
 
 /** What was written of a job's items. */
 interface Lines {
@@ -61,7 +55,7 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
     const nonce = newNonce()
     const lines = await writeLines(step, dependencies, { owner, nonce, spool })
     if (lines.operation === null) return await endUnneeded(step, dependencies)
-    await upload(step, dependencies, { nonce, spool, lines, operation: lines.operation })
+    await send(step, dependencies, { nonce, spool, lines, operation: lines.operation })
   } finally {
     await spool.close()
   }
@@ -132,8 +126,8 @@ export async function encodeItem(
   if (input.body === null) return { ending: tooLargeEnding() }
   try {
     const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
-    const { path, body } = await items.encode(request, lease.job)
-    const operation = place.jobs.operationOf(path)
+    const { path, headers, body } = await items.encode(request, lease.job)
+    const operation = place.jobs.operationOf(path, headers)
     if (operation === null) {
       const message = `${place.providerName} does not run this request in its batches. Use the lane "emulated" for it.`
       throw new GatewayError('no_matching_endpoint', message, { param: 'headrace.lane' })
@@ -145,15 +139,42 @@ export async function encodeItem(
   }
 }
 
+/** Lines that are encoded and written, on their way to the provider. */
+interface Sending {
+  nonce: string
+  spool: JobSpool
+  lines: Lines
+  operation: string
+}
+
+/** Sends the lines: as a file, or with the request that creates the job. */
+async function send(step: JobStep, dependencies: JobDependencies, sending: Sending): Promise<void> {
+  const service = step.place.jobs.upload
+  if (service !== null) return upload(step, service, { dependencies, sending })
+  const { nonce, spool, lines, operation } = sending
+  await sendCreate(step, dependencies, {
+    nonce,
+    operation,
+    itemCount: lines.count,
+    fileId: null,
+    lines: { contentLength: spool.bytes, open: () => spool.stream() },
+    more: returnedBeyond(step, lines),
+  })
+}
+
+/** Segments that did not fit are given back for another job. */
+function returnedBeyond({ lease: { job } }: JobStep, { beyond }: Lines): Statements {
+  return beyond === null ? [] : [returnGiven(job.batchId, job.id, { from: beyond, lane: null })]
+}
+
 async function upload(
   step: JobStep,
-  dependencies: JobDependencies,
-  { nonce, spool, lines, operation }: { nonce: string; spool: JobSpool; lines: Lines; operation: string },
+  service: NonNullable<BatchJobs['upload']>,
+  { dependencies, sending }: { dependencies: JobDependencies; sending: Sending },
 ): Promise<void> {
+  const { nonce, spool, lines, operation } = sending
   const { lease, place } = step
   const { job } = lease
-  const service = place.jobs.upload
-  assert(service, 'a service without uploads is not driven yet')
   const kind = kindOf(place, 'batch_input')
   const marker = inputNameOf({ nonce })
   const nowMs = dependencies.clock.nowMs()
@@ -173,14 +194,10 @@ async function upload(
     const restMs = retryMs(job.tries, retryAfterMs)
     return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
   }
-  const { beyond } = lines
   await leave(step, dependencies, 'job.uploaded', {
     changes: { state: 'uploaded', operation, itemCount: lines.count, inputFileId: fileId, tries: 0 },
     restMs: 0,
-    more: [
-      nameJobResource(job.id, kind, fileId),
-      ...(beyond === null ? [] : [returnGiven(job.batchId, job.id, { from: beyond, lane: null })]),
-    ],
+    more: [nameJobResource(job.id, kind, fileId), ...returnedBeyond(step, lines)],
   })
 }
 

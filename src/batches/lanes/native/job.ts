@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { JobEnding } from '../../../canonical/batch-jobs.ts'
-import type { BatchId } from '../../../core/ids.ts'
+import { type BatchId, randomText } from '../../../core/ids.ts'
 
 /**
  * Where a job is. `intended`: nothing of it was sent, or what was sent is left to be removed. `uploaded`: its lines are at
@@ -52,6 +52,14 @@ export interface JobLease {
   epoch: number
   /** By the database's clock, when the lease was taken. */
   leasedAtMs: number
+}
+
+/** Letters of a nonce: no two jobs of an account have the same. */
+const nonceLength = 20
+
+/** A nonce for one try to create a job; only letters and digits. */
+export function newNonce(): string {
+  return randomText(nonceLength)
 }
 
 /** The id of a line, which proves that a result belongs to the job. `item` is its place in the batch. */
