@@ -126,22 +126,7 @@ export async function operate(asked: Asked): Promise<Reply> {
     allow(method, ['GET'], path)
     return jsonReply(modelsBody(asked))
   }
-  if (isMessageBatchesPath(path)) {
-    versionOf(request.headers)
-    const { json, key } = asked
-    return operateMessageBatches({
-      method,
-      path,
-      query,
-      json,
-      faults,
-      key,
-      kept: mount.messageBatches,
-      usualLooks: mount.settings.jobLooks,
-      runLine: lineRunner(asked),
-      origin: originOf(asked),
-    })
-  }
+  if (isMessageBatchesPath(path)) return operateMessageService(asked, method, query)
   if (isStoredFilesPath(path) || isBatchesPath(path)) return operateBatchService(asked, method, query)
   const stored = storedPath.exec(path)?.[1]
   if (stored !== undefined) {
@@ -169,6 +154,23 @@ function operateBatchService(asked: Asked, method: string, query: URLSearchParam
   if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
   const usualLooks = mount.settings.jobLooks
   return operateBatches({ ...common, json, faults, usualLooks, runLine: lineRunner(asked) })
+}
+
+async function operateMessageService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
+  const { path, json, faults, mount, key, request } = asked
+  versionOf(request.headers)
+  return operateMessageBatches({
+    method,
+    path,
+    query,
+    json,
+    faults,
+    key,
+    kept: mount.messageBatches,
+    usualLooks: mount.settings.jobLooks,
+    runLine: lineRunner(asked),
+    origin: originOf(asked),
+  })
 }
 
 /** Runs lines of a batch as the live operations do, without the faults of the request that created the batch. */
