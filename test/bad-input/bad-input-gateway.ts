@@ -1,4 +1,4 @@
-import { sandboxProvider, startTestGateway, type TestGateway, toneWav } from '../support/gateway.ts'
+import { at, sandboxProvider, startTestGateway, type TestGateway, toneWav } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { asSchema, type Schema } from './schema-fields.ts'
 
@@ -46,6 +46,21 @@ const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
     model: 'openai/gpt-4o-mini',
     requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: 'hi' }] } }],
   },
+  createMessageBatch: {
+    requests: [
+      {
+        custom_id: 'a',
+        params: {
+          model: 'openai/gpt-4o-mini',
+          max_tokens: 9,
+          messages: [{ role: 'user', content: 'hi' }],
+        },
+      },
+    ],
+  },
+  createKey: { name: 'x' },
+  updateKey: { disabled: false },
+  rotateKey: { overlap_seconds: 60 },
   updateOrganizationSettings: { is_filtered_model_catalog_enabled: false },
 }
 
@@ -86,7 +101,12 @@ export async function startBadInputGateway(): Promise<BadInputGateway> {
   })
   const unhurried = await gateway.addOrganization({ batchesPerMinute: null })
   const { json } = await gateway.get('//openapi.json', { key: null })
-  const keyOf = (path: string) => (path.startsWith('/organization') ? unhurried.managementKey : unhurried.key)
+  const keyOf = (path: string) =>
+    /^\/(?:organization|keys)/.test(path) ? unhurried.managementKey : unhurried.key
+  const newHash = async () => {
+    const made = await gateway.post('/keys', { name: 'x' }, { key: unhurried.managementKey })
+    return String(at(made.json, 'data.hash'))
+  }
   const operations: Operation[] = []
   const parameters: BadInputGateway['parameters'] = []
   for (const [path, methods] of Object.entries(asSchema(json['paths']))) {
@@ -100,7 +120,8 @@ export async function startBadInputGateway(): Promise<BadInputGateway> {
       const content = asSchema(asSchema(described['requestBody'])['content'])
       for (const [contentType, media] of Object.entries(content)) {
         const schema = asSchema(asSchema(media)['schema'])
-        operations.push({ ...sent, id, contentType, schema, valid: validBodies[id] ?? {} })
+        const named = { ...sent, path: path.replace('{hash}', await newHash()) }
+        operations.push({ ...named, id, contentType, schema, valid: validBodies[id] ?? {} })
       }
     }
   }

@@ -72,7 +72,7 @@ const eventOf = (id: unknown) =>
     (found) => found.length > 0,
   )
 
-test('1.9 the end of a batch is posted with its type, its time, the batch, a signature and an idempotency key', async () => {
+test('the end of a batch is posted with its type, its time, the batch, a signature and an idempotency key', async () => {
   await rotate()
   const { status, json } = await gateway.post('/batches', batch({ callback_url: `http://${host}/done` }))
   expect(status).toBe(202)
@@ -95,7 +95,7 @@ test('1.9 the end of a batch is posted with its type, its time, the batch, a sig
   })
 })
 
-test('1.9 what a receiver refuses is posted again, and on demand', async () => {
+test('what a receiver refuses is posted again, and on demand', async () => {
   refusals = 1
   const { json } = await gateway.post('/batches', batch({ callback_url: `http://${host}/again` }))
   const id = String(json['id'])
@@ -115,7 +115,7 @@ test('1.9 what a receiver refuses is posted again, and on demand', async () => {
   expect(new Set(own.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
 })
 
-test('1.9 an address that is not public, not https or no address is 400, and names the member', async () => {
+test('an address that is not public, not https or no address is 400, and names the member', async () => {
   for (const url of [
     'http://hooks.example.com/x',
     'https://127.0.0.1:1/x',
@@ -134,7 +134,7 @@ test('1.9 an address that is not public, not https or no address is 400, and nam
   expect(silent.status).toBe(202)
 })
 
-test('1.9 a batch without an address has nothing to tell, and other organizations see no log', async () => {
+test('a batch without an address has nothing to tell, and other organizations see no log', async () => {
   const { json } = await gateway.post('/batches', batch())
   const path = `/batches/${String(json['id'])}`
   await until(
@@ -149,7 +149,7 @@ test('1.9 a batch without an address has nothing to tell, and other organization
   expect((await gateway.post('/organization/signing-secret', {})).status).toBe(403)
 })
 
-test('1.9 without a master key for a named database what needs it is refused by name', async () => {
+test('without a master key for a named database what needs it is refused by name', async () => {
   const nowhere = await startTestGateway({ isOwnDatabase: false, callbackHosts: [host] })
   try {
     const refused = await nowhere.post('/batches', batch({ callback_url: `http://${host}/x` }))

@@ -52,7 +52,11 @@ test('a provider whose credential is refused is 503, and an overload in Anthropi
 })
 
 test('a 404 below messages has Anthropic’s envelope, and elsewhere the contract’s', async () => {
-  for (const path of ['/messages/batches', '/messages/batches/msgbatch_1/results', '/messages/none']) {
+  for (const path of [
+    '/messages/batches/msgbatch_1',
+    '/messages/batches/msgbatch_1/results',
+    '/messages/none',
+  ]) {
     for (const base of ['//v1', '//api/v1']) {
       const { status, json, headers } = await gateway.get(`${base}${path}`)
       expect([path, status]).toEqual([path, 404])

@@ -86,6 +86,8 @@ export async function expectRemoved(
   vendor: Awaited<ReturnType<typeof startAudioVendor>>,
   upstream: string,
 ): Promise<void> {
+  // A job of before would be removed under the number of the new one.
+  await vendor.untilRemoved()
   await vendor.prepare()
   expect((await vendor.transcribe(upstream)).status).toBe(200)
   expect(await vendor.untilRemoved()).toMatchObject({ jobs_made: 1, jobs_left: 0, uploads_left: 0 })

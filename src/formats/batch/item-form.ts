@@ -23,7 +23,7 @@ export const contractForm: ItemForm = {
   endpoint: null,
   namesModel: false,
   isLines: false,
-  members: new Set(['endpoint', 'model', 'completion_window', 'provider', 'headrace']),
+  members: new Set(['endpoint', 'model', 'completion_window', 'callback_url', 'provider', 'headrace']),
 }
 
 /** The form of Anthropic's message batches, with the gateway's own members beside `requests`. */

@@ -53,7 +53,7 @@ describe.skipIf(reason !== null)('a bucket', () => {
       for (const work of works) {
         const failure = await failureOf(work())
         expect(failure).toMatchObject({ type: 'storage_unavailable' })
-        expect(String((failure as { cause: { remedy: string } }).cause.remedy)).toContain(variable)
+        expect((failure as { cause: { remedy: string } }).cause.remedy).toContain(variable)
         expect(JSON.stringify([String(failure), (failure as Error).cause])).not.toContain('not-the-secret')
       }
     }

@@ -72,6 +72,8 @@ export class S3BlobStore implements BlobStore {
     whole.set(first.bytes)
     for (let at = first.bytes.byteLength; at < first.size;) {
       const { bytes } = await this.#read(key, at, s3ChunkBytes)
+      // Somebody put a smaller object there meanwhile.
+      if (bytes.byteLength === 0) throw this.#failed(new Error('the object ended early'), `reading ${key}`)
       whole.set(bytes, at)
       at += bytes.byteLength
     }
