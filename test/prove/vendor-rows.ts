@@ -79,14 +79,14 @@ async function compareInstalled(
   const programs = join(folder, 'programs')
   cpSync(join(rootFolder, 'test/vendor-sdks/programs'), programs, { recursive: true })
   const chosen = listed.map((vendor): Vendor => {
-    // A program finds the packages beside it.
-    const program = join(programs, `${vendor.slug}${extname(vendor.program)}`)
+    // A program finds the packages beside it, and must not have the name of one.
+    const program = join(programs, `program-of-${vendor.slug}${extname(vendor.program)}`)
     cpSync(vendor.program, program)
     return { ...vendor, program }
   })
   const world = await startVendorWorld(chosen)
   try {
-    await world.runPrograms(
+    const errors = await world.runPrograms(
       registry === 'npm'
         ? [process.execPath, '--no-env-file', join(programs, 'run.ts')]
         : [join(folder, 'bin/python'), join(programs, 'run.py')],
@@ -94,6 +94,8 @@ async function compareInstalled(
     const results: [string, ProofResult][] = []
     for (const vendor of chosen) {
       const lines = judge(await world.compareVendor(vendor), vendor.differences)
+      const broken = Object.entries(errors).filter(([name]) => name.startsWith(`${vendor.program} `))
+      if (lines.length > 0) lines.push(...broken.map(([name, message]) => `its program: ${name}: ${message}`))
       results.push([vendor.slug, { status: lines.length === 0 ? 'PASS' : 'FAIL', figures: lines }])
     }
     return results
