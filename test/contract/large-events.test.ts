@@ -31,13 +31,22 @@ const chunk = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 
+/** The first frame comes in a read of its own, so that the caller has been shown something. */
 function tell(delta: object): void {
   const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 }
   const chunks = [chunk({ role: 'assistant', content: 'So ' }), chunk(delta), { ...chunk({}, 'stop'), usage }]
-  const frames = chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
-  upstream.answer(
-    () => new Response(`${frames}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } }),
-  )
+  const [first = '', ...others] = chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`)
+  upstream.answer(() => {
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(first))
+        await Bun.sleep(30)
+        controller.enqueue(new TextEncoder().encode(`${others.join('')}data: [DONE]\n\n`))
+        controller.close()
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  })
 }
 
 const asked = {

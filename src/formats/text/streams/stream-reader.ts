@@ -50,6 +50,8 @@ class EventReader implements StreamReader {
   readonly #parse: (json: string) => unknown
   /** The number of parts and citations in the current frame. */
   #parts = 0
+  /** Events of this read before the present frame. */
+  #eventsBefore = 0
 
   constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
     this.#parse = parse
@@ -92,8 +94,11 @@ class EventReader implements StreamReader {
   }
 
   #add(event: TextEvent): void {
-    if (isCounted(event) && ++this.#parts > framePartsMax)
+    if (isCounted(event) && ++this.#parts > framePartsMax) {
+      // Nothing of such a frame is shown, whether or not its caller has been shown something before.
+      this.#events.length = this.#eventsBefore
       throw new RangeError(`a frame has more than ${framePartsMax} parts`)
+    }
     this.#events.push(event)
   }
 
@@ -119,6 +124,7 @@ class EventReader implements StreamReader {
     const wire = this.#parse(toUtf8(data))
     if (!isRecord(wire)) throw new Error('a frame is not an object')
     this.#parts = 0
+    this.#eventsBefore = this.#events.length
     this.#handler.read(wire)
   }
 }
