@@ -11,6 +11,7 @@ import { embeddings } from './embeddings.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { lineMethod } from './fault-rules.ts'
 import type { Faults } from './faults.ts'
+import { isGoogleBatchesPath, operateGoogleBatches } from './gemini/batches.ts'
 import { googleStyle } from './gemini/errors.ts'
 import { isFilesPath, operateFiles } from './gemini/files.ts'
 import { googlePath, operateGoogle } from './gemini/operations.ts'
@@ -25,6 +26,7 @@ import type { Mount } from './mounts.ts'
 import { isBatchesPath, operateBatches } from './openai-batches/batches.ts'
 import { isStoredFilesPath, nowSeconds, operateStoredFiles } from './openai-batches/files.ts'
 import type { RunLine } from './openai-batches/lines.ts'
+import { isMistralJobsPath, operateMistralJobs } from './openai-batches/mistral-jobs.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
@@ -112,10 +114,12 @@ export async function operate(asked: Asked): Promise<Reply> {
       body,
       json,
       kept,
+      lines: mount.batches,
       listening,
       key,
     })
   }
+  if (isGoogleBatchesPath(path) || isMistralJobsPath(path)) return operateBatchService(asked, method, query)
   if (path.startsWith(googlePath)) {
     if (asked.body.bytes > googleRequestBytesMax)
       throw invalidRequest(`Request payload size exceeds the limit: ${googleRequestBytesMax} bytes.`)
@@ -153,7 +157,9 @@ function operateBatchService(asked: Asked, method: string, query: URLSearchParam
   const common = { method, path, query, kept: mount.batches, key }
   if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
   const usualLooks = mount.settings.jobLooks
-  return operateBatches({ ...common, json, faults, usualLooks, runLine: lineRunner(asked) })
+  const request = { ...common, json, faults, usualLooks, runLine: lineRunner(asked) }
+  if (isGoogleBatchesPath(path)) return operateGoogleBatches(request)
+  return isMistralJobsPath(path) ? operateMistralJobs(request) : operateBatches(request)
 }
 
 async function operateMessageService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
@@ -181,7 +187,7 @@ function lineRunner(asked: Asked): RunLine {
   const { signal } = new AbortController()
   return async (path, body, key) => {
     try {
-      const operation = Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
+      const operation = operationAt(path)
       if (operation === undefined) throw new ApiError({ status: 404, message: `Invalid URL (POST ${path})` })
       const ruled = mount.rules.draw({ method: lineMethod, path, model: null, body: JSON.stringify(body) })
       const call = { body, faults: { ...faults, ...ruled.faults }, key, createdSeconds: nowSeconds(), signal }
@@ -193,6 +199,14 @@ function lineRunner(asked: Asked): RunLine {
       throw error
     }
   }
+}
+
+/** The operation with a JSON body at a path. */
+function operationAt(path: string): JsonOperation | undefined {
+  if (path.startsWith(googlePath))
+    return (call, { mount, programs }) =>
+      operateGoogle({ method: 'POST', path, query: new URLSearchParams(), mount, programs, call })
+  return Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
 }
 
 /** The address of a request's mount. */

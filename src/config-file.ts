@@ -10,6 +10,7 @@ import { describeIssue } from './formats/schema-issue.ts'
 
 /** The least memory for bodies that an operator may set. */
 const bodyMemoryMegabytesMin = 64
+const commitDelayMsMax = 100
 
 /** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
 const transcriptionSecondsMin = 5
@@ -243,6 +244,14 @@ export const configFileSchema = z.strictObject({
     .optional()
     .describe(
       'Megabytes that the large bodies of running calls may take together, copies included: about three times their size, six times for speech. A call beyond them waits up to 10 seconds and then gets 503. A quarter of the memory of the machine, or of what its cgroup may have, by default',
+    ),
+  commit_delay_ms: z
+    .int()
+    .min(0)
+    .max(commitDelayMsMax)
+    .optional()
+    .describe(
+      'Milliseconds for which the record of a finished call may wait for the records of others, so that one write to the disk serves them all; the answer, or the end of a stream, waits with it. Counts only while calls end closer together than that. 0 by default; 20 is a good value for a disk that wears or is slow',
     ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),

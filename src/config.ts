@@ -47,6 +47,8 @@ export interface Config {
   readonly uncountedInputTokens: number | null
   /** Bytes that large bodies may take together; null for a part of the memory that there is. */
   readonly bodyMemoryBytes: number | null
+  /** How long the record of a finished call may wait for others to be written with it. */
+  readonly commitDelayMs: number
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -165,6 +167,7 @@ export function readConfig(sources: ConfigSources): Config {
     refusesUnknownPrices: file.unknown_prices === 'refuse',
     uncountedInputTokens: file.uncounted_input_tokens ?? null,
     bodyMemoryBytes: file.body_memory_mb === undefined ? null : file.body_memory_mb * 1_000_000,
+    commitDelayMs: file.commit_delay_ms ?? 0,
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??

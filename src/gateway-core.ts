@@ -1,5 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { bootstrap } from './access/bootstrap.ts'
+import type { Report } from './billing/billing.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
@@ -73,11 +74,12 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
   opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
   const [storage, metrics] = await Promise.all([opening, making])
   const access = createAccess(storage.database, clock)
-  const money = createMoney(storage.database, ({ type, generationId, cause }) => {
+  const report: Report = ({ type, generationId, cause }) => {
     log.warn(`billing: ${type}`, { generation_id: generationId, cause })
     if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
     return type === 'call_lost' && generationId ? storage.refusalNotes.add(generationId) : null
-  })
+  }
+  const money = createMoney(storage.database, report, config.commitDelayMs)
   const bootstrapped = await bootstrap(config.bootstrap, {
     organizations: access.organizationRepository,
     keys: access.keyRepository,

@@ -61,11 +61,11 @@ export function createSigning(config: Config, database: Database) {
 }
 
 /** What it costs. */
-export function createMoney(database: Database, report: Report) {
+export function createMoney(database: Database, report: Report, commitDelayMs = 0) {
   const ledger = createLedger(database)
   return {
     ledger,
-    billing: createBilling({ ledger, report }),
+    billing: createBilling({ ledger, report, commitDelayMs }),
     learning: createLearning(),
     accounts: createAccounts(ledger, createAccountsRepository(database)),
     rollup: createRollup({

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { megabytes } from '../harness/figures.ts'
-import { callerKey, startHeadrace } from '../harness/headrace.ts'
+import { megabytes, percentile } from '../harness/figures.ts'
+import { callerKey, type Headrace, startHeadrace } from '../harness/headrace.ts'
 import { runProgram } from '../harness/program.ts'
 import { atMost, fact, notRun, type Report } from '../harness/report.ts'
 import type { Scale } from '../harness/scale.ts'
@@ -8,10 +8,13 @@ import { headraceTarget } from '../harness/target.ts'
 import type { World } from '../harness/world.ts'
 import { runWrk } from '../harness/wrk.ts'
 import { batchWaitMs, saturatedConnections } from '../harness/bounds.ts'
+import type { Latencies } from './open-loop.ts'
 
 /** Calls a second at which nearly every call is a group of its own, and how long they come. */
 const quietRate = 200
 const quietSeconds = 5
+/** How long calls may wait for one another where the budget of writes is held. */
+const sharedDelayMs = 20
 /** How long a gateway rests before its memory counts as idle, in milliseconds. */
 const idleMs = 15_000
 const itemCount = 10_000
@@ -38,33 +41,59 @@ export async function footprint(world: World, report: Report, scale: Scale): Pro
   await Bun.sleep(idleMs)
   report.rows.push(fact('memory of its own at rest', megabytes(headrace.process.anonymousBytes())))
 
-  const pid = headrace.process.workingPid()
-  const before = writesOf(pid)
-  const { port, path, headers, body } = target
-  const options = { port, path, headers, body, rate: quietRate, seconds: quietSeconds }
-  const { sent } = await runProgram<{ sent: number }>('open-loop.ts', options)
-  await Bun.sleep(500)
-  const after = writesOf(pid)
-  const each = (what: keyof Writes) => (after[what] - before[what]) / sent
+  const alone = await writesOfCalls(headrace)
   report.rows.push(
-    atMost(`written a call at ${quietRate}/s`, `${(each('bytes') / 1000).toFixed(1)} kB`, {
-      value: each('bytes') / 1000,
-      limit: 6,
-      unit: ' kB',
-    }),
-    atMost(`writes a call of the database's thread at ${quietRate}/s`, each('calls').toFixed(1), {
-      value: each('calls'),
-      limit: 4,
-    }),
+    fact(`written a call at ${quietRate}/s`, kilobytesOf(alone)),
+    fact(`writes a call of the database's thread at ${quietRate}/s`, alone.calls.toFixed(1)),
   )
+  await sharedWrites(world, report)
   const itemMicroseconds = await itemCost(headrace)
   const ratio = itemMicroseconds / callMicroseconds
   const figure = `${itemMicroseconds.toFixed(0)} µs, ${ratio.toFixed(2)}× a live call`
   report.rows.push(atMost('CPU of a batch item', figure, { value: ratio, limit: 1.5, unit: '×' }))
 }
 
+/** The same where the operator lets calls wait for one another, which the budget is for. */
+async function sharedWrites({ folder, upstreams, stopLater }: World, report: Report): Promise<void> {
+  const name = 'headrace-shared-writes'
+  const settings = { commit_delay_ms: sharedDelayMs }
+  const headrace = await startHeadrace({ name, folder, upstreams, isPrepaid: true, settings })
+  stopLater(headrace.process)
+  // So that the gateway has learnt how close together they come.
+  await writesOfCalls(headrace)
+  const each = await writesOfCalls(headrace)
+  const bytes = { value: each.bytes / 1000, limit: 6, unit: ' kB' }
+  const when = `at ${quietRate}/s, delay of ${sharedDelayMs} ms`
+  report.rows.push(
+    atMost(`written a call ${when}`, kilobytesOf(each), bytes),
+    atMost(`writes a call ${when}`, each.calls.toFixed(1), { value: each.calls, limit: 4 }),
+    fact(`answers ${when}, p50 and p99`, `${each.p50Ms.toFixed(1)} and ${each.p99Ms.toFixed(1)} ms`),
+  )
+}
+
+function kilobytesOf({ bytes }: Writes): string {
+  return `${(bytes / 1000).toFixed(1)} kB`
+}
+
+/** What one call writes while calls come at the quiet rate. */
+async function writesOfCalls(headrace: Headrace): Promise<Writes & { p50Ms: number; p99Ms: number }> {
+  const pid = headrace.process.workingPid()
+  const before = writesOf(pid)
+  const { port, path, headers, body } = headraceTarget(headrace, 'json-1k', 1000)
+  const options = { port, path, headers, body, rate: quietRate, seconds: quietSeconds }
+  const ran = await runProgram<Latencies>('open-loop.ts', options)
+  await Bun.sleep(500)
+  const after = writesOf(pid)
+  return {
+    bytes: (after.bytes - before.bytes) / ran.sent,
+    calls: (after.calls - before.calls) / ran.sent,
+    p50Ms: percentile(ran.lastMs, 0.5),
+    p99Ms: percentile(ran.lastMs, 0.99),
+  }
+}
+
 /** CPU of one item of a batch from its acceptance to the batch's end, in microseconds. */
-async function itemCost(headrace: Awaited<ReturnType<typeof startHeadrace>>): Promise<number> {
+async function itemCost(headrace: Headrace): Promise<number> {
   const startedMs = headrace.process.cpuMs()
   const { id } = await runProgram<{ id: string }>('batch-upload.ts', {
     port: headrace.port,

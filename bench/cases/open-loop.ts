@@ -5,7 +5,8 @@ import type { Scale } from '../harness/scale.ts'
 import { directTarget, floorTarget, headraceTarget, type Target } from '../harness/target.ts'
 import type { World } from '../harness/world.ts'
 
-interface Latencies {
+/** What the load program prints. */
+export interface Latencies {
   sent: number
   failures: number
   firstMs: number[]

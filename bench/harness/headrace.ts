@@ -42,6 +42,8 @@ export async function startHeadrace(options: {
   root?: string
   /** Wraps the command, for a profiler. */
   bunFlags?: readonly string[]
+  /** Members of the configuration file besides its providers. */
+  settings?: Readonly<Record<string, unknown>>
 }): Promise<Headrace> {
   const home = join(options.folder, options.name)
   mkdirSync(home, { recursive: true })
@@ -84,10 +86,14 @@ export function commandOf(bunFlags: readonly string[], from: string = root): str
 export function environmentOf(
   home: string,
   port: number,
-  { upstreams, isPrepaid }: { upstreams: Upstreams; isPrepaid: boolean },
+  {
+    upstreams,
+    isPrepaid,
+    settings,
+  }: { upstreams: Upstreams; isPrepaid: boolean; settings?: Readonly<Record<string, unknown>> },
 ): Record<string, string> {
   const config = join(home, 'config.json')
-  writeFileSync(config, JSON.stringify({ providers: providersOf(upstreams) }))
+  writeFileSync(config, JSON.stringify({ ...settings, providers: providersOf(upstreams) }))
   return {
     HEADRACE_CONFIG: config,
     HEADRACE_DATA: join(home, 'data'),

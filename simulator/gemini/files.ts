@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { hear, type Listening } from '../audio/hearing.ts'
 import { ApiError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -5,6 +6,8 @@ import { keptFilesMax } from '../limits.ts'
 import { lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import type { ReadBody } from '../read-body.ts'
+import { nowSeconds } from '../openai-batches/files.ts'
+import type { KeptBatches, StoredFile } from '../openai-batches/kept-batches.ts'
 import type { KeptFile, KeptFiles } from './kept-files.ts'
 
 /** A request about files. */
@@ -18,10 +21,14 @@ export interface FilesAsked {
   body: ReadBody
   json: JsonObject | null
   kept: KeptFiles
+  /** Files of lines for batches. */
+  lines: KeptBatches
   listening: Listening
   key: string
 }
 
+/** The type of files of lines. */
+const linesType = 'application/jsonl'
 /** The path of uploads. */
 export const uploadPath = '/upload/v1beta/files'
 const filePath = /^\/v1beta\/(files\/[\w-]+)$/
@@ -33,12 +40,14 @@ export function isFilesPath(path: string): boolean {
 
 /** Answers a request about files. Throws `ApiError`. */
 export async function operateFiles(asked: FilesAsked): Promise<Reply> {
-  const { method, path, query, kept } = asked
+  const { method, path, query, kept, lines } = asked
   if (path === uploadPath && method === 'POST')
     return query.has('upload_id') ? finishUpload(asked) : beginUpload(asked)
-  if (path === '/v1beta/files' && method === 'GET') return jsonReply(listOf(kept, query))
+  if (path === '/v1beta/files' && method === 'GET')
+    return jsonReply(listOf([...kept.files.values(), ...filesOfLines(lines)], query))
   const id = filePath.exec(path)?.[1]
-  const file = id === undefined ? undefined : kept.files.get(id)
+  const file =
+    id === undefined ? undefined : (kept.files.get(id) ?? filesOfLines(lines).find((each) => each.id === id))
   if (file === undefined)
     throw new ApiError({
       status: 403,
@@ -46,6 +55,7 @@ export async function operateFiles(asked: FilesAsked): Promise<Reply> {
     })
   if (method === 'DELETE') {
     kept.files.delete(file.id)
+    lines.files.delete(file.id.replace('files/', ''))
     return jsonReply('{}')
   }
   file.looks += 1
@@ -85,6 +95,7 @@ async function finishUpload(asked: FilesAsked): Promise<Reply> {
   if (body.file === null || body.file.bytes !== announced.bytes)
     throw invalidRequest('The upload is not as long as it was announced to be.')
   kept.announced.delete(String(query.get('upload_id')))
+  if (announced.mimeType === linesType) return finishLines(asked, announced.displayName)
   const posted = { ...body.file, contentType: announced.mimeType }
   const heard = await hear(posted, listening, { unrecognised, undecodable: unrecognised }).catch(
     nullForNoSound,
@@ -104,6 +115,37 @@ async function finishUpload(asked: FilesAsked): Promise<Reply> {
   return { ...jsonReply(JSON.stringify({ file: shown(file) })), headers: { 'x-goog-upload-status': 'final' } }
 }
 
+/** Keeps a file of lines with the files of batches. */
+async function finishLines({ lines, body, key }: FilesAsked, displayName: string | null): Promise<Reply> {
+  const file: StoredFile = {
+    id: lettersOf(`file ${key}`, 12),
+    filename: displayName ?? '',
+    purpose: 'batch',
+    content: await readFile((await body.file?.path()) ?? ''),
+    createdSeconds: nowSeconds(),
+    expiresSeconds: null,
+  }
+  lines.keepFile(file)
+  const [kept] = filesOfLines({ files: new Map([[file.id, file]]) })
+  return {
+    ...jsonReply(JSON.stringify({ file: kept === undefined ? {} : shown(kept) })),
+    headers: { 'x-goog-upload-status': 'final' },
+  }
+}
+
+/** Files of lines as this API shows files: they are ready at once. */
+function filesOfLines({ files }: Pick<KeptBatches, 'files'>): KeptFile[] {
+  return [...files.values()].map(({ id, filename, content, createdSeconds }) => ({
+    id: `files/${id}`,
+    displayName: filename,
+    mimeType: linesType,
+    bytes: content.length,
+    heard: null,
+    createdAtMs: createdSeconds * 1000,
+    looks: 1,
+  }))
+}
+
 function unrecognised(): ApiError {
   return invalidRequest('The file is no sound.')
 }
@@ -114,7 +156,7 @@ function nullForNoSound(error: unknown): null {
 }
 
 function shown({ id, displayName, mimeType, bytes, heard, createdAtMs, looks }: KeptFile): JsonObject {
-  const looked = heard === null ? 'FAILED' : 'ACTIVE'
+  const looked = heard === null && mimeType !== linesType ? 'FAILED' : 'ACTIVE'
   const state = looks === 0 ? 'PROCESSING' : looked
   return {
     name: id,
@@ -129,8 +171,8 @@ function shown({ id, displayName, mimeType, bytes, heard, createdAtMs, looks }: 
 }
 
 /** Newest first, page by page. */
-function listOf({ files }: KeptFiles, query: URLSearchParams): string {
-  const all = [...files.values()].toReversed()
+function listOf(files: readonly KeptFile[], query: URLSearchParams): string {
+  const all = files.toReversed()
   const size = Math.min(Math.max(1, Number(query.get('pageSize') ?? 10) || 10), 100)
   const start = Number(query.get('pageToken') ?? 0) || 0
   const end = start + size

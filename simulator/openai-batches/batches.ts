@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../json.ts'
 import { fractionOf, lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { nowSeconds, pageOf, pretty, writtenFile } from './files.ts'
-import { endedStatuses, type KeptBatches, type StoredBatch } from './kept-batches.ts'
-import { openAiLines, readInput, runLines, type RunLine } from './lines.ts'
+import { endedStatuses, type KeptBatches, type StoredBatch, type StoredFile } from './kept-batches.ts'
+import { type LineWriter, openAiLines, type ParseLine, readInput, runLines, type RunLine } from './lines.ts'
 
 /** A request about batches. */
 export interface BatchesAsked {
@@ -57,13 +57,18 @@ export async function operateBatches(asked: BatchesAsked): Promise<Reply> {
   }
   if (cancel === undefined || method !== 'POST')
     throw new ApiError({ status: 405, message: `Not allowed to ${method} on ${path}.` })
+  cancelBatch(batch)
+  return jsonReply(pretty(shown(batch)))
+}
+
+/** Asks a batch to end. Throws `ApiError` for one that has. */
+export function cancelBatch(batch: StoredBatch): void {
   if (endedStatuses.has(batch.status)) {
     const message = `Cannot cancel a batch with status '${batch.status}'.`
     throw new ApiError({ status: 409, message })
   }
   batch.cancelledAtLook ??= batch.looks
   reach(batch, 'cancelling')
-  return jsonReply(pretty(shown(batch)))
 }
 
 function create({ json, kept, faults, usualLooks, runLine, key }: BatchesAsked): StoredBatch {
@@ -71,16 +76,56 @@ function create({ json, kept, faults, usualLooks, runLine, key }: BatchesAsked):
   const file = kept.files.get(String(body['input_file_id']))
   if (file?.purpose !== 'batch')
     throw invalidRequest(`Invalid 'input_file_id': no such file.`, 'input_file_id')
-  const endpoint = String(body['endpoint'])
-  const input = readInput(file.content, endpoint)
-  const id = `batch_${Buffer.from(lettersOf(`batch ${key}`, 16)).toString('hex')}`
+  return beginBatch({
+    id: `batch_${Buffer.from(lettersOf(`batch ${key}`, 16)).toString('hex')}`,
+    file,
+    endpoint: String(body['endpoint']),
+    metadata: isObject(body['metadata']) ? body['metadata'] : null,
+    writer: openAiLines,
+    kept,
+    faults,
+    usualLooks,
+    runLine,
+    key,
+  })
+}
+
+/** A batch as a service makes one: its id, its file, and how it reads and writes lines. */
+interface NewBatch extends Pick<BatchesAsked, 'kept' | 'faults' | 'usualLooks' | 'runLine' | 'key'> {
+  id: string
+  file: StoredFile
+  endpoint: string
+  metadata: JsonObject | null
+  writer: LineWriter
+  /** OpenAI's when left out. */
+  parse?: ParseLine
+  /** All lines of its results are in one file. */
+  hasOneOutput?: boolean
+}
+
+/** Makes a batch of a file and keeps it. */
+export function beginBatch({
+  id,
+  file,
+  endpoint,
+  metadata,
+  writer,
+  parse,
+  hasOneOutput = false,
+  kept,
+  faults,
+  usualLooks,
+  runLine,
+  key,
+}: NewBatch): StoredBatch {
+  const input = readInput(file.content, endpoint, parse)
   const { min, max } = faults.batchLooks ?? { min: usualLooks, max: usualLooks }
   const { batchFault } = faults
   const batch: StoredBatch = {
     id,
     endpoint,
     inputFileId: file.id,
-    metadata: isObject(body['metadata']) ? body['metadata'] : null,
+    metadata,
     createdSeconds: nowSeconds(),
     model: input.model,
     total: input.lines.length,
@@ -92,8 +137,10 @@ function create({ json, kept, faults, usualLooks, runLine, key }: BatchesAsked):
     cancelledAtLook: null,
     status: 'validating',
     times: {},
-    run: (share, reason) =>
-      runLines(input.lines, { share, reason, key, faults, kept, runLine, writer: openAiLines }),
+    run: async (share, reason) => {
+      const ran = await runLines(input.lines, { share, reason, key, faults, kept, runLine, writer })
+      return hasOneOutput ? { ...ran, output: (ran.output ?? '') + (ran.errors ?? ''), errors: null } : ran
+    },
     ran: null,
     outputFileId: null,
     errorFileId: null,
@@ -128,7 +175,7 @@ function checkMetadata(metadata: unknown): void {
 }
 
 /** One look brings a batch on: it validates, runs, writes its files and has ended, each for a look at least. */
-async function look(batch: StoredBatch, kept: KeptBatches): Promise<void> {
+export async function look(batch: StoredBatch, kept: KeptBatches): Promise<void> {
   batch.looks += 1
   if (endedStatuses.has(batch.status)) return
   if (batch.cancelledAtLook !== null) {

@@ -19,10 +19,14 @@ export interface InputLine {
 
 const linesMax = 50_000
 
+/** Reads one line of an input file; null for one that is none. */
+export type ParseLine = (text: string) => InputLine | null
+
 /** The lines of an input file, and what is wrong with them; such a batch fails. */
 export function readInput(
   content: Buffer,
   endpoint: string,
+  parse: ParseLine = parsedLine,
 ): { lines: InputLine[]; faults: BatchFault[]; model: string | null } {
   const lines: InputLine[] = []
   const faults: BatchFault[] = []
@@ -33,7 +37,7 @@ export function readInput(
   for (const [index, text] of texts.entries()) {
     if (text.trim() === '') continue
     const number = index + 1
-    const line = parsedLine(text)
+    const line = parse(text)
     if (line === null) {
       fault('invalid_json_line', 'This line is not parseable as valid JSON.', number)
       continue
@@ -168,10 +172,8 @@ function withFaults(answers: readonly string[], faults: Faults, key: string): st
   const doubled = left.slice(0, faults.batchLinesDoubled ?? 0)
   const foreign = left.slice(0, faults.batchLinesForeign ?? 0).map((line, index) => {
     const other = JSON.parse(line) as JsonObject
-    return JSON.stringify({
-      ...other,
-      custom_id: `foreign-${index}-${lettersOf(`foreign ${index} ${key}`, 6)}`,
-    })
+    const id = 'key' in other ? 'key' : 'custom_id'
+    return JSON.stringify({ ...other, [id]: `foreign-${index}-${lettersOf(`foreign ${index} ${key}`, 6)}` })
   })
   const malformed = left
     .slice(0, faults.batchLinesMalformed ?? 0)

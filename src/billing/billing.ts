@@ -102,12 +102,19 @@ export interface BillingRounds {
 }
 
 /** Billing on a ledger. `report` receives mishaps, for log and alerts. */
-export function createBilling(dependencies: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
-  return new LeasedBilling(
-    dependencies.ledger,
-    dependencies.timing ?? systemTiming,
-    dependencies.report ?? (() => undefined),
-  )
+export function createBilling(dependencies: {
+  ledger: Ledger
+  timing?: Timing
+  report?: Report
+  /** How long the capture of a call may wait for others to share its commit, in milliseconds; 0 when left out. */
+  commitDelayMs?: number
+}): Billing {
+  return new LeasedBilling({
+    timing: systemTiming,
+    report: () => undefined,
+    commitDelayMs: 0,
+    ...dependencies,
+  })
 }
 
 class LeasedBilling implements Billing {
@@ -122,7 +129,7 @@ class LeasedBilling implements Billing {
   readonly #reaper: Reaper
   #stops: (() => void)[] = []
 
-  constructor(ledger: Ledger, timing: Timing, report: Report) {
+  constructor({ ledger, timing, report, commitDelayMs }: Required<Parameters<typeof createBilling>[0]>) {
     this.#ledger = ledger
     this.#timing = timing
     this.#report = report
@@ -130,7 +137,13 @@ class LeasedBilling implements Billing {
     this.#leases = leases
     this.#reaper = new Reaper(ledger, (leaseId) => leases.knows(leaseId))
     this.#renewals = new Renewals({ ledger, leases, timing })
-    this.#captures = new CaptureQueue({ ledger, timing, report, onLost: (slice) => leases.markLost(slice) })
+    this.#captures = new CaptureQueue({
+      ledger,
+      timing,
+      report,
+      onLost: (slice) => leases.markLost(slice),
+      delayMs: commitDelayMs,
+    })
     this.#granter = new Granter({ ledger, leases, timing, reap: () => this.#reaper.reap() })
     this.rounds = {
       renew: () => this.#renewals.renew(),

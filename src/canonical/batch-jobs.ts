@@ -17,6 +17,14 @@ export interface JobLimits {
  */
 export type UncertainCreate = 'idempotent' | 'searchable' | 'neither'
 
+/** A live request, as far as it decides which job can have it as a line. */
+export interface LiveRequest {
+  path: string
+  headers: Readonly<Record<string, string>>
+  /** The provider's name of the model. */
+  model: string
+}
+
 /** A job as it is about to be created. */
 export interface NewJob {
   /** Marks the job and its files; only letters and digits. */
@@ -81,6 +89,15 @@ export interface JobPage {
   older: string | null
 }
 
+/** How the lines of a job become a file of its provider. */
+export interface JobUpload {
+  /** Announces the file, where a place for it has to be asked for; the reply goes to `request`. */
+  begin?(name: string, lines: StreamedBody): UpstreamRequest
+  /** Throws `provider_failed` when the reply to `begin` names no place. */
+  request(name: string, lines: StreamedBody, begun: UpstreamReply | null): UpstreamRequest
+  readId(reply: UpstreamReply): string
+}
+
 /** How a listing is searched for a job whose creating request got no answer. */
 export interface JobSearch {
   /** What a listing shows of a job: its nonce where the service is `searchable`, else something that other jobs may share. */
@@ -98,21 +115,16 @@ export interface BatchJobs {
   readonly name: string
   readonly limits: JobLimits
   readonly uncertainCreate: UncertainCreate
-  /**
-   * What the lines of a job ask for, by path and headers of such a live request; null for what the service does not run.
-   */
-  operationOf(path: string, headers: Readonly<Record<string, string>>): string | null
+  /** What the lines of a job ask for, by such a live request; null for what the service does not run. */
+  operationOf(request: LiveRequest): string | null
   /** One line of the input, with its line end. The body is one line of JSON. */
   encodeLine(line: { id: string; operation: string; body: Uint8Array }): Uint8Array
   /** How lines become a file; null where the request that creates the job carries them. */
-  readonly upload: {
-    request(name: string, lines: StreamedBody): UpstreamRequest
-    readId(reply: UpstreamReply): string
-  } | null
+  readonly upload: JobUpload | null
   create(job: NewJob): UpstreamRequest
   look(jobId: string): UpstreamRequest
   cancel(jobId: string): UpstreamRequest
-  /** Reads the reply to `create`, `look` and `cancel`. */
+  /** Reads the reply to `create` and `look`. */
   readJob(reply: UpstreamReply): JobReading
   /** Null for an `idempotent` service, whose request is sent again. */
   readonly search: JobSearch | null
@@ -120,6 +132,8 @@ export interface BatchJobs {
   download(output: string): UpstreamRequest
   /** Null for a line that cannot be read. */
   readLine(line: Uint8Array): JobLine | null
+  /** Whether a job that has ended is removed like one that nobody waits for; absent where it cannot be. */
+  readonly removesEnded?: boolean
   /** What jobs leave at the provider: `input`, `job` and `output`, by these names after the service's own. */
   readonly resources: Readonly<Record<string, ResourceKind>>
 }

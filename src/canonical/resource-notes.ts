@@ -62,4 +62,6 @@ export interface ResourceRemains {
   look(id: string): UpstreamRequest
   /** The requests that remove them; null while they are still being made. Throws `provider_failed` for an unreadable reply. */
   read(reply: UpstreamReply): readonly UpstreamRequest[] | null
+  /** Further statuses of those requests' answers that mean that there is nothing to remove; absent when there are none. */
+  isGone?(status: number): boolean
 }

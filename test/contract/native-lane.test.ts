@@ -191,3 +191,26 @@ test('batches of chat, responses and messages to Claude are batches of messages,
   )
   expect(counts).toEqual({ batches_made: 3, batches_running: 0, batches_left: 0, lines_run: 6 })
 }, 180_000)
+
+test('what the service of a provider does not run goes on at the live price under auto', async () => {
+  const requests = Array.from({ length: 100 }, (_, index) => ({
+    custom_id: `item-${index}`,
+    params: { model: 'anthropic/claude-haiku-4-5', ...say(`say ${index}`), max_tokens: 20 },
+  }))
+  // A beta holds for a whole batch of Anthropic's, so its jobs take none.
+  const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14', 'anthropic-version': '2023-06-01' }
+  const created = await gateway.post('/messages/batches', { requests }, { headers })
+  expect(created.json['processing_status']).toBe('in_progress')
+  const { json } = await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+    60_000,
+  )
+  expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
+  const moved = [{ from: 'native', to: 'emulated', reason: 'no_matching_endpoint', items: 100 }]
+  expect(at(json, 'headrace_metadata')).toMatchObject({
+    lane: 'native',
+    moved,
+    jobs: [{ ended_as: 'unneeded' }],
+  })
+}, 120_000)

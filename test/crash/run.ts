@@ -17,6 +17,7 @@ interface Column {
 
 const msMax = 1_500_000
 const lanesMax = 3
+const problemsShown = 20
 const [onlyDatabase, onlyProcesses, hitsText = '5', part] = process.argv.slice(2)
 const sites = part === 'jobs' ? allSites.filter(({ point }) => jobPoints.has(point)) : allSites
 const hits = Number(hitsText)
@@ -42,6 +43,9 @@ async function runLanes(each: { database: DialectName; processes: number }): Pro
   process.stderr.write(
     `${database}×${processes}: ${kills} kills in ${seconds} s, ${sum.problems.length} problems\n`,
   )
+  // At once: a later part that throws would leave them unsaid.
+  for (const problem of sum.problems.slice(0, problemsShown))
+    process.stderr.write(`WRONG: ${database}×${processes}: ${problem}\n`)
   return sum
 }
 
@@ -80,7 +84,7 @@ function printProblems(columns: readonly Column[]): boolean {
     console.log(
       `${database}×${processes}: ${kills} kills, ${batches} batches and ${calls} live calls in ${seconds} s; ${result.problems.length} problems`,
     )
-    for (const problem of result.problems.slice(0, 20))
+    for (const problem of result.problems.slice(0, problemsShown))
       console.log(`WRONG: ${database}×${processes}: ${problem}`)
   }
   return columns.every(({ result }) => result.problems.length === 0)

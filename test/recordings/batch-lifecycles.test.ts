@@ -54,8 +54,8 @@ for (const { name, operation, path, object } of lives) {
 
     const lines = recordedLines(upload)
     const body = { contentLength: 1, open: () => new Blob(['']).stream() }
-    expect(sent(jobs.upload.request('headrace-1', body))).toBe(askedOf(upload))
-    expect(jobs.operationOf(path, {})).toBe(operation)
+    expect(sent(jobs.upload.request('headrace-1', body, null))).toBe(askedOf(upload))
+    expect(jobs.operationOf({ path, headers: {}, model: '' })).toBe(operation)
     for (const line of lines) {
       const recorded = JSON.parse(line) as { custom_id: string; body: object }
       const encoded = jobs.encodeLine({

@@ -107,7 +107,7 @@ export class BillingWorld {
     this.store.setClock(this.databaseNowMs)
   }
 
-  async startProcess(): Promise<SimulatedProcess> {
+  async startProcess(commitDelayMs = 0): Promise<SimulatedProcess> {
     const name = `owner_${this.processes.length}`
     // The closures are called only once the process exists.
     const database = new SimulatedDatabase(this.store, name, () => this.#fateFor(process))
@@ -141,6 +141,7 @@ export class BillingWorld {
     const billing = createBilling({
       ledger,
       timing,
+      commitDelayMs,
       report: (event) => {
         events.push(event)
         return process.onEvent()

@@ -38,7 +38,7 @@ for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
   test(`credits balance after crashes, freezes, lost answers and clocks set back, seed ${seed}`, async () => {
     const world = new BillingWorld(seed, startMs)
     await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
-    for (let index = 0; index < processesAtOnce; index += 1) await world.startProcess()
+    for (let index = 0; index < processesAtOnce; index += 1) await world.startProcess((seed % 2) * 20)
     await grant(world, 100_000n)
     const story: Story = { world, seed, batch: null, batches: 0 }
     for (let step = 0; step < steps; step += 1) {

@@ -85,7 +85,12 @@ export function jobItemsOf(
       }
       if (JSON.stringify(body).includes('cannot be encoded'))
         throw new GatewayError('invalid_request', 'This item cannot be encoded.')
-      return { path: service.livePath, headers: {}, body: Buffer.from(JSON.stringify(body)) }
+      return {
+        path: service.livePath,
+        headers: {},
+        model: service.model,
+        body: Buffer.from(JSON.stringify(body)),
+      }
     },
     async charge(item, _, given) {
       if (given.status >= 400) return failed('invalid_request')

@@ -7,13 +7,14 @@ import type { Hold } from '../billing.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { creditsBudget } from '../budgets/budget-ids.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
+import { captureGroupMax } from './capture-queue.ts'
 
 const credits = [creditsBudget('org_a')]
 
-async function begin(): Promise<{ world: BillingWorld; one: SimulatedProcess; hold: Hold }> {
+async function begin(commitDelayMs = 0): Promise<{ world: BillingWorld; one: SimulatedProcess; hold: Hold }> {
   const world = new BillingWorld(1, Date.UTC(2026, 0, 1))
   await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
-  const one = await world.startProcess()
+  const one = await world.startProcess(commitDelayMs)
   await one.accounts.grantCredits({
     organizationId: 'org_a',
     amountNanocredits: 10_000n,
@@ -92,6 +93,70 @@ test('captures of one turn become durable in one unit', async () => {
   const before = world.store.commits
   await Promise.all(holds.map((hold, index) => one.billing.capture(hold, captureRowOf(`gen-${index}`, 5n))))
   expect(world.store.commits - before).toBe(1)
+})
+
+/** Holds of 10, and a function that charges the next one. */
+async function withHolds(commitDelayMs: number, count: number) {
+  const { world, one } = await begin(commitDelayMs)
+  const holds = await Promise.all(
+    Array.from({ length: count }, async () => one.billing.hold({ budgets: credits, amount: 10n })),
+  )
+  const units: string[] = []
+  const commit = one.database.commit.bind(one.database)
+  one.database.commit = (unit) => {
+    if (unit.name === commitPoints.capture) units.push(unit.name)
+    return commit(unit)
+  }
+  let next = 0
+  const capture = async (): Promise<void> => {
+    const hold = holds[next]
+    if (hold === undefined) throw new Error('no hold is left')
+    next += 1
+    await one.billing.capture(hold, captureRowOf(`gen-${next}`, 5n))
+  }
+  return { world, units, capture }
+}
+
+test('with a delay, captures that come close together share a unit, and none waits longer than the delay', async () => {
+  const { world, units, capture } = await withHolds(20, 60)
+  const waited: number[] = []
+  for (let index = 0; index < 60; index += 1) {
+    const startedMs = world.monotonicMs
+    void capture().then(() => waited.push(world.monotonicMs - startedMs))
+    await world.advance(5)
+  }
+  await world.advance(20)
+  expect(waited).toHaveLength(60)
+  expect(Math.max(...waited)).toBe(20)
+  // One each while the gateway learns how close together they come, then one for those of 20 ms.
+  expect(units.length).toBeGreaterThan(60 / 5)
+  expect(units.length).toBeLessThan(30)
+  expect(await world.findings()).toEqual([])
+})
+
+test('with a delay, a capture of a quiet gateway does not wait for others', async () => {
+  const { world, units, capture } = await withHolds(20, 5)
+  for (let index = 1; index <= 5; index += 1) {
+    const capturing = capture()
+    await world.flush()
+    expect(units).toHaveLength(index)
+    await capturing
+    await world.advance(200)
+  }
+})
+
+test('with a delay, a full group does not wait', async () => {
+  const { world, units, capture } = await withHolds(20, 110)
+  for (let index = 0; index < 10; index += 1) {
+    void capture()
+    await world.advance(1)
+  }
+  await world.advance(20)
+  const alone = units.length
+  const startedMs = world.monotonicMs
+  const capturing = Promise.all(Array.from({ length: captureGroupMax }, () => capture()))
+  await capturing
+  expect([units.length - alone, world.monotonicMs - startedMs]).toEqual([1, 0])
 })
 
 test('a released hold charges nothing, and a capture after the release charges nothing either', async () => {

@@ -21,14 +21,18 @@ export const captureWaitMs = 10_000
 export const captureGroupMax = 50
 const captureGroupsMax = 1
 export const captureQueueMax = 20_000
+/** How much of the mean time between captures the newest one decides. */
+const gapWeight = 0.2
+/** The longest time between captures that is counted, in delays: a pause says nothing about the captures after it. */
+const gapDelaysMax = 4
 /** Tries of one group after its leases or budgets turned out closed, before it is split. */
 const captureRedirectsMax = 4
 /** How long a refused caller waits until its refusal is noted: a full or stalled disk must not keep the caller waiting. */
 const refusalNoteMs = 500
 
 /**
- * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails because of one row is split
- * until that row is alone. A capture stays queued until it is durable or a dead letter, even after its caller got an
+ * Makes captures durable. Those of one event-loop turn go into one unit, and with a delay those of that time, when they
+ * come so close together that another one is likely; a group that fails because of one row is split until that row is alone. A capture stays queued until it is durable or a dead letter, even after its caller got an
  * error.
  */
 export class CaptureQueue {
@@ -43,6 +47,10 @@ export class CaptureQueue {
   readonly #running = new Bag<QueuedCapture>()
   #groups = 0
   #isScheduled = false
+  readonly #delayMs: number
+  /** Mean time between captures, and when the last one was asked for; known with a delay alone. */
+  #gapMs: number
+  #lastMs = Number.NEGATIVE_INFINITY
   #captured = 0
   #deadLetters = 0
   #duplicates = 0
@@ -52,7 +60,11 @@ export class CaptureQueue {
     timing: Timing
     onLost: (slice: Slice) => void
     report: Report
+    /** How long a capture may wait for others to share its commit, in milliseconds. */
+    delayMs: number
   }) {
+    this.#delayMs = dependencies.delayMs
+    this.#gapMs = this.#delayMs * gapDelaysMax
     this.#ledger = dependencies.ledger
     this.#timing = dependencies.timing
     this.#sleep = (milliseconds) => dependencies.timing.sleep(milliseconds)
@@ -99,6 +111,7 @@ export class CaptureQueue {
     hold.captured = promise
     reserve(hold, row)
     const queuedMs = this.#timing.clock.monotonicMs()
+    if (this.#delayMs > 0) this.#noteGap(queuedMs)
     this.#queue.push({
       hold,
       row,
@@ -160,12 +173,24 @@ export class CaptureQueue {
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return
+    if (this.#isScheduled) {
+      // A full group gains nothing by waiting.
+      if (this.#delayMs > 0 && this.#queue.length === captureGroupMax) this.#start()
+      return
+    }
     this.#isScheduled = true
-    this.#timing.defer(() => {
+    const start = (): void => {
       this.#isScheduled = false
       this.#start()
-    })
+    }
+    if (this.#delayMs === 0 || this.#gapMs > this.#delayMs) this.#timing.defer(start)
+    else void this.#sleep(this.#delayMs).then(start)
+  }
+
+  #noteGap(nowMs: number): void {
+    const gapMs = Math.min(nowMs - this.#lastMs, this.#delayMs * gapDelaysMax)
+    this.#lastMs = nowMs
+    this.#gapMs += (gapMs - this.#gapMs) * gapWeight
   }
 
   #start(): void {
@@ -175,7 +200,8 @@ export class CaptureQueue {
       this.#groups += 1
       void this.#run(group).finally(() => {
         this.#groups -= 1
-        if (this.#queue.length > 0) this.#start()
+        const isGathering = this.#delayMs > 0 && this.#isScheduled && this.#queue.length < captureGroupMax
+        if (this.#queue.length > 0 && !isGathering) this.#start()
       })
     }
   }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { LiveRequest } from '../../canonical/batch-jobs.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import { assert } from '../../core/assert.ts'
@@ -29,13 +30,13 @@ export async function encodeJobItem(
   item: BatchItem,
   endpoint: Endpoint,
   dependencies: ExecutionDependencies,
-): Promise<{ path: string; headers: Readonly<Record<string, string>>; body: Uint8Array }> {
+): Promise<LiveRequest & { body: Uint8Array }> {
   const { step } = await askFor(item, endpoint, { dependencies, facts: noFacts(), requestId: 'req_job' })
   assert(step.type === 'send', 'an item that is not streamed is sent whole')
   const { request } = step.exchange
   assert(Array.isArray(request.body), 'a call of text has its body in memory')
   const { path, headers } = request
-  return { path, headers, body: onOneLine(joinPieces(request.body)) }
+  return { path, headers, model: endpoint.upstreamModel, body: onOneLine(joinPieces(request.body)) }
 }
 
 /**

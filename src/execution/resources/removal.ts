@@ -143,7 +143,7 @@ class Sender {
     if (remains !== undefined) await this.#removeRemains(remains, id)
   }
 
-  async #removeRemains({ look, read }: ResourceRemains, id: string): Promise<void> {
+  async #removeRemains({ look, read, isGone }: ResourceRemains, id: string): Promise<void> {
     const { status, headers, bytes } = await this.#send(look(id))
     if (isMissing(status)) return
     checkStatus(status, headers)
@@ -151,7 +151,8 @@ class Sender {
     if (requests === null) throw new RemovalFailed('it is ending at the provider', endingWaitMs)
     for (const request of requests) {
       const removed = await this.#send(request)
-      if (!isMissing(removed.status)) checkStatus(removed.status, removed.headers)
+      if (!isMissing(removed.status) && isGone?.(removed.status) !== true)
+        checkStatus(removed.status, removed.headers)
     }
   }
 

@@ -102,9 +102,10 @@ test('says how long the request is that carries the lines, however they are cut'
 })
 
 test('takes no line that needs a beta, which would hold for all lines of the batch', () => {
-  expect(jobs.operationOf('/messages', {})).toBe('/messages')
-  expect(jobs.operationOf('/messages', { 'anthropic-beta': 'x' })).toBeNull()
-  expect(jobs.operationOf('/messages/count_tokens', {})).toBeNull()
+  const model = 'claude-haiku-4-5'
+  expect(jobs.operationOf({ path: '/messages', headers: {}, model })).toBe('/messages')
+  expect(jobs.operationOf({ path: '/messages', headers: { 'anthropic-beta': 'x' }, model })).toBeNull()
+  expect(jobs.operationOf({ path: '/messages/count_tokens', headers: {}, model })).toBeNull()
 })
 
 const reply = (value: unknown) => ({ headers: new Headers(), bytes: Buffer.from(JSON.stringify(value)) })

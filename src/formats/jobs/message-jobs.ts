@@ -77,7 +77,7 @@ export const messageJobs: BatchJobs = {
   // A request that is sent twice makes two batches, and a batch has no member for a mark.
   uncertainCreate: 'neither',
   // A beta holds for a whole batch, and its items may ask for different ones.
-  operationOf: (path, headers) =>
+  operationOf: ({ path, headers }) =>
     path === operation && headers['anthropic-beta'] === undefined ? operation : null,
   encodeLine: ({ id, body }) =>
     Buffer.concat([Buffer.from(`{"custom_id":${JSON.stringify(id)},"params":`), body, Buffer.from('},')]),

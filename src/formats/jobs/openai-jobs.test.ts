@@ -58,7 +58,7 @@ test('uploads as the official client does', async () => {
   const file = await toFile(Buffer.from(lines), 'headrace-1.jsonl', { type: 'application/jsonl' })
   const expected = await sentByClient((client) => client.files.create({ file, purpose: 'batch' }))
   if (jobs.upload === null) throw new Error('OpenAI takes files')
-  expect(await sentByJobs(jobs.upload.request('headrace-1', body))).toEqual(expected)
+  expect(await sentByJobs(jobs.upload.request('headrace-1', body, null))).toEqual(expected)
 })
 
 test('creates, looks at, cancels and lists jobs, and reads and deletes files, as the official client does', async () => {

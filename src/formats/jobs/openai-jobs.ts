@@ -1,4 +1,11 @@
-import type { BatchJobs, JobLimits, JobLine, JobPage, JobReading } from '../../canonical/batch-jobs.ts'
+import type {
+  BatchJobs,
+  JobLimits,
+  JobLine,
+  JobPage,
+  JobReading,
+  JobUpload,
+} from '../../canonical/batch-jobs.ts'
 import type { FoundResource, ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -23,6 +30,8 @@ export interface OpenAiJobsOptions {
   limits: JobLimits
   /** The `endpoint` of a batch by the path of the live request below the base URL. */
   operations: Readonly<Record<string, string>>
+  /** Its listings take no parameters and show everything at once. */
+  isListedWhole?: boolean
 }
 
 /** The metadata member in which a batch carries its nonce, by which the listing finds it. */
@@ -50,35 +59,25 @@ const states: ReadonlyMap<string, JobReading['state']> = new Map([
  * OpenAI's batch service: a file of lines is uploaded, a batch is made of it, and its results are two further files.
  * https://platform.openai.com/docs/guides/batch
  */
-export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): BatchJobs {
+export function openAiJobs({ name, limits, operations, isListedWhole }: OpenAiJobsOptions): BatchJobs {
+  const listJobs = (older: string | null) =>
+    get(isListedWhole ? '/batches' : `/batches?limit=${listedJobsMax}${afterOf(older)}`)
+  const listFiles = (older: string | null) =>
+    get(isListedWhole ? '/files' : `/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`)
+  const inputKind = inputKindOf(listFiles)
   return {
     name,
     limits,
     // No idempotency header is documented; the listing shows the metadata of each batch.
     uncertainCreate: 'searchable',
-    operationOf: (path) => operations[path] ?? null,
+    operationOf: ({ path }) => operations[path] ?? null,
     encodeLine: ({ id, operation, body }) =>
       Buffer.concat([
         Buffer.from(`{"custom_id":${JSON.stringify(id)},"method":"POST","url":"${operation}","body":`),
         body,
         Buffer.from('}\n'),
       ]),
-    upload: {
-      request(fileName, lines) {
-        const file = {
-          name: 'file',
-          fileName: `${fileName}.jsonl`,
-          contentType: 'application/jsonl',
-          prefix: new Uint8Array(0),
-          sizeBytes: lines.contentLength,
-          open: () => lines.open(),
-        }
-        const form = encodeForm([['purpose', 'batch']], file)
-        const headers = { ...acceptJson, 'content-type': form.contentType }
-        return { method: 'POST', path: '/files', headers, body: form.body }
-      },
-      readId: (reply) => idOf(parseReply(reply)),
-    },
+    upload: fileUpload,
     create({ nonce, operation, fileId }) {
       const body = {
         input_file_id: fileId,
@@ -93,55 +92,81 @@ export function openAiJobs({ name, limits, operations }: OpenAiJobsOptions): Bat
     readJob: (reply) => readJob(parseReply(reply)),
     search: {
       markOf: ({ nonce }) => nonce,
-      request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
+      request: listJobs,
       read: readSearch,
     },
-    download: (fileId) => ({
-      method: 'GET',
-      path: `/files/${encodeURIComponent(fileId)}/content`,
-      headers: { accept: 'application/binary' },
-      body: null,
-    }),
-    readLine,
+    download: contentRequest,
+    readLine: readResponseLine,
     resources: {
       [`${name}.batch_input`]: inputKind,
       [`${name}.batch_output`]: { ...inputKind, listing: null },
-      [`${name}.batch`]: jobKind,
+      [`${name}.batch`]: jobKindOf(listJobs),
     },
   }
 }
 
-/** A file of lines, which is found by its name. */
-const inputKind: ResourceKind = {
-  readId: (reply) => idOf(parseReply(reply)),
-  remove: deleteRequest,
-  listing: {
-    request: (older) => get(`/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`),
-    read: (reply, marker) => readListing(reply, (entry) => entry['filename'] === `${marker}.jsonl`),
+/** A file of lines, in one form. */
+export const fileUpload: JobUpload = {
+  request(fileName, lines) {
+    const file = {
+      name: 'file',
+      fileName: `${fileName}.jsonl`,
+      contentType: 'application/jsonl',
+      prefix: new Uint8Array(0),
+      sizeBytes: lines.contentLength,
+      open: () => lines.open(),
+    }
+    const form = encodeForm([['purpose', 'batch']], file)
+    const headers = { ...acceptJson, 'content-type': form.contentType }
+    return { method: 'POST', path: '/files', headers, body: form.body }
   },
+  readId: (reply) => idOf(parseReply(reply)),
+}
+
+/** The request for the lines of a file. */
+export function contentRequest(fileId: string): UpstreamRequest {
+  const path = `/files/${encodeURIComponent(fileId)}/content`
+  return { method: 'GET', path, headers: { accept: 'application/binary' }, body: null }
+}
+
+type List = (older: string | null) => UpstreamRequest
+
+/** A file of lines, which is found by its name. */
+export function inputKindOf(request: List): ResourceKind {
+  return {
+    readId: (reply) => idOf(parseReply(reply)),
+    remove: deleteRequest,
+    listing: {
+      request,
+      read: (reply, marker) => readListing(reply, (entry) => entry['filename'] === `${marker}.jsonl`),
+    },
+  }
 }
 
 /** A batch, which cannot be removed: one that nobody waits for is cancelled, and runs no further lines. */
-const jobKind: ResourceKind = {
-  readId: (reply) => idOf(parseReply(reply)),
-  remove: cancelRequest,
-  // What has ended cannot be cancelled.
-  isGone: (status) => status === 400 || status === 409,
-  listing: {
-    request: (older) => get(`/batches?limit=${listedJobsMax}${afterOf(older)}`),
-    read: (reply, marker) => readListing(reply, (entry) => nonceOf(entry) === marker),
-  },
-  // A cancelled batch has files with the lines that were run before.
-  remains: {
-    look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
-    read(reply) {
-      const { state, outputs } = readJob(parseReply(reply))
-      return state === null || state === 'running' ? null : outputs.map(deleteRequest)
+function jobKindOf(request: List): ResourceKind {
+  return {
+    readId: (reply) => idOf(parseReply(reply)),
+    remove: cancelRequest,
+    // What has ended cannot be cancelled.
+    isGone: (status) => status === 400 || status === 409,
+    listing: {
+      request,
+      read: (reply, marker) => readListing(reply, (entry) => nonceOf(entry) === marker),
     },
-  },
+    // A cancelled batch has files with the lines that were run before.
+    remains: {
+      look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
+      read(reply) {
+        const { state, outputs } = readJob(parseReply(reply))
+        return state === null || state === 'running' ? null : outputs.map(deleteRequest)
+      },
+    },
+  }
 }
 
-function deleteRequest(fileId: string): UpstreamRequest {
+/** The request that deletes a file. */
+export function deleteRequest(fileId: string): UpstreamRequest {
   return { method: 'DELETE', path: `/files/${encodeURIComponent(fileId)}`, headers: acceptJson, body: null }
 }
 
@@ -194,7 +219,8 @@ function readSearch(reply: UpstreamReply, nonce: string): JobPage {
   }
 }
 
-function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) => boolean) {
+/** The entries of a listing that are looked for, by times in seconds. */
+export function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) => boolean) {
   const wire = parseReply(reply)
   const entries = recordsOrEmpty(wire['data'])
   const found: FoundResource[] = []
@@ -210,7 +236,8 @@ function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) => boole
   }
 }
 
-function createdAtMsOf(entry: WireRecord): number | null {
+/** Its creation time, which stands in seconds; null where it does not tell. */
+export function createdAtMsOf(entry: WireRecord): number | null {
   const seconds = numberOrNull(entry['created_at'])
   return seconds === null ? null : seconds * 1000
 }
@@ -224,7 +251,8 @@ function nonceOf(entry: WireRecord): string | null {
   return textOrNull(recordOrEmpty(entry['metadata'])[nonceMember])
 }
 
-function readLine(bytes: Uint8Array): JobLine | null {
+/** A line of results: the status and the body of a live answer, or why there is none. */
+export function readResponseLine(bytes: Uint8Array): JobLine | null {
   const line = recordOrNull(parsedOrNull(bytes))
   const id = textOrNull(line?.['custom_id'])
   if (line === null || id === null) return null
@@ -241,7 +269,8 @@ function readLine(bytes: Uint8Array): JobLine | null {
   return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
 }
 
-function idOf(wire: WireRecord): string {
+/** The id of what a reply describes. Throws `provider_failed`. */
+export function idOf(wire: WireRecord): string {
   const id = jobIdOf(wire['id'])
   if (id === null) throw new GatewayError('provider_failed', 'The provider named no id.')
   return id

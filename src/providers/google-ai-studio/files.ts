@@ -129,8 +129,8 @@ function fileIn(wire: Record<string, unknown>): Readonly<Record<string, unknown>
   return isRecord(wire['file']) ? wire['file'] : wire
 }
 
-/** The name becomes part of paths. */
-function isFileName(name: string): boolean {
+/** Whether this is a file's name: it becomes part of paths. */
+export function isFileName(name: string): boolean {
   return /^files\/[\w-]{1,128}$/.test(name)
 }
 

@@ -45,6 +45,13 @@ export const studioPrices: readonly PriceEntry[] = [
  * https://ai.google.dev/gemini-api/docs/flex-inference
  */
 export const studioTiers: readonly TierRule[] = [
+  // Half of the usual price for all models that take batches: https://ai.google.dev/gemini-api/docs/batch-api. The others
+  // make sound or pictures, or are open models.
+  {
+    tier: 'batch',
+    models: /^(?:models\/)?gemini-(?!.*(?:tts|image|live|native-audio|embedding|robotics|computer-use))/,
+    share: [1n, 2n],
+  },
   {
     tier: 'flex',
     models:

@@ -1,6 +1,7 @@
 import { defineProvider } from '../define-provider.ts'
 import { geminiContent, geminiEmbeddings } from '../../formats/text/gemini/quirks.ts'
 import { geminiSpeech } from './speech.ts'
+import { geminiBatchJobs } from './jobs.ts'
 import { geminiTranscription } from './transcription.ts'
 import { googleModels, studioModels, studioSpeech, studioTranscription } from './capabilities.ts'
 import { studioPrices, studioTiers } from './prices.ts'
@@ -19,6 +20,8 @@ export const googleAiStudio = defineProvider({
   pricesProviderId: 'google',
   prices: studioPrices,
   tiers: studioTiers,
+  batch: 'native',
+  jobs: geminiBatchJobs,
   // The path of a model, which some clients and Google's own documentation write as its name.
   publicName: (upstreamModel) => upstreamModel.replace(/^models\//, ''),
   family: googleModels,

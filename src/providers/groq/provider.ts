@@ -5,7 +5,8 @@ import { defineProvider } from '../define-provider.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { groqModels } from './capabilities.ts'
-import { groqPrices } from './prices.ts'
+import { groqBatchJobs } from './jobs.ts'
+import { groqPrices, groqTiers } from './prices.ts'
 
 export const groq = defineProvider({
   slug: 'groq',
@@ -18,6 +19,9 @@ export const groq = defineProvider({
   modelRules: groqModels,
   hostsManyMakers: true,
   prices: groqPrices,
+  tiers: groqTiers,
+  batch: 'native',
+  jobs: groqBatchJobs,
   adapters: {
     language: [
       openAiChat({

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/prices/provider-prices.ts'
+import type { PriceEntry, TierRule } from '../../catalog/prices/provider-prices.ts'
 
 const transcriptionPage = 'https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files'
 const seen = '2026-10'
@@ -38,4 +38,12 @@ export const mistralPrices: readonly PriceEntry[] = [
     source: transcriptionPage,
     seen,
   },
+]
+
+/**
+ * Half of all tokens of models of chat and embeddings, for which its batches are named.
+ * https://docs.mistral.ai/studio-api/batch-processing
+ */
+export const mistralTiers: readonly TierRule[] = [
+  { tier: 'batch', models: /^(?!.*(?:voxtral|ocr|moderation|classifier))/, share: [1n, 2n] },
 ]

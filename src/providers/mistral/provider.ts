@@ -4,7 +4,8 @@ import { defineProvider, named } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { mistralKeyterms, mistralModels, mistralVoices } from './capabilities.ts'
-import { mistralPrices } from './prices.ts'
+import { mistralBatchJobs } from './jobs.ts'
+import { mistralPrices, mistralTiers } from './prices.ts'
 
 /** The second of its family: it sends words as segments, and refuses a language together with times. The third has no words. */
 const isSecondVoxtral = named(/voxtral-mini-(?:2602|latest)/i)
@@ -20,6 +21,9 @@ export const mistral = defineProvider({
   family: mistralModels,
   modelRules: mistralVoices,
   prices: mistralPrices,
+  tiers: mistralTiers,
+  batch: 'native',
+  jobs: mistralBatchJobs,
   adapters: {
     language: [
       openAiChat({

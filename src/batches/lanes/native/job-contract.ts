@@ -1,4 +1,4 @@
-import type { BatchJobs } from '../../../canonical/batch-jobs.ts'
+import type { BatchJobs, LiveRequest } from '../../../canonical/batch-jobs.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../../../canonical/upstream.ts'
 import type { UpstreamResponse } from '../../../transport/exchange.ts'
 import type { ItemOutcome, ItemRequest } from '../../item-contract.ts'
@@ -26,12 +26,8 @@ export interface JobEndpoint {
   price: JobPrice
 }
 
-/** An item as its provider is asked for it. */
-export interface EncodedItem {
-  /** The path of the live request. */
-  path: string
-  /** Those of the adapter, besides the login: a job may be unable to carry them. */
-  headers: Readonly<Record<string, string>>
+/** An item as its provider is asked for it. The headers are those of the adapter, besides the login. */
+export interface EncodedItem extends LiveRequest {
   /** One line of JSON. */
   body: Uint8Array
 }

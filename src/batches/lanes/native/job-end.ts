@@ -17,9 +17,9 @@ import { type JobDependencies, type JobStep, kindOf, leave, resourceOf, takeSegm
 /** What is needed of a step to end its job. */
 type EndedStep = Pick<JobStep, 'lease' | 'place'> & { batch: Batch | null }
 
-/** Ends a job of which nothing ran. */
-export function endUnneeded(step: EndedStep, dependencies: JobDependencies): Promise<void> {
-  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, leftItems: 0 })
+/** Ends a job of which nothing ran; `elsewhere` of its items are such as its service does not run. */
+export function endUnneeded(step: EndedStep, dependencies: JobDependencies, elsewhere = 0): Promise<void> {
+  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, leftItems: elsewhere })
 }
 
 /** The provider does not take the job. Its items end as those of a job without results do. */
@@ -79,6 +79,7 @@ export async function endJob(
   const outputs = changes.outputs ?? job.outputs
   // A job that may still run at the provider is cancelled like anything that is left there.
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
+  const isLeft = mayRun || place.jobs.removesEnded === true
   const kind = kindOf(place, 'batch')
   const isMoved = leftItems > 0 && batch?.status === 'in_progress' && mayMove(batch)
   const reason = moveReasonOf(job, endedAs)
@@ -90,7 +91,7 @@ export async function endJob(
       returnGiven(job.batchId, job.id, { from: 0, lane: isMoved ? 'emulated' : null }),
       ...(isMoved ? countMoves(job.batchId, [move]) : []),
       leaveJobResources(job.id, kindOf(place, 'batch_input')),
-      mayRun ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
+      isLeft ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
       ...outputs.map((id) =>
         insertLeftResource(resourceOf(step, 'batch_output', { marker: null, nowMs }), id),
       ),
@@ -103,5 +104,6 @@ export async function endJob(
 function moveReasonOf({ cancelledAtMs, reason }: Job, endedAs: JobEnd | null): MoveReason {
   if (cancelledAtMs !== null) return 'deadline'
   if (endedAs === 'expired') return 'batch_expired'
+  if (endedAs === 'unneeded') return 'no_matching_endpoint'
   return (endedAs === 'refused' ? reason : null) ?? 'provider_failed'
 }

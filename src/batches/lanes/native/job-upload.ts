@@ -1,4 +1,4 @@
-import type { BatchJobs } from '../../../canonical/batch-jobs.ts'
+import type { JobUpload } from '../../../canonical/batch-jobs.ts'
 import type { Principal } from '../../../canonical/principal.ts'
 import { assert } from '../../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../../core/errors.ts'
@@ -10,6 +10,7 @@ import {
 import { failedEnding, tooLargeEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import { returnGiven, type SegmentLease } from '../../running/segment-repository.ts'
+import { mayMove } from '../choose-lane.ts'
 import { sendCreate } from './job-create.ts'
 import { inputNameOf, lineIdOf, newNonce } from './job.ts'
 import { endUnneeded, refuseJob } from './job-end.ts'
@@ -30,6 +31,7 @@ import {
   leave,
   resourceOf,
   retryMs,
+  type Sent,
   type Statements,
   takeSegments,
 } from './job-step.ts'
@@ -38,6 +40,8 @@ import {
 interface Lines {
   operation: string | null
   count: number
+  /** Items that the service does not run, and that go on in another lane after the job. */
+  elsewhere: number
   /** The first segment that did not fit. */
   beyond: number | null
 }
@@ -54,7 +58,7 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
   try {
     const nonce = newNonce()
     const lines = await writeLines(step, dependencies, { owner, nonce, spool })
-    if (lines.operation === null) return await endUnneeded(step, dependencies)
+    if (lines.operation === null) return await endUnneeded(step, dependencies, lines.elsewhere)
     await send(step, dependencies, { nonce, spool, lines, operation: lines.operation })
   } finally {
     await spool.close()
@@ -68,7 +72,7 @@ async function writeLines(
   { owner, nonce, spool }: { owner: Principal; nonce: string; spool: JobSpool },
 ): Promise<Lines> {
   const { limits } = step.place.jobs
-  const written: Lines = { operation: null, count: 0, beyond: null }
+  const written: Lines = { operation: null, count: 0, elsewhere: 0, beyond: null }
   for (const segment of await takeSegments(step, dependencies)) {
     const encoded = await encodeSegment(step, segment, dependencies, {
       owner,
@@ -84,6 +88,7 @@ async function writeLines(
     for (const line of encoded.lines) await spool.write(line)
     written.operation ??= encoded.operation
     written.count += encoded.lines.length
+    written.elsewhere += encoded.elsewhere
   }
   return written
 }
@@ -93,16 +98,21 @@ async function encodeSegment(
   segment: SegmentLease,
   dependencies: JobDependencies,
   { owner, nonce, operation }: { owner: Principal; nonce: string; operation: string | null },
-): Promise<{ lines: Uint8Array[]; operation: string | null }> {
+): Promise<{ lines: Uint8Array[]; elsewhere: number; operation: string | null }> {
   const { jobs } = step.place
   const results = new JobResults(step, segment, dependencies)
   const lines: Uint8Array[] = []
   let ofAll = operation
+  let elsewhere = 0
   for (const item of await readOpenItems(dependencies.payloads, segment)) {
     await results.room()
     const encoded = await encodeItem(step, item, owner, dependencies)
     if ('ending' in encoded) {
       results.add(item, inputOf(item), encoded.ending)
+      continue
+    }
+    if (encoded.operation === null) {
+      elsewhere += 1
       continue
     }
     ofAll ??= encoded.operation
@@ -111,28 +121,28 @@ async function encodeSegment(
     lines.push(jobs.encodeLine({ id: lineIdOf(nonce, item.item), operation: ofAll, body: encoded.body }))
   }
   await results.flush()
-  return { lines, operation: ofAll }
+  return { lines, elsewhere, operation: ofAll }
 }
 
-/** The item as its line asks for it, or its own error. */
+/** The item as its line asks for it, or its own error; without an operation where another lane is to run it. */
 export async function encodeItem(
   step: JobStep,
   item: OpenItem,
   owner: Principal,
   { items, money }: JobDependencies,
 ) {
-  const { lease, place } = step
+  const { lease, batch, place } = step
   const input = inputOf(item)
   if (input.body === null) return { ending: tooLargeEnding() }
   try {
     const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
-    const { path, headers, body } = await items.encode(request, lease.job)
-    const operation = place.jobs.operationOf(path, headers)
-    if (operation === null) {
+    const encoded = await items.encode(request, lease.job)
+    const operation = place.jobs.operationOf(encoded)
+    if (operation === null && !mayMove(batch)) {
       const message = `${place.providerName} does not run this request in its batches. Use the lane "emulated" for it.`
       throw new GatewayError('no_matching_endpoint', message, { param: 'headrace.lane' })
     }
-    return { operation, body }
+    return { operation, body: encoded.body }
   } catch (thrown) {
     if (isPassing(thrown)) throw thrown
     return { ending: failedEnding(toGatewayError(thrown)) }
@@ -169,7 +179,7 @@ function returnedBeyond({ lease: { job } }: JobStep, { beyond }: Lines): Stateme
 
 async function upload(
   step: JobStep,
-  service: NonNullable<BatchJobs['upload']>,
+  service: JobUpload,
   { dependencies, sending }: { dependencies: JobDependencies; sending: Sending },
 ): Promise<void> {
   const { nonce, spool, lines, operation } = sending
@@ -184,8 +194,7 @@ async function upload(
     leaveJobResources(job.id, kind),
     insertJobResource(resourceOf(step, 'batch_input', { marker, nowMs })),
   ])
-  const body = { contentLength: spool.bytes, open: () => spool.stream() }
-  const sent = await ask(step, service.request(marker, body), jobTransferMs)
+  const sent = await sendFile(step, service, { marker, spool })
   if (sent.type === 'refused' && !sent.failure.retrySame && !sent.failure.credentialFault)
     return refuseJob(step, dependencies, sent.failure.error)
   const fileId = sent.type === 'reply' ? readIdOrNull(() => service.readId(sent.reply)) : null
@@ -199,6 +208,23 @@ async function upload(
     restMs: 0,
     more: [nameJobResource(job.id, kind, fileId), ...returnedBeyond(step, lines)],
   })
+}
+
+/** Sends the lines, to the place that the provider names first where it names one. */
+async function sendFile(
+  step: JobStep,
+  service: JobUpload,
+  { marker, spool }: { marker: string; spool: JobSpool },
+): Promise<Sent> {
+  const lines = { contentLength: spool.bytes, open: () => spool.stream() }
+  const begun = service.begin === undefined ? null : await ask(step, service.begin(marker, lines))
+  if (begun !== null && begun.type !== 'reply') return begun
+  try {
+    return await ask(step, service.request(marker, lines, begun?.reply ?? null), jobTransferMs)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return { type: 'unknown', cause: thrown, retryAfterMs: null }
+    throw thrown
+  }
 }
 
 function readIdOrNull(read: () => string): string | null {
