@@ -24,12 +24,17 @@ function crash(point: string, when: 'before' | 'after'): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-const gateway = await createGateway(readConfig({ env: process.env, cwd: process.cwd(), presets }), {
-  crash,
-  ...(plan.nowExpression === null ? {} : { nowExpression: plan.nowExpression }),
-  ...(plan.fsyncDelayMs === 0 ? {} : { faults: { fsyncDelayMs: plan.fsyncDelayMs } }),
-})
-process.stdout.write(`ready ${gateway.listen().url}\n`)
-process.once('SIGTERM', () => {
-  void gateway.stop().then(() => process.exit(0))
-})
+// Bytecode has no `await` at the top.
+async function run(): Promise<void> {
+  const gateway = await createGateway(readConfig({ env: process.env, cwd: process.cwd(), presets }), {
+    crash,
+    ...(plan.nowExpression === null ? {} : { nowExpression: plan.nowExpression }),
+    ...(plan.fsyncDelayMs === 0 ? {} : { faults: { fsyncDelayMs: plan.fsyncDelayMs } }),
+  })
+  process.stdout.write(`ready ${gateway.listen().url}\n`)
+  process.once('SIGTERM', () => {
+    void gateway.stop().then(() => process.exit(0))
+  })
+}
+
+void run()

@@ -1,7 +1,6 @@
-import { join } from 'node:path'
+import { builtGateway } from './built-gateway.ts'
 import type { CrashPlan } from './crash-plan.ts'
 
-const program = join(import.meta.dir, 'crashing-gateway.ts')
 const startMsMax = 30_000
 
 /** One real process of the gateway, which may end at any moment. */
@@ -26,7 +25,7 @@ export async function startGatewayProcess(
   plan: Partial<CrashPlan> = {},
 ): Promise<GatewayProcess> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
-  const child = Bun.spawn([process.execPath, '--no-env-file', '--no-orphans', program], {
+  const child = Bun.spawn([process.execPath, '--no-env-file', '--no-orphans', await builtGateway()], {
     env: {
       PATH,
       HOME,

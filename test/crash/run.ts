@@ -15,7 +15,7 @@ interface Column {
   result: CampaignResult
 }
 
-const msMax = 1_500_000
+const msMax = 3_000_000
 const lanesMax = 3
 const problemsShown = 20
 const [onlyDatabase, onlyProcesses, hitsText = '5', part] = process.argv.slice(2)

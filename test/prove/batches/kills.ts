@@ -7,7 +7,7 @@ export const proof: Proof = {
     'a kill before and after every commit point, on both databases, 1 and 4 processes; lost unsynced writes',
   run: async () =>
     combine([
-      await runSuite('test/crash/run.ts', { msMax: 3_600_000 }),
+      await runSuite('test/crash/run.ts', { msMax: 7_200_000 }),
       await runTests(['test/crash/lossy', 'test/e2e/batches'], { msMax: 300_000, env: thoroughEnvironment }),
     ]),
 }
