@@ -11,6 +11,7 @@ import type { Batch, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
 import type { BatchObject } from '../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
+import { contractForm } from '../formats/batch/item-form.ts'
 import { deleteResultFiles } from '../files/file-repository.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
 import type { CreateBatch, Created } from './ingest/create.ts'
@@ -23,6 +24,7 @@ import { createItemLimiter } from './running/item-limiter.ts'
 import type { BatchList, BatchPage, PageQuery } from './results/batch-list.ts'
 import { listBatches, pageOfBatches } from './results/batch-list.ts'
 import { type ConvertLine, streamConverted } from './results/converted-results.ts'
+import { retryBody } from './results/failed-items.ts'
 import type { BatchMoney, MoneyDependencies } from './running/batch-money.ts'
 import { createBatchMoney } from './running/batch-money.ts'
 import type { Pause } from './running/pause.ts'
@@ -82,6 +84,9 @@ export interface PolledBatch {
   debt: GatewayError | null
 }
 
+/** What may be said of a batch of failed items. */
+export type RetryWish = Pick<CreateBatch, 'idempotencyKey' | 'isDryRun'>
+
 /** The deletion record of the contract. */
 export interface DeletedBatch {
   id: string
@@ -117,6 +122,12 @@ export interface Batches {
   progress(principal: Principal, id: BatchId, wish: ProgressWish): Promise<ProgressStream | null>
   /** Requests cancellation and returns the batch; a batch that is being cancelled, or was, is returned unchanged. */
   cancel(principal: Principal, id: BatchId): Promise<BatchObject>
+  /**
+   * Creates a batch of the items whose result is an error, with all that the caller asked of the first one. Rejects with
+   * `conflict` when the batch has not ended or no item failed, with `payment_required` while it is owed for, and as
+   * `create` does.
+   */
+  retry(principal: Principal, id: BatchId, wish: RetryWish): Promise<Created>
   /** The log of the event that told the batch's end; empty before it, and for a batch without an address. */
   deliveries(principal: Principal, id: BatchId): Promise<DeliveryList>
   /** Tells the end again, with a day of tries. Throws `conflict` when there is nothing to tell. */
@@ -277,6 +288,16 @@ class StoredBatches implements Batches {
       'conflict',
       `The batch is ${toBatchObject(batch).status} and cannot be cancelled any more.`,
     )
+  }
+
+  async retry(principal: Principal, id: BatchId, wish: RetryWish): Promise<Created> {
+    const batch = await this.#load(principal, id)
+    const debt = await answerable(this.#debtOf(batch))
+    if (debt !== null) throw debt
+    const body = retryBody(batch, this.#readers())
+    const { betas } = batch
+    const request = { principal, form: contractForm, betas, body, contentEncoding: null, contentLength: null }
+    return this.create({ ...request, ...wish })
   }
 
   async deliveries(principal: Principal, id: BatchId): Promise<DeliveryList> {

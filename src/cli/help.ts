@@ -54,11 +54,12 @@ prices that the program came with. Prices of the configuration file win over bot
 `,
   batch: `Usage: npx headrace batch run <file.jsonl> [--model ID] [--endpoint PATH] [--yes]
        npx headrace batch watch [id] [--out FILE]
+       npx headrace batch retry <id> [--out FILE]
        npx headrace batch deliveries <id>
        npx headrace batch redeliver <id>
 
 A line of the file is {"custom_id":"…","body":{…}}; OpenAI's batch lines are fine as they are. Endpoint and model are
-taken from the lines where they say them. deliveries shows how the end of a batch was told to its callback_url, redeliver
+taken from the lines where they say them. retry makes a batch of the items that failed. deliveries shows how the end of a batch was told to its callback_url, redeliver
 tells it again. Results go to <file.jsonl>.results.jsonl. Leaving with Ctrl-C does not stop a
 batch. On the machine of the gateway's data no key is needed, elsewhere one in HEADRACE_API_KEY.
 

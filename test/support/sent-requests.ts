@@ -24,7 +24,7 @@ export async function sentTo(
       const reply = replies[Math.min(seen.length, replies.length - 1)]
       seen.push(await readSent(request))
       const headers = Object.entries(reply?.headers ?? {}).map(
-        ([name, value]) => [name, value.replace('ORIGIN', server.url.origin)] as [string, string],
+        ([name, value]) => [name, value.replace('ORIGIN', new URL(request.url).origin)] as [string, string],
       )
       return Response.json(reply?.body ?? {}, { headers: Object.fromEntries(headers) })
     },

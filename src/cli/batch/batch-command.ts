@@ -1,6 +1,6 @@
 import { dollarsOf, timestamp } from '../amounts.ts'
 import { parseArguments } from '../arguments.ts'
-import { isEnded, listBatches, loadBatch } from './batch-client.ts'
+import { isEnded, listBatches, loadBatch, toBatchLine } from './batch-client.ts'
 import { describeDeliveries } from './delivery-lines.ts'
 import { followBatch, runBatchFile, type BatchSession } from './batch-run.ts'
 import type { CommandContext } from '../context.ts'
@@ -11,16 +11,17 @@ import { suggestionFor } from '../suggestion.ts'
 import { renderTable } from '../table.ts'
 import { openTemporaryKeys, requireKnown } from '../temporary-keys.ts'
 
-/** `headrace batch run <file.jsonl>`, `watch [id]`, `deliveries <id>` and `redeliver <id>`. */
+/** `headrace batch run <file.jsonl>`, `watch [id]`, `retry <id>`, `deliveries <id>` and `redeliver <id>`. */
 export async function runBatch(args: readonly string[], context: CommandContext): Promise<number> {
   const [action, ...rest] = args
   if (action === 'run') return run(rest, context)
   if (action === 'watch') return watch(rest, context)
+  if (action === 'retry') return retry(rest, context)
   if (action === 'deliveries' || action === 'redeliver') return showDeliveries(action, rest, context)
   throw usageFailure(
     action === undefined
-      ? 'Which? run, watch, deliveries or redeliver.'
-      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch', 'deliveries', 'redeliver'])}`,
+      ? 'Which? run, watch, retry, deliveries or redeliver.'
+      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch', 'retry', 'deliveries', 'redeliver'])}`,
     'batch',
   )
 }
@@ -71,6 +72,23 @@ async function watch(args: readonly string[], context: CommandContext): Promise<
     // Requested once before watching, so that a wrong id fails at once.
     await loadBatch(session.client, session.key, id)
     return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
+  })
+}
+
+/** A batch of the items of another one that failed, and its progress. */
+async function retry(args: readonly string[], context: CommandContext): Promise<number> {
+  const parsed = parseArguments('batch', args, { out: { type: 'string' } }, 1)
+  const [id] = parsed.words
+  if (id === undefined) throw usageFailure('Which batch is it whose failed items are to run again?', 'batch')
+  return withSession(context, async (session) => {
+    const { client, key } = session
+    const answer = await client.json(`/batches/${encodeURIComponent(id)}/retry`, { key, method: 'POST' })
+    const { id: retryId, total } = toBatchLine(answer)
+    session.isUnderWay = true
+    context.write(
+      `${retryId} accepted, with what failed of ${id}: ${total === 1 ? '1 item' : `${total} items`}\n`,
+    )
+    return followBatch(retryId, { resultsPath: parsed.text('out') ?? null }, session)
   })
 }
 

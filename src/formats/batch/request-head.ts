@@ -1,8 +1,8 @@
 import { GatewayError } from '../../core/errors.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
-import { parseCredits } from '../../core/money.ts'
+import { formatCredits, parseCredits } from '../../core/money.ts'
 import { requireUniqueNames } from '../../json/scan.ts'
-import type { BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
+import type { Batch, BatchEndpoint, LaneChoice } from '../../canonical/batch.ts'
 import { type PlaceOf, valueNotJson } from '../../json/faults.ts'
 import { batchEndpoints, laneChoices } from '../../canonical/batch.ts'
 import { isRecord } from '../../json/values.ts'
@@ -104,6 +104,23 @@ const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
   headrace(head, value) {
     Object.assign(head, readOwnOptions(value))
   },
+}
+
+/** The members of a request for another batch like this one, besides its requests. */
+export function writeHead(batch: Batch): object {
+  const { endpoint, model, providerOnly, completionWindow, callbackUrl, laneChoice, maxCostNanocredits } =
+    batch
+  return {
+    endpoint,
+    model,
+    completion_window: completionWindow,
+    ...(providerOnly === null ? {} : { provider: { only: providerOnly } }),
+    ...(callbackUrl === null ? {} : { callback_url: callbackUrl }),
+    headrace: {
+      lane: laneChoice,
+      ...(maxCostNanocredits === null ? {} : { max_cost: formatCredits(maxCostNanocredits) }),
+    },
+  }
 }
 
 function readProvider(value: unknown): readonly string[] | null {

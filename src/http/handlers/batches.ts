@@ -5,7 +5,7 @@ import { contractForm } from '../../formats/batch/item-form.ts'
 import { streamHeaders } from '../stream-headers.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
-import { createFromBody } from './admitted-batch.ts'
+import { admitted, createFromBody } from './admitted-batch.ts'
 
 /** Create, list, read, watch, cancel and delete batches, and how their ends were told. */
 export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
@@ -60,6 +60,13 @@ function lifeRoutes(dependencies: HttpDependencies): HttpRoute[] {
       handle: withPrincipal(async (exchange) =>
         jsonResponse(await dependencies.batches.cancel(exchange.principal, idOf(exchange))),
       ),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path: '/batches/:id/retry',
+      name: 'batch_retry',
+      handle: withPrincipal((exchange) => retry(exchange, dependencies)),
     },
     {
       ...common,
@@ -122,6 +129,15 @@ async function showProgress(exchange: Authenticated, { batches }: HttpDependenci
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
   const isDryRun = isOn('dry_run', exchange.query())
   return renderCreated(await createFromBody(exchange, { form: contractForm, isDryRun }, dependencies))
+}
+
+/** A batch of the failed items of another one; it counts among the created ones. */
+async function retry(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
+  const isDryRun = isOn('dry_run', exchange.query())
+  const idempotencyKey = exchange.request.headers.get('idempotency-key')
+  const wish = { idempotencyKey, isDryRun }
+  const again = () => dependencies.batches.retry(exchange.principal, idOf(exchange), wish)
+  return renderCreated(await admitted(exchange, { isDryRun, create: again }, dependencies))
 }
 
 /** A flag of the query. An unreadable value is refused, because it decides whether a batch is created. */

@@ -219,7 +219,7 @@ function readLine(bytes: Uint8Array): JobLine | null {
   const error = recordOrEmpty(line['error'])
   const code = numberOrNull(error['code'])
   if (code === cancelledCode) return { id, result: { type: 'not run', reason: 'batch_cancelled' } }
-  const status = code === null ? undefined : code >= 400 ? code : statusOf[code]
-  if (status === undefined) return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
+  const status = statusOf[code ?? 0] ?? code ?? 0
+  if (status < 400) return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
   return { id, result: { type: 'answer', status, body: Buffer.from(JSON.stringify({ error })) } }
 }

@@ -28,7 +28,7 @@ test('uploads, creates, looks at, cancels, lists and deletes as the SDK of Groq 
           input_file_id: 'file-1',
           endpoint: '/v1/chat/completions',
           completion_window: '24h',
-          metadata: metadata as never,
+          metadata: metadata,
         }),
     ],
     [jobs.look('batch_1'), (client) => client.batches.retrieve('batch_1')],

@@ -65,9 +65,9 @@ test('uploads, creates, looks at, cancels, lists and deletes as the SDK of Mistr
       call(new Mistral({ apiKey: 'key', serverURL: origin })).then(null, () => null),
     )
     // The SDK states a default: who of the workspace sees the file.
-    const body =
+    const meant =
       sent?.type === 'multipart/form-data' ? { ...(sent.body as object), visibility: undefined } : sent?.body
-    expect(await sentByAdapter('/v1', request)).toEqual({ ...sent, body } as never)
+    expect(await sentByAdapter('/v1', request)).toEqual({ ...sent, body: meant } as never)
   }
   // The SDK names every parameter of a listing, and we those that are not as usual.
   const [listed] = await sentTo([{ body: { object: 'list', data: [], total: 0 } }], (origin) =>
