@@ -32,6 +32,8 @@ export interface OpenAiJobsOptions {
   operations: Readonly<Record<string, string>>
   /** Its listings take no parameters and show everything at once. */
   isListedWhole?: boolean
+  /** Jobs on one page of its listing; OpenAI's maximum when left out. */
+  listedJobs?: number
 }
 
 /** The metadata member in which a batch carries its nonce, by which the listing finds it. */
@@ -59,9 +61,15 @@ const states: ReadonlyMap<string, JobReading['state']> = new Map([
  * OpenAI's batch service: a file of lines is uploaded, a batch is made of it, and its results are two further files.
  * https://platform.openai.com/docs/guides/batch
  */
-export function openAiJobs({ name, limits, operations, isListedWhole }: OpenAiJobsOptions): BatchJobs {
+export function openAiJobs({
+  name,
+  limits,
+  operations,
+  isListedWhole = false,
+  listedJobs = listedJobsMax,
+}: OpenAiJobsOptions): BatchJobs {
   const listJobs = (older: string | null) =>
-    get(isListedWhole ? '/batches' : `/batches?limit=${listedJobsMax}${afterOf(older)}`)
+    get(isListedWhole ? '/batches' : `/batches?limit=${listedJobs}${afterOf(older)}`)
   const listFiles = (older: string | null) =>
     get(isListedWhole ? '/files' : `/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`)
   const inputKind = inputKindOf(listFiles)

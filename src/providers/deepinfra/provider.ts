@@ -6,6 +6,7 @@ import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
+import { deepinfraBatchJobs } from './jobs.ts'
 
 export const deepinfra = defineProvider({
   slug: 'deepinfra',
@@ -14,6 +15,10 @@ export const deepinfra = defineProvider({
   keyVariable: 'DEEPINFRA_API_KEY',
   author: 'deepinfra',
   hostsManyMakers: true,
+  // A fifth less, of all models that take batches: https://deepinfra.com/blog/batch-api
+  tiers: [{ tier: 'batch', models: /^(?!.*(?:whisper|voxtral|tts|kokoro|orpheus))/i, share: [4n, 5n] }],
+  batch: 'native',
+  jobs: deepinfraBatchJobs,
   adapters: {
     language: [
       openAiChat({

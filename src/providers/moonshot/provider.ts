@@ -3,6 +3,7 @@ import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { kimiModels } from './capabilities.ts'
+import { moonshotBatchJobs } from './jobs.ts'
 
 const moonshotChat: ChatQuirkOptions = {
   accepts: ['thinking', 'prompt_cache_key'],
@@ -23,6 +24,10 @@ export const moonshot = defineProvider({
   author: 'moonshotai',
   pricesProviderId: 'moonshotai',
   family: kimiModels,
+  // Batches cost 60 % of the usual price, and take this model alone, by the page of batch pricing at platform.kimi.ai.
+  tiers: [{ tier: 'batch', models: /^kimi-k2\.5$/, share: [3n, 5n] }],
+  batch: 'native',
+  jobs: moonshotBatchJobs,
   adapters: {
     language: [
       onlyFor(
