@@ -25,6 +25,8 @@ type Colour = 'red' | 'GREEN' | 'NOT FOUND'
 
 const copied = ['src', 'test', 'simulator', 'package.json', 'tsconfig.json', 'bin']
 const testMsMax = 60_000
+/** Copies that are sabotaged at once. */
+const lanesMax = 2
 
 function listSabotage(filters: readonly string[]): Sabotage[] {
   return globSync(['test/sabotage/*.patch', 'src/providers/*/*.patch'], { cwd: rootFolder })
@@ -50,8 +52,9 @@ function readHeader(file: string): Sabotage {
   }
 }
 
-function copyTree(runFolder: string): string {
-  const folder = join(runFolder, 'tree')
+/** A copy for one lane, so that no patch meets another one. */
+function copyTree(runFolder: string, lane: number): string {
+  const folder = join(runFolder, `tree-${lane}`)
   for (const name of copied) cpSync(join(rootFolder, name), join(folder, name), { recursive: true })
   symlinkSync(join(rootFolder, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -103,16 +106,20 @@ async function run(filters: readonly string[]): Promise<boolean> {
   const runFolder = await createRunFolder('headrace-sabotage-')
   // One server for all runs; they find it in their environment.
   await sharedPostgresUrl()
-  const folder = copyTree(runFolder.path)
+  let next = 0
   let red = 0
-  try {
-    for (const each of all) {
+  const work = async (folder: string): Promise<void> => {
+    for (let each = all[next++]; each !== undefined; each = all[next++]) {
       const isRed = await sabotage(folder, each).catch((error: unknown) => {
         console.log(`WRONG: ${error instanceof Error ? error.message : String(error)}`)
         return false
       })
       if (isRed) red += 1
     }
+  }
+  try {
+    const lanes = Math.min(lanesMax, all.length)
+    await Promise.all(Array.from({ length: lanes }, (_, lane) => work(copyTree(runFolder.path, lane))))
   } finally {
     runFolder.remove()
   }
