@@ -1,7 +1,7 @@
 import { builtGateway } from './built-gateway.ts'
 import type { CrashPlan } from './crash-plan.ts'
 
-const startMsMax = 30_000
+const startMsMax = 120_000
 
 /** One real process of the gateway, which may end at any moment. */
 export interface GatewayProcess {

@@ -11,20 +11,21 @@ a request through the gateway and looks at what the provider was sent and what t
 \`npm test -- test/fidelity -t W3\` runs the tests of one row.
 
 - **carried**: it arrives, perhaps in the other format's own way.
-- **approximated**: it arrives in another way, and the answer lists it in \`headrace_metadata.approximated\`. A form that is
-  only told in the prompt is checked: an answer that does not have it is 422 \`unfit_answer\`, and no other
-  endpoint is asked. An answer that was cut off, refused or goes on with a tool is not checked.
+- **approximated**: it arrives in another way, and the answer lists it in \`headrace_metadata.approximated\`. Where the
+  provider learns the wanted form of an answer from the prompt alone, the gateway checks the answer: one without that
+  form is 422 \`unfit_answer\`, and no other endpoint is asked. An answer that was cut off, was refused or calls a tool is
+  not checked.
 - **refused**: another endpoint is asked, and where none can, the answer is 400 (404 of a tier of service) and names the
   member.
 - **dropped**: tuning, and members that only the caller's own format has; \`headrace_metadata.dropped\` lists them. Inside
   lists a name has \`[]\`: \`messages[].name\` is the name of any message.
 - **impossible**: one of the two formats has no room for it.
 
-The columns name the caller's format, then the provider's. The provider of \`chat\` answers as OpenAI
-does, that of \`responses\` is OpenAI with a model that thinks, and that of \`messages\` is Anthropic, with a model that
-takes schemas and a budget to think with, unless the row says otherwise; that of \`gemini\` is Google AI Studio with
-Gemini 2.5 Flash, and with Gemini 3 Pro where a row is about a model that thinks as it sees fit. Hosts differ in what
-they take: a server that the operator runs, such as Ollama, is sent members that the gateway does not know.
+A column names the caller's format first, then the provider's. Unless a row says otherwise, the provider of \`chat\`
+behaves as OpenAI does, that of \`responses\` is OpenAI with a thinking model, that of \`messages\` is Anthropic with a model
+that takes schemas and a budget for thinking, and that of \`gemini\` is Google AI Studio with Gemini 2.5 Flash, or with
+Gemini 3 Pro in rows about a model that decides itself how long it thinks. Other hosts may take fewer members. A server of
+the operator's own, such as Ollama, is also sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands
 inside messages does not count.
