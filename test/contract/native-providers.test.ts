@@ -80,7 +80,7 @@ async function ended(id: unknown) {
   const { json } = await until(
     () => gateway.get(`/batches/${String(id)}`),
     (answer) => ['completed', 'failed', 'expired', 'cancelled'].includes(String(answer.json['status'])),
-    120_000,
+    90_000,
   )
   return json
 }
@@ -112,7 +112,7 @@ async function live({ mount, endpoints, create, keepsJobs }: (typeof services)[n
   const left = await until(
     () => countsOf(mount),
     (counts) => counts['files_left'] === 0 && (keepsJobs || counts['batches_made'] === 0),
-    120_000,
+    60_000,
   )
   return { batches, left }
 }
@@ -142,5 +142,5 @@ for (const service of services) {
       const microdollars = (usage.prompt_tokens + 2 * usage.completion_tokens) * share
       expect(Math.round(usage.cost * 1e9)).toBe(Math.round(microdollars * 1e3))
     }
-  }, 300_000)
+  }, 160_000)
 }
