@@ -19,7 +19,7 @@ export interface BatchOutput {
   errors: string | null
   completed: number
   failed: number
-  /** Of those that failed, the lines that were not run. */
+  /** Of the failed lines, those that the provider did not run. */
   notRun: number
   usage: BatchTokens
 }

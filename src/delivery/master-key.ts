@@ -73,7 +73,7 @@ async function loadKey({ given, dataFolder }: MasterKeyPlace): Promise<Buffer> {
   return derived(await keyOfFolder(dataFolder))
 }
 
-/** Whatever its length, a key gives 256 bits; whoever may choose it chooses 16 characters at least. */
+/** A master key of any length is hashed to 256 bits; the operator's own has at least 16 characters. */
 function derived(text: string): Buffer {
   return Buffer.from(hkdfSync('sha256', text, '', 'headrace secrets', 32))
 }

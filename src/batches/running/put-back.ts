@@ -124,7 +124,7 @@ export class PutBack {
     )
   }
 
-  /** What items wait for now: those that were put back, and those that wait for a resting provider. */
+  /** Why items of the segment wait for their next try, and until when: put back after a failure, or for a resting provider. */
   get waiting(): Waiting[] {
     const [nowMs, monotonicMs] = [this.#clock.nowMs(), this.#clock.monotonicMs()]
     const queued = [...this.#queued].filter(([, { place }]) => place.restMs() > 0)

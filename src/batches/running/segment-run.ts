@@ -140,7 +140,7 @@ export class SegmentRun {
     return this.#hasProgressed
   }
 
-  /** What items wait for now. */
+  /** Why items of the segment wait for their next try, and until when. */
   get waiting(): Waiting[] {
     const queued = this.#closing === null ? this.#lane.waiting(this.#queue.length - this.#next) : []
     return queued.length === 0 ? this.#putBack.waiting : sumWaiting([...this.#putBack.waiting, ...queued])

@@ -68,8 +68,8 @@ const jobKind: ResourceKind = {
 const outputKind: ResourceKind = { readId: jobKind.readId, remove: deleteRequest, listing: null }
 
 /**
- * Anthropic's batches of messages: the request that creates one carries its lines, its listing shows no mark of ours, and it
- * is deleted once it has ended. https://platform.claude.com/docs/en/build-with-claude/batch-processing
+ * Anthropic's batches of messages: the request that creates one carries its lines, the listing has no member for the
+ * gateway's mark, and a batch is deleted once it has ended. https://platform.claude.com/docs/en/build-with-claude/batch-processing
  */
 export const messageJobs: BatchJobs = {
   name: 'anthropic',

@@ -69,7 +69,7 @@ test('uploads, creates, looks at, cancels, lists and deletes as the SDK of Mistr
       sent?.type === 'multipart/form-data' ? { ...(sent.body as object), visibility: undefined } : sent?.body
     expect(await sentByAdapter('/v1', request)).toEqual({ ...sent, body: meant } as never)
   }
-  // The SDK names every parameter of a listing, and we those that are not as usual.
+  // The SDK sends every parameter of a listing, the adapter only those that differ from their defaults.
   const [listed] = await sentTo([{ body: { object: 'list', data: [], total: 0 } }], (origin) =>
     new Mistral({ apiKey: 'key', serverURL: origin }).batch.jobs
       .list({ pageSize: 100, orderBy: '-created' })
