@@ -25,6 +25,8 @@ import { jobItemsOf, type SimulatedService, simulatedServices } from './native-j
 const principal = principalOf({ organizationId: 'org_a' })
 const items = 5
 const granted = itemCost * 1_000n
+/** How long a dead process may take to stop. */
+const buryMs = 10_000
 
 /** What happens to a batch at its provider, and how it must end. */
 interface Story {
@@ -269,8 +271,10 @@ class Machine {
     throw new Error('the machine dies again and again')
   }
 
+  /** Resolves when every dead process has stopped, though no storage answers it. */
   async buried(): Promise<void> {
-    await Promise.all(this.#dead)
+    const late = Bun.sleep(buryMs).then(() => Promise.reject(new Error('a dead process does not stop')))
+    await Promise.race([Promise.all(this.#dead), late])
   }
 }
 
@@ -414,6 +418,13 @@ eachDatabase((_name, open) => {
 
     test('visits every point', () => {
       expect(jobCommitPoints.filter((point) => !reached.has(point) && point !== 'job.free')).toEqual([])
+    })
+
+    test('whose results no storage takes lets its process stop', async () => {
+      const story = stories['has an item that cannot be encoded']
+      if (story === undefined) throw new Error('the story is gone')
+      const machine = await tell(story, { point: 'part.commit', when: 'before' })
+      await machine.buried()
     })
 
     const deaths = jobCommitPoints.flatMap((point) => [

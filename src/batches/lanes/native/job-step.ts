@@ -184,6 +184,9 @@ export class JobResults {
       onLost: () => {},
       onSettled: () => {},
     })
+    // A step that is broken off waits for no storage: whoever drives the job next has these results again for nothing.
+    if (step.signal.aborted) this.#writer.close()
+    else step.signal.addEventListener('abort', () => this.#writer.close(), { once: true })
   }
 
   add(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
