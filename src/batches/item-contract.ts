@@ -32,7 +32,7 @@ export interface ItemRequest {
   deadlineMs: number
   /**
    * Moves up to this amount into the batch's budget, because the item cost more than its hold. Resolves with whether the
-   * whole amount was moved. Never rejects.
+   * whole amount was moved; rejects when storage is unavailable.
    */
   enlarge?(missingNanocredits: bigint): Promise<boolean>
   /** Called with the provider while the item waits for a place there, and with null once it has one. */

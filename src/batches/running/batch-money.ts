@@ -48,7 +48,8 @@ export interface BatchMoney {
   enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /**
    * Moves up to this amount out of the parents, for an item that was answered and cost more than its hold. Here a part
-   * helps, because the uncovered rest is the operator's loss. Resolves with whether all of it was moved. Never rejects.
+   * helps, because the uncovered rest is the operator's loss. Resolves with whether all of it was moved; rejects when
+   * storage is unavailable.
    */
   enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /** The limit that keeps a batch from being enlarged; null when there is enough by now. */
@@ -172,14 +173,9 @@ function createChargeEnlarger({
 
   return async (batch, owner, missing) => {
     if (batch.budgetParents.length === 0) return false
-    try {
-      if (await enlargeBy(batch, owner, missing)) return true
-      await recallParents(batch)
-      return await enlargeByRest(batch, owner, missing)
-    } catch {
-      // Storage is out of order: the batch's budget as it is must cover the item.
-      return false
-    }
+    if (await enlargeBy(batch, owner, missing)) return true
+    await recallParents(batch)
+    return enlargeByRest(batch, owner, missing)
   }
 }
 

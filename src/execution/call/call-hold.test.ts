@@ -3,6 +3,7 @@ import { captureRowOf, insertOrganization, principalOf } from '../../../test/sim
 import { SimulatedDatabase } from '../../../test/simulation/billing-store.ts'
 import { BillingWorld } from '../../../test/simulation/billing-world.ts'
 import type { Billing } from '../../billing/billing.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { creditsBudget } from '../../billing/budgets/budget-ids.ts'
 import { noFacts, type BatchScope } from './scope.ts'
 import { CallHold } from './call-hold.ts'
@@ -94,4 +95,50 @@ test('an amount that was added for one item and taken by another is added again'
   await billing.hold({ budgets: credits, amount: 9_900n })
   expect(await callHold.cover(1_000n)).toBe(1_000n)
   expect(added).toBe(2)
+})
+
+/** An answer of a job whose batch has no more than a hold of 100, and is enlarged by `enlarge`. */
+const ofJob = (enlarge: (started: Started, missing: bigint) => Promise<boolean>) => (started: Started) => ({
+  batchId: 'batch_1',
+  customId: 'one',
+  budgets: credits,
+  providerOnly: null,
+  isJob: true as const,
+  defer: () => undefined,
+  enlarge: (missing: bigint) => enlarge(started, missing),
+})
+
+test('an answer of a job waits for storage that is slow, and is charged whole', async () => {
+  const enlarge = async ({ grant }: Started, missing: bigint) => {
+    // Longer than a live call waits.
+    await Bun.sleep(2_200)
+    await grant('late', missing)
+    return true
+  }
+  const { billing, callHold } = await begin(credits, ofJob(enlarge))
+  await billing.hold({ budgets: credits, amount: 9_900n })
+  expect(await callHold.cover(1_000n)).toBe(1_000n)
+})
+
+test('an answer of a job is charged later while nobody knows what covers it', async () => {
+  let isOut = true
+  const enlarge = async ({ grant }: Started, missing: bigint) => {
+    if (isOut) throw new GatewayError('storage_unavailable', 'The database does not answer.')
+    await grant('later', missing)
+    return true
+  }
+  const { billing, callHold } = await begin(credits, ofJob(enlarge))
+  await billing.hold({ budgets: credits, amount: 9_900n })
+  await expect(callHold.cover(1_000n)).rejects.toMatchObject({ type: 'storage_unavailable' })
+  isOut = false
+  expect(await callHold.cover(1_000n)).toBe(1_000n)
+})
+
+test('an answer of a job whose batch has no more money is charged as far as that goes', async () => {
+  const { billing, callHold } = await begin(
+    credits,
+    ofJob(() => Promise.resolve(false)),
+  )
+  await billing.hold({ budgets: credits, amount: 9_850n })
+  expect(await callHold.cover(1_000n)).toBe(150n)
 })

@@ -3,6 +3,7 @@ import type { CaptureRow } from '../../billing/ledger/capture-row.ts'
 import type { BudgetRef } from '../../billing/budgets/budget-ids.ts'
 import type { Hold } from '../../billing/budgets/hold.ts'
 import { atMost } from '../../core/at-most.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { enlargeTriesMax } from '../../core/limits/batches.ts'
 
 /**
@@ -22,6 +23,8 @@ export class CallHold {
   readonly #budgets: readonly BudgetRef[]
   #hold: Hold
   #settled = false
+  /** Why the last amount could not be added, where that will pass; null when the budgets have no more. */
+  #trouble: unknown = null
 
   /** `budgets` are those that the hold was taken from. `onSettled` runs once, as soon as the call needs nothing more of its provider. */
   constructor(
@@ -75,12 +78,18 @@ export class CallHold {
 
   /**
    * Sets more money aside for a call that cost more than its hold: as much as the budgets have, up to this cost.
-   * Resolves with how much of the cost is covered: all of it where no budget limits the call. Never rejects.
+   * Resolves with how much of the cost is covered: all of it where no budget limits the call. Rejects only for an answer
+   * of a job, with `storage_unavailable` when that cannot be known now: nobody waits for it, and it is charged later.
    */
   async cover(costNanocredits: bigint): Promise<bigint> {
     if (this.isUnlimited) return costNanocredits
-    if (!this.#settled && costNanocredits > this.#hold.amount)
-      await atMost(coverWaitMs, this.#holdMore(costNanocredits))
+    if (this.#settled || costNanocredits <= this.#hold.amount) return this.#hold.amount
+    this.#trouble = null
+    const holdingMore = this.#holdMore(costNanocredits)
+    if (this.#scope.batch?.isJob) {
+      await holdingMore
+      if (this.#trouble !== null && this.#hold.amount < costNanocredits) throw notNow(this.#trouble)
+    } else await atMost(coverWaitMs, holdingMore)
     return this.#hold.amount
   }
 
@@ -93,7 +102,7 @@ export class CallHold {
     const missing = () => cost - this.#hold.amount
     for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
       if (await this.#add(missing(), missing())) return
-      if (this.#settled || !(await this.#scope.batch?.enlarge?.(missing()))) break
+      if (this.#settled || !(await this.#enlarge(missing()))) break
     }
     if (!this.#settled && missing() > 0n) await this.#add(missing(), 1n)
   }
@@ -106,9 +115,25 @@ export class CallHold {
       if (this.#settled) this.#billing.release(more)
       else this.#hold = this.#billing.join(this.#hold, more)
       return true
-    } catch {
+    } catch (thrown) {
+      this.#note(thrown)
       return false
     }
+  }
+
+  /** Adds to the budget of the call's batch. False when it has none, when not all of it was added, or when storage is unavailable. */
+  async #enlarge(missing: bigint): Promise<boolean> {
+    try {
+      return (await this.#scope.batch?.enlarge?.(missing)) ?? false
+    } catch (thrown) {
+      this.#note(thrown)
+      return false
+    }
+  }
+
+  #note(thrown: unknown): void {
+    const isShort = thrown instanceof GatewayError && thrown.type === 'payment_required'
+    if (!isShort) this.#trouble = thrown
   }
 
   /** Gives the whole hold back, for a call that is not charged. */
@@ -118,4 +143,8 @@ export class CallHold {
     this.#onSettled()
     this.#billing.release(this.#hold)
   }
+}
+
+function notNow(cause: unknown): GatewayError {
+  return new GatewayError('storage_unavailable', 'What an answer cost could not be set aside now.', { cause })
 }

@@ -54,7 +54,7 @@ export interface BatchScope {
   defer: (capture: DeferredCapture) => void
   /**
    * Moves as much of this amount as there is into the batch's budget, for an item that turned out dearer than its hold.
-   * Resolves with whether all of it was moved. Never rejects.
+   * Resolves with whether all of it was moved; rejects when storage is unavailable.
    */
   enlarge?: (missingNanocredits: bigint) => Promise<boolean>
   /** A job of the provider answered it, whose time says nothing about the endpoint's health; absent for live calls. */
