@@ -180,6 +180,23 @@ test('a variable that a deployment names switches no other provider on', async (
   expect(providers.find(({ id }) => id === 'llm-example')?.api_key).toBe('of-the-internal-server')
 })
 
+test('the key of a server whose address is in a variable is not sent to OpenAI', async () => {
+  const own = { OPENAI_BASE_URL: 'http://llm.example/v1', OPENAI_API_KEY: 'of-the-internal-server' }
+  const models = `model_list:
+  - { model_name: a, litellm_params: { model: gpt-4o } }
+  - { model_name: b, litellm_params: { model: gpt-4o, api_base: "https://api.openai.com/v1" } }
+`
+  writeFileSync(join(folder, 'c.yaml'), models)
+  const { code, output } = await run(['litellm', 'c.yaml'], '', { env: own })
+  expect(code).toBe(0)
+  expect(output).toContain('c.yaml:2  model_list[0]: says no api_base; LiteLLM takes the address in OPENAI_BASE_URL')
+  expect(output).toContain('c.yaml:3  model_list[1]: the deployment is not carried: "b" has no api_key')
+  const { providers } = readConfig({ env: own, cwd: folder, presets })
+  expect(providers.map(({ id, base_url: url, api_key: key }) => [id, url, key])).toEqual([
+    ['llm-example', 'http://llm.example/v1', 'of-the-internal-server'],
+  ])
+})
+
 test('the report names every provider that will run, and the variable of one that the file does not have', async () => {
   writeFileSync(join(folder, 'c.yaml'), internal)
   const drafting = {
