@@ -8,6 +8,8 @@ export interface KeyCounts {
   added: number
   /** Keys that exist already and are kept unchanged. */
   known: number
+  /** Keys that were imported before, and have another secret now or were deleted. */
+  former: number
   /** Among the added keys. */
   disabled: number
   expired: number
@@ -78,13 +80,16 @@ function verbOf({ isNew, isChanged }: MergedConfig, isDry: boolean): string {
 
 /** One line about the keys. */
 export function describeKeys(
-  { added, known, disabled, expired, refused }: KeyCounts,
+  { added, known, former, disabled, expired, refused }: KeyCounts,
   isDry: boolean,
 ): string {
   const details = [
     disabled > 0 ? `${disabled} of them disabled` : '',
     expired > 0 ? `${expired} of them expired` : '',
     known > 0 ? `${known} here already and left as they are` : '',
+    former > 0
+      ? `${former} imported before, which have another secret now or were deleted, and are not added again`
+      : '',
     refused > 0 ? `${refused} left out` : '',
   ].filter((part) => part !== '')
   return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n`

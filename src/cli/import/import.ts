@@ -208,7 +208,7 @@ async function carryKeys(
   const { masterKey } = file
   if (masterKey === null && database === null) return null
   try {
-    const counts: KeyCounts = { added: 0, known: 0, disabled: 0, expired: 0, refused: 0 }
+    const counts: KeyCounts = { added: 0, known: 0, former: 0, disabled: 0, expired: 0, refused: 0 }
     const carry = async (storage: CliStorage) => {
       const { organizationId } = await findOrganization(storage, parsed.text('org'))
       const adopt = (keys: readonly AdoptedKey[]) =>
@@ -257,12 +257,12 @@ async function adoptAll(
   keys: readonly AdoptedKey[],
   { storage, counts, isDry }: { storage: CliStorage; counts: KeyCounts; isDry: boolean },
 ): Promise<void> {
-  const added = isDry
-    ? await storage.keys.unknownAmong(keys.map(({ keyHash }) => keyHash))
-    : await storage.keys.adopt(keys)
+  const { present, former } = await storage.keys.findAdopted(keys.map(({ keyHash }) => keyHash))
+  if (!isDry) await storage.keys.adopt(keys)
   const nowMs = Date.now()
   for (const { keyHash, disabled, expiresAtMs } of keys) {
-    if (!added.has(keyHash)) counts.known += 1
+    if (present.has(keyHash)) counts.known += 1
+    else if (former.has(keyHash)) counts.former += 1
     else {
       counts.added += 1
       if (disabled) counts.disabled += 1
