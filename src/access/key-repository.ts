@@ -102,7 +102,7 @@ export function createKeyRepository(database: Database): KeyRepository {
     async insertAbsent(keys) {
       if (keys.length === 0) return new Set()
       const statements = keys.flatMap((key) => {
-        const { sql, params } = insertKeyStatement(key, { isAdopted: true })
+        const { sql, params } = insertKeyStatement(key, { onlyIf: 'neverImported' })
         return [
           { sql: `${sql} returning key_hash`, params },
           {
@@ -216,18 +216,21 @@ async function rotate(
 }
 
 /**
- * Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `isAdopted`
- * nothing happens when the hash is stored or was imported before.
+ * Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `onlyIf`
+ * nothing happens when the hash is stored, or when it is stored or was imported before.
  */
-export function insertKeyStatement(key: KeyRecord, options: { isAdopted?: boolean } = {}): Statement {
+export function insertKeyStatement(
+  key: KeyRecord,
+  { onlyIf }: { onlyIf?: 'absent' | 'neverImported' } = {},
+): Statement & { params: readonly SqlValue[] } {
   const values = `${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')}`
+  const rows =
+    onlyIf === 'neverImported'
+      ? `select ${values} where not exists (select 1 from imported_keys where key_hash = $1)`
+      : `values (${values})`
   return {
-    sql: `insert into api_keys (${columns.join(', ')}, workspace_id) ${
-      options.isAdopted
-        ? `select ${values} where not exists (select 1 from imported_keys where key_hash = $1)
-           on conflict (key_hash) do nothing`
-        : `values (${values})`
-    }`,
+    sql: `insert into api_keys (${columns.join(', ')}, workspace_id)
+      ${rows}${onlyIf === undefined ? '' : ' on conflict (key_hash) do nothing'}`,
     params: [
       key.keyHash,
       key.keyId,

@@ -37,10 +37,14 @@ interface Carried {
   addition: ConfigAddition
   secrets: ReadonlyMap<string, string>
   isDry: boolean
+  replaces: boolean
+  /** Entries and secrets that exist otherwise. */
+  conflicts: readonly string[]
 }
 
 /** The providers, names and aliases of a file, present or merged; never a secret. */
-export function describeAddition({ target, merged, addition, secrets, isDry }: Carried): string {
+export function describeAddition(carried: Carried): string {
+  const { target, merged, addition, secrets, isDry, replaces, conflicts } = carried
   const { providers, names, aliases } = addition
   const counts = [
     counted(providers.length, 'provider'),
@@ -48,8 +52,12 @@ export function describeAddition({ target, merged, addition, secrets, isDry }: C
     counted(Object.keys(aliases).length, 'alias', 'aliases'),
   ]
   const lines = [`${verbOf(merged, isDry)} ${target}: ${counts.join(', ')}`]
-  if (isDry && merged.conflicts.length > 0)
-    lines.push(`  only with --replace, because the file has these otherwise: ${merged.conflicts.join(', ')}`)
+  if (conflicts.length > 0)
+    lines.push(
+      replaces
+        ? `  replaced by what is imported (--replace): ${conflicts.join(', ')}`
+        : `  kept as it is in the file, not as imported: ${conflicts.join(', ')} (--replace puts what is imported in its place)`,
+    )
   for (const { id, preset, base_url: url, api_key: key, models, only_models: isClosed } of providers) {
     const address = url === undefined ? '' : ` at ${url}`
     const offered = isClosed ? counted(models.length, 'model') : 'all its models'

@@ -538,3 +538,13 @@ test('a variable with the key of another server is not sent to the provider of t
     ['openai', '${env:OPENAI_API_KEY}'],
   ])
 })
+
+test('drop_params is listed wherever it is, because it is always so here', () => {
+  const { places, messages } = read(
+    `${list(entry('a', 'model: groq/x, drop_params: true'))}litellm_settings: { drop_params: true }\n`,
+  )
+  expect(places).toEqual(['2 model_list[0].litellm_params.drop_params', '3 litellm_settings.drop_params'])
+  expect(new Set(messages)).toEqual(
+    new Set(['tuning that a provider does not take is left out and listed here, always']),
+  )
+})
