@@ -99,35 +99,8 @@ export function createKeyRepository(database: Database): KeyRepository {
     async insert(key) {
       await database.commit({ name: 'insert key', statements: [insertKeyStatement(key)] })
     },
-    async insertAbsent(keys) {
-      if (keys.length === 0) return new Set()
-      const statements = keys.flatMap((key) => {
-        const { sql, params } = insertKeyStatement(key, { onlyIf: 'neverImported' })
-        return [
-          { sql: `${sql} returning key_hash`, params },
-          {
-            sql: 'insert into imported_keys (key_hash) values ($1) on conflict (key_hash) do nothing',
-            params: [key.keyHash],
-          },
-        ]
-      })
-      const inserted = await database.commit({ name: 'adopt keys', statements })
-      return new Set(inserted.flat().map((row) => String(row['key_hash'])))
-    },
-    async findImported(keyHashes) {
-      if (keyHashes.length === 0) return { present: new Set(), former: new Set() }
-      const places = keyHashes.map((_, index) => `$${index + 1}`).join(', ')
-      const hashesIn = async (table: string) => {
-        const rows = await database.query<{ key_hash: string }>(
-          `select key_hash from ${table} where key_hash in (${places})`,
-          [...keyHashes],
-        )
-        return new Set(rows.map((row) => row.key_hash))
-      }
-      const imported = await hashesIn('imported_keys')
-      const present = await hashesIn('api_keys')
-      return { present, former: imported.difference(present) }
-    },
+    insertAbsent: (keys) => insertAbsent(database, keys),
+    findImported: (keyHashes) => findImported(database, keyHashes),
     update: (organizationId, keyHash, changes) =>
       untilUndisturbed(async () => {
         const [before] = await database.query<KeyRow>(
@@ -161,6 +134,35 @@ export function createKeyRepository(database: Database): KeyRepository {
       return rows !== undefined && rows.length > 0
     },
   }
+}
+
+async function insertAbsent(database: Database, keys: readonly KeyRecord[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set()
+  const statements = keys.flatMap((key) => {
+    const { sql, params } = insertKeyStatement(key, { onlyIf: 'neverImported' })
+    return [
+      { sql: `${sql} returning key_hash`, params },
+      {
+        sql: 'insert into imported_keys (key_hash) values ($1) on conflict (key_hash) do nothing',
+        params: [key.keyHash],
+      },
+    ]
+  })
+  const inserted = await database.commit({ name: 'adopt keys', statements })
+  return new Set(inserted.flat().map((row) => String(row['key_hash'])))
+}
+
+async function findImported(database: Database, keyHashes: readonly string[]): Promise<ImportedHashes> {
+  if (keyHashes.length === 0) return { present: new Set(), former: new Set() }
+  const places = keyHashes.map((_, index) => `$${index + 1}`).join(', ')
+  const hashesIn = async (table: 'imported_keys' | 'api_keys') => {
+    const sql = `select key_hash from ${table} where key_hash in (${places})`
+    const rows = await database.query<{ key_hash: string }>(sql, [...keyHashes])
+    return new Set(rows.map((row) => row.key_hash))
+  }
+  const imported = await hashesIn('imported_keys')
+  const present = await hashesIn('api_keys')
+  return { present, former: imported.difference(present) }
 }
 
 /** The key that had this secret before; its end is the secret's end. Null for an unknown secret or one that has ended. */

@@ -117,7 +117,9 @@ if (reason === null)
         0,
         expect.stringContaining(`Would add ${Object.keys(rows).length} keys`),
       ])
-      expect(early.output).toMatch(/^ {2}database {2}keys: cannot be added yet: There is no .*npx headrace serve/m)
+      expect(early.output).toMatch(
+        /^ {2}database {2}keys: cannot be added yet: There is no .*npx headrace serve/m,
+      )
     })
 
     test(`on ${name}, a key that expires after all dates there are is clamped, and the list of keys is shown`, async () => {

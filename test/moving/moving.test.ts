@@ -111,6 +111,7 @@ if (reason === null)
       expect(output).toContain(
         `Would add ${keyCount + 1} keys, 3 of them disabled, 1 of them expired, 2 left out`,
       )
+      expect(output).toContain('Teams: a key of a team has its name before its own (team/key, 3), by which')
       expect(files()).toEqual(['config.yaml'])
       expect((await headrace('keys')).output.match(/^key_/gm)).toHaveLength(2)
     })
@@ -243,7 +244,8 @@ if (reason === null)
       expect(slow.at(-1)).toBe(429)
       const { output } = await headrace('keys')
       const lineOf = (alias: string) => {
-        const team = { 'team-1': 'research/', 'team-2': 'closed/' }[String(particular[alias]?.['team_id'])] ?? ''
+        const team =
+          { 'team-1': 'research/', 'team-2': 'closed/' }[String(particular[alias]?.['team_id'])] ?? ''
         return output.split('\n').find((line) => line.endsWith(` ${team}${alias}`)) ?? ''
       }
       expect(lineOf('f-daily')).toContain('$10 daily')
@@ -285,7 +287,9 @@ if (reason === null)
         `Added 0 keys, ${keyCount - 1} here already and left as they are, 2 imported before, which have another secret now or were deleted, and are not added again, 2 left out`,
       )
       expect(await keys()).toEqual(after)
-      expect([(await chat(rotated, 'small')).status, (await chat(deleted, 'small')).status]).toEqual([401, 401])
+      expect([(await chat(rotated, 'small')).status, (await chat(deleted, 'small')).status]).toEqual([
+        401, 401,
+      ])
       // Before its database is taken away.
       await gateway.stop()
     }, 60_000)

@@ -15,6 +15,8 @@ export interface KeyCounts {
   expired: number
   /** Rows that are not keys of clients, or cannot be imported. */
   refused: number
+  /** Keys whose names begin with that of their team. */
+  ofTeams: number
 }
 
 /** A provider that will run, and the variable that switches it on; null when it is in the file. */
@@ -86,9 +88,9 @@ function verbOf({ isNew, isChanged }: MergedConfig, isDry: boolean): string {
   return isDry ? 'Would add to' : 'Added to'
 }
 
-/** One line about the keys. */
+/** One line about the keys, and one about those of teams. */
 export function describeKeys(
-  { added, known, former, disabled, expired, refused }: KeyCounts,
+  { added, known, former, disabled, expired, refused, ofTeams }: KeyCounts,
   isDry: boolean,
 ): string {
   const details = [
@@ -100,5 +102,9 @@ export function describeKeys(
       : '',
     refused > 0 ? `${refused} left out` : '',
   ].filter((part) => part !== '')
-  return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n`
+  const teams =
+    ofTeams > 0
+      ? `Teams: a key of a team has its name before its own (team/key, ${ofTeams}), by which "npx headrace usage --by key" can be summed\n`
+      : ''
+  return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n${teams}`
 }

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recordingContext } from '../../../test/story/command-context.ts'
@@ -139,7 +148,10 @@ test('a provider that was edited in the file is kept, and what is new is added b
   const edited = configuration() as { providers: Record<string, unknown>[] }
   Object.assign(edited.providers[0] ?? {}, { base_url: 'http://proxy.example/v1' })
   writeFileSync(path(), JSON.stringify(edited))
-  const more = yaml.replace('general', '  - { model_name: slow, litellm_params: { model: mistral/m } }\ngeneral')
+  const more = yaml.replace(
+    'general',
+    '  - { model_name: slow, litellm_params: { model: mistral/m } }\ngeneral',
+  )
   writeFileSync(join(folder, 'c.yaml'), more)
   for (const dry of [['--dry-run'], []]) {
     const { code, output } = await run(['litellm', 'c.yaml', '--yes', ...dry])
@@ -162,7 +174,9 @@ test('a name that the file has as an alias is a conflict, and the other way roun
   writeFileSync(path(), before)
   const kept = await run(['litellm', 'c.yaml', '--yes'])
   expect(kept.code).toBe(0)
-  expect(kept.output).toContain('kept as it is in the file, not as imported: names: "quick", aliases: "fast" (')
+  expect(kept.output).toContain(
+    'kept as it is in the file, not as imported: names: "quick", aliases: "fast" (',
+  )
   expect(configuration()).toMatchObject(JSON.parse(before) as object)
   expect(Object.keys(configuration()['names'] as object)).toEqual(['quick'])
   expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
@@ -220,7 +234,9 @@ test('the key of a server whose address is in a variable is not sent to OpenAI',
   writeFileSync(join(folder, 'c.yaml'), models)
   const { code, output } = await run(['litellm', 'c.yaml'], '', { env: own })
   expect(code).toBe(0)
-  expect(output).toContain('c.yaml:2  model_list[0]: says no api_base; LiteLLM takes the address in OPENAI_BASE_URL')
+  expect(output).toContain(
+    'c.yaml:2  model_list[0]: says no api_base; LiteLLM takes the address in OPENAI_BASE_URL',
+  )
   expect(output).toContain('c.yaml:3  model_list[1]: the deployment is not carried: "b" has no api_key')
   const { providers } = readConfig({ env: own, cwd: folder, presets })
   expect(providers.map(({ id, base_url: url, api_key: key }) => [id, url, key])).toEqual([

@@ -98,7 +98,9 @@ async function importLitellm(path: string, litellm: LitellmDatabase | null, aske
     writeSecrets(dirname(target), file.secrets, { replaces })
     if (merged.isChanged) writeConfig(target, merged)
   }
-  context.write(describeAddition({ target, merged, addition, secrets: file.secrets, isDry, replaces, conflicts }))
+  context.write(
+    describeAddition({ target, merged, addition, secrets: file.secrets, isDry, replaces, conflicts }),
+  )
   context.write(describeRunning(running))
   const missing = missingVariables(addition, context)
   if (missing.length > 0) context.write(`Set these before the gateway starts: ${missing.join(', ')}\n`)

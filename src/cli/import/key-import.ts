@@ -83,7 +83,7 @@ async function carryInto(
   { file: { masterKey }, source, asked }: { file: ImportedFile; source: KeySource | null; asked: Asked },
 ): Promise<KeyCounts> {
   const { remarks, isDry } = asked
-  const counts: KeyCounts = { added: 0, known: 0, former: 0, disabled: 0, expired: 0, refused: 0 }
+  const counts: KeyCounts = { added: 0, known: 0, former: 0, disabled: 0, expired: 0, refused: 0, ofTeams: 0 }
   const adopt = (keys: readonly AdoptedKey[]) => adoptAll(keys, { target, counts, isDry })
   if (masterKey !== null) {
     remarks.about(
@@ -101,6 +101,7 @@ async function carryInto(
       return key === null ? [] : [{ row, key }]
     })
     counts.refused += page.length - found.length
+    counts.ofTeams += found.filter(({ row }) => tables.context.teams.has(String(row['team_id']))).length
     ofUsers += found.filter(({ row }) => filledTextOrNull(row['user_id']) !== null).length
     await adopt(found.map(({ key }) => key))
   }

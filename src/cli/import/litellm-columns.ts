@@ -1,6 +1,6 @@
 import { recordOrEmpty } from '../../json/values.ts'
 import type { LitellmRow } from './litellm-repository.ts'
-import { saysSomething, shown } from './litellm-rows.ts'
+import { saysSomething, digitsOf } from './litellm-rows.ts'
 import type { Remarks } from './remarks.ts'
 
 /** Columns of keys and teams that the import reads, or that only tell what was. */
@@ -121,5 +121,5 @@ const budgetColumns = ['max_parallel_requests', 'tpd_limit', 'model_max_budget']
 export function remarkBudget(budget: LitellmRow | undefined, subject: string, remarks: Remarks): void {
   for (const column of budgetColumns)
     if (saysSomething(budget?.[column]))
-      remarks.aboutRow(subject, `${column} of its budget (${shown(budget?.[column])}): ${reasons[column]}`)
+      remarks.aboutRow(subject, `${column} of its budget (${digitsOf(budget?.[column])}): ${reasons[column]}`)
 }

@@ -1,12 +1,7 @@
 import { isModelName } from '../../core/model-name.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { addressOf, type Address } from './litellm-address.ts'
-import {
-  environmentOf,
-  parseLitellmModel,
-  presetFor,
-  type LitellmModel,
-} from './litellm-providers.ts'
+import { environmentOf, parseLitellmModel, presetFor, type LitellmModel } from './litellm-providers.ts'
 import { plainText, variableOf, type ValueSources } from './litellm-values.ts'
 import type { YamlValue } from './yaml-tree.ts'
 

@@ -503,7 +503,11 @@ test('a variable with the key of another server is not sent to the provider of t
     [server, 'model: gpt-4o'],
   ] as const) {
     const { providers, messages, addition } = read(
-      list(entry('one', first), entry('two', second), entry('three', 'model: gpt-4o, api_key: os.environ/OWN')),
+      list(
+        entry('one', first),
+        entry('two', second),
+        entry('three', 'model: gpt-4o, api_key: os.environ/OWN'),
+      ),
       { OPENAI_API_KEY: 'of-llm' },
     )
     expect(providers.map(({ preset, api_key: key }) => [preset, key])).toEqual([

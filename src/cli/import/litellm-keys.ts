@@ -6,7 +6,15 @@ import { GatewayError } from '../../core/errors.ts'
 import { policyListMax, latestExpiryMs } from '../../core/limits/access.ts'
 import { filledTextOrNull, textsOrEmpty } from '../../json/values.ts'
 import { remarkBudget, remarkColumns } from './litellm-columns.ts'
-import { budgetChange, budgetOf, limitWith, numberIn, type RowLimit, shown, spentOf } from './litellm-rows.ts'
+import {
+  budgetChange,
+  budgetOf,
+  limitWith,
+  numberIn,
+  type RowLimit,
+  digitsOf,
+  spentOf,
+} from './litellm-rows.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
 import type { ModelScope } from './litellm-scope.ts'
@@ -170,7 +178,10 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
   const spent = spentOf(row['spend'])
   const isSpent = !Number.isFinite(spent)
   if (isSpent)
-    remarks.aboutRow(subject, 'spend: is no amount, so all of its budget counts as spent, and is never renewed')
+    remarks.aboutRow(
+      subject,
+      'spend: is no amount, so all of its budget counts as spent, and is never renewed',
+    )
   const limit = limitWith({ most, spent, duration })
   if (limit.reset !== null && spent > 0)
     remarks.aboutRow(
@@ -202,7 +213,7 @@ function rateOf(
   const asked = Math.min(...rates)
   const rate = Math.min(most, Math.max(1, Math.floor(asked)))
   if (rate !== asked) {
-    const theirs = asked === own ? shown(written) : asked
+    const theirs = asked === own ? digitsOf(written) : asked
     context.remarks.aboutRow(subject, `${column}: is ${rate} here, and ${theirs} in LiteLLM`)
   }
   return rate

@@ -54,11 +54,11 @@ function creditsOf(amount: number): bigint {
 export function budgetChange(value: unknown, most: number): string | null {
   const carried = creditsOf(most)
   const isSame = typeof value !== 'string' && Number(formatCredits(carried)) === most
-  return isSame ? null : `max_budget: is ${formatCredits(carried)} here, and ${shown(value)} in LiteLLM`
+  return isSame ? null : `max_budget: is ${formatCredits(carried)} here, and ${digitsOf(value)} in LiteLLM`
 }
 
 /** A number as LiteLLM's database has it, with all its digits. */
-export function shown(value: unknown): string {
+export function digitsOf(value: unknown): string {
   return typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 

@@ -24,7 +24,10 @@ async function read(rows: readonly LitellmRow[], tables: Partial<Record<LitellmT
   const remarks = new Remarks()
   const { context } = await readTables(litellm, file, remarks)
   const keys = rows.map((row, index) =>
-    adoptKey({ token: String(index).padStart(64, '0'), ...row }, { ...context, organizationId: 'org_1', remarks }),
+    adoptKey(
+      { token: String(index).padStart(64, '0'), ...row },
+      { ...context, organizationId: 'org_1', remarks },
+    ),
   )
   return { keys, told: remarks.sorted().map(({ subject, message }) => `${subject}: ${message}`) }
 }
@@ -77,7 +80,9 @@ test('the models of a member of a team are those of its keys there, and its budg
       { key_alias: 'b', user_id: 'u2', team_id: 't1' },
     ],
     {
-      LiteLLM_TeamTable: [{ team_id: 't1', team_alias: 'research', models: ['small', 'large'], tpd_limit: 900 }],
+      LiteLLM_TeamTable: [
+        { team_id: 't1', team_alias: 'research', models: ['small', 'large'], tpd_limit: 900 },
+      ],
       LiteLLM_TeamMembership: [
         { team_id: 't1', user_id: 'u1', budget_id: 'b1' },
         { team_id: 't1', user_id: 'u2', budget_id: null },

@@ -36,9 +36,7 @@ export async function readTables(
   const users = await litellm.table('LiteLLM_UserTable')
   for (const table of ['LiteLLM_UserTable', 'LiteLLM_OrganizationTable', 'LiteLLM_EndUserTable'] as const) {
     const rows = table === 'LiteLLM_UserTable' ? users : await litellm.table(table)
-    const budgeted = rows.filter(
-      (row) => row['max_budget'] != null || row['budget_id'] != null,
-    )
+    const budgeted = rows.filter((row) => row['max_budget'] != null || row['budget_id'] != null)
     if (budgeted.length > 0)
       remarks.aboutRow(
         table,

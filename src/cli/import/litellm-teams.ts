@@ -1,6 +1,6 @@
 import { filledTextOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
 import { remarkColumns } from './litellm-columns.ts'
-import { budgetChange, budgetOf, limitWith, numberIn, shown, spentOf } from './litellm-rows.ts'
+import { budgetChange, budgetOf, limitWith, numberIn, digitsOf, spentOf } from './litellm-rows.ts'
 import { isModelName } from '../../core/model-name.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
@@ -45,7 +45,10 @@ export function readTeams(
     const change = most === null ? null : budgetChange(row['max_budget'], most)
     if (change !== null) remarks.aboutRow(subject, change)
     if (most !== null && !Number.isFinite(spent))
-      remarks.aboutRow(subject, 'spend: is no amount, so all of its budget counts as spent, and is never renewed')
+      remarks.aboutRow(
+        subject,
+        'spend: is no amount, so all of its budget counts as spent, and is never renewed',
+      )
     if (limit?.amount != null) {
       const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
       remarks.aboutRow(
@@ -57,13 +60,13 @@ export function readTeams(
     if (rate !== null)
       remarks.aboutRow(
         subject,
-        `rpm_limit: its keys share it in LiteLLM; here each has ${shown(row['rpm_limit'])} requests a minute`,
+        `rpm_limit: its keys share it in LiteLLM; here each has ${digitsOf(row['rpm_limit'])} requests a minute`,
       )
     const tokens = numberIn(row['tpm_limit'])
     if (tokens !== null)
       remarks.aboutRow(
         subject,
-        `tpm_limit: its keys share it in LiteLLM; here each has ${shown(row['tpm_limit'])} tokens a minute`,
+        `tpm_limit: its keys share it in LiteLLM; here each has ${digitsOf(row['tpm_limit'])} tokens a minute`,
       )
     remarkColumns(row, subject, remarks)
     const team: LitellmTeam = {

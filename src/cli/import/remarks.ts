@@ -52,8 +52,7 @@ function compare(left: string, right: string): number {
 }
 
 /** LiteLLM refuses a call with tuning that its provider does not take, unless `drop_params` is on. */
-export const dropParamsReason =
-  'tuning that a provider does not take is left out and listed here, always'
+export const dropParamsReason = 'tuning that a provider does not take is left out and listed here, always'
 
 /** Why settings of these names are not imported, wherever they occur. */
 const reasons: Readonly<Record<string, string>> = {
