@@ -8,11 +8,11 @@ import { createAuthenticator } from './authenticator.ts'
 import { bootstrap } from './bootstrap.ts'
 import type { KeyChanges } from './key-record.ts'
 import { createKeyRepository } from './key-repository.ts'
-import { createKeys } from './keys.ts'
+import { type AdoptedKey, createKeys } from './keys.ts'
 import { createOrganizationRepository } from './organization-repository.ts'
 import { createOrganizations } from './organization.ts'
 import { openPolicy } from './policy.ts'
-import { organizationRates } from './rate-rules.ts'
+import { organizationRates, unlimitedRates } from './rate-rules.ts'
 import { createRateRepository } from './rate-repository.ts'
 
 const clock = systemClock
@@ -43,6 +43,45 @@ eachDatabase((_, open, { openFresh }) => {
       new Headers({ authorization: `Bearer ${secret}` }),
       () => '',
     )
+
+  test('a key that was adopted once is never adopted again, also after it was rotated or deleted', async () => {
+    const parts = await fresh()
+    const { organizationId } = await bootstrap(nothing, parts)
+    const keys = createKeys({ repository: parts.keys, clock, onChange: () => undefined })
+    const adoptedKey = (keyHash: string): AdoptedKey => ({
+      organizationId,
+      kind: 'inference',
+      name: 'of another gateway',
+      keyHash,
+      label: '…',
+      disabled: false,
+      limitNanocredits: null,
+      limitReset: null,
+      policy: openPolicy,
+      rates: unlimitedRates,
+      expiresAtMs: null,
+    })
+    const [kept, rotated, overlapping, deleted] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64)) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    const hashes = [kept, rotated, overlapping, deleted]
+    expect(await keys.findAdopted(hashes)).toEqual({ present: new Set(), former: new Set() })
+    expect(await keys.adopt(hashes.map(adoptedKey))).toEqual(new Set(hashes))
+    await keys.rotate(organizationId, rotated, 0)
+    await keys.rotate(organizationId, overlapping, 3_600_000)
+    await keys.delete(organizationId, deleted)
+    expect(await keys.findAdopted([...hashes, 'e'.repeat(64)])).toEqual({
+      present: new Set([kept]),
+      former: new Set([rotated, overlapping, deleted]),
+    })
+    expect(await keys.adopt([...hashes, 'e'.repeat(64)].map(adoptedKey))).toEqual(new Set(['e'.repeat(64)]))
+    const page = { offset: 0, limit: 100, includeDisabled: true }
+    const listed = await keys.list(organizationId, page)
+    expect(listed.filter(({ name }) => name === 'of another gateway')).toHaveLength(4)
+  })
 
   describe('the first start', () => {
     test('makes an organization and two keys, shown once', async () => {

@@ -37,7 +37,14 @@ export interface RotatedKey {
   endedHashes: readonly string[]
 }
 
-/** Owns the tables `api_keys` and `former_secrets`. */
+/** Hashes of imported secrets. */
+export interface ImportedHashes {
+  present: ReadonlySet<string>
+  /** The key was given another secret, or was deleted. */
+  former: ReadonlySet<string>
+}
+
+/** Owns the tables `api_keys`, `former_secrets` and `imported_keys`. */
 export interface KeyRepository {
   /** The key with this hash and its organization, or null. When the hash is of a former secret, the key's end is that secret's end. */
   loadByHash(keyHash: string): Promise<LoadedKey | null>
@@ -46,8 +53,13 @@ export interface KeyRepository {
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Rejects with UniqueViolation when the secret or the id is taken. */
   insert(key: KeyRecord): Promise<void>
-  /** Inserts, in one unit, the keys whose hash is not stored yet, and returns their hashes. */
+  /**
+   * Inserts, in one unit, the keys whose hash is not stored and was never imported, and returns their hashes. Remembers all
+   * of these hashes as imported.
+   */
   insertAbsent(keys: readonly KeyRecord[]): Promise<ReadonlySet<string>>
+  /** Among these hashes those of present keys, and those that were imported and are no key's secret any more. */
+  findImported(keyHashes: readonly string[]): Promise<ImportedHashes>
   /**
    * The changed key, or null when the organization has no key with this hash. Rejects with `invalid_request` for rules
    * that cannot be stored, and with `conflict` when concurrent requests keep changing the same rules.
@@ -87,15 +99,8 @@ export function createKeyRepository(database: Database): KeyRepository {
     async insert(key) {
       await database.commit({ name: 'insert key', statements: [insertKeyStatement(key)] })
     },
-    async insertAbsent(keys) {
-      if (keys.length === 0) return new Set()
-      const statements = keys.map((key) => {
-        const { sql, ...rest } = insertKeyStatement(key, { ifAbsent: true })
-        return { ...rest, sql: `${sql} returning key_hash` }
-      })
-      const inserted = await database.commit({ name: 'adopt keys', statements })
-      return new Set(inserted.flat().map((row) => String(row['key_hash'])))
-    },
+    insertAbsent: (keys) => insertAbsent(database, keys),
+    findImported: (keyHashes) => findImported(database, keyHashes),
     update: (organizationId, keyHash, changes) =>
       untilUndisturbed(async () => {
         const [before] = await database.query<KeyRow>(
@@ -129,6 +134,35 @@ export function createKeyRepository(database: Database): KeyRepository {
       return rows !== undefined && rows.length > 0
     },
   }
+}
+
+async function insertAbsent(database: Database, keys: readonly KeyRecord[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set()
+  const statements = keys.flatMap((key) => {
+    const { sql, params } = insertKeyStatement(key, { onlyIf: 'neverImported' })
+    return [
+      { sql: `${sql} returning key_hash`, params },
+      {
+        sql: 'insert into imported_keys (key_hash) values ($1) on conflict (key_hash) do nothing',
+        params: [key.keyHash],
+      },
+    ]
+  })
+  const inserted = await database.commit({ name: 'adopt keys', statements })
+  return new Set(inserted.flat().map((row) => String(row['key_hash'])))
+}
+
+async function findImported(database: Database, keyHashes: readonly string[]): Promise<ImportedHashes> {
+  if (keyHashes.length === 0) return { present: new Set(), former: new Set() }
+  const places = keyHashes.map((_, index) => `$${index + 1}`).join(', ')
+  const hashesIn = async (table: 'imported_keys' | 'api_keys') => {
+    const sql = `select key_hash from ${table} where key_hash in (${places})`
+    const rows = await database.query<{ key_hash: string }>(sql, [...keyHashes])
+    return new Set(rows.map((row) => row.key_hash))
+  }
+  const imported = await hashesIn('imported_keys')
+  const present = await hashesIn('api_keys')
+  return { present, former: imported.difference(present) }
 }
 
 /** The key that had this secret before; its end is the secret's end. Null for an unknown secret or one that has ended. */
@@ -183,13 +217,22 @@ async function rotate(
     : null
 }
 
-/** Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `ifAbsent` a stored hash is left as it is. */
-export function insertKeyStatement(key: KeyRecord, options: { ifAbsent?: boolean } = {}): Statement {
+/**
+ * Inserts a key into its organization's default workspace, for a unit that also creates the organization. With `onlyIf`
+ * nothing happens when the hash is stored, or when it is stored or was imported before.
+ */
+export function insertKeyStatement(
+  key: KeyRecord,
+  { onlyIf }: { onlyIf?: 'absent' | 'neverImported' } = {},
+): Statement & { params: readonly SqlValue[] } {
+  const values = `${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')}`
+  const rows =
+    onlyIf === 'neverImported'
+      ? `select ${values} where not exists (select 1 from imported_keys where key_hash = $1)`
+      : `values (${values})`
   return {
     sql: `insert into api_keys (${columns.join(', ')}, workspace_id)
-      values (${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')})${
-        options.ifAbsent ? ' on conflict (key_hash) do nothing' : ''
-      }`,
+      ${rows}${onlyIf === undefined ? '' : ' on conflict (key_hash) do nothing'}`,
     params: [
       key.keyHash,
       key.keyId,

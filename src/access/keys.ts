@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { KeyChanges, KeyRecord } from './key-record.ts'
-import type { KeyPage, KeyRepository } from './key-repository.ts'
+import type { ImportedHashes, KeyPage, KeyRepository } from './key-repository.ts'
 import { openPolicy } from './policy.ts'
 import { unlimitedRates } from './rate-rules.ts'
 import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
@@ -41,10 +41,13 @@ export interface CreatedKey {
 export interface Keys {
   /** Throws `conflict` when the secret is already a key. */
   create(options: NewKey): Promise<CreatedKey>
-  /** Adds keys, all or none; a key whose hash is stored already is left as it is. Returns the hashes of the added ones. */
+  /**
+   * Adds keys, all or none. A key whose hash is stored is left as it is, and one that was adopted before, and has another
+   * secret now or was deleted, is not added again. Returns the hashes of the added ones.
+   */
   adopt(keys: readonly AdoptedKey[]): Promise<ReadonlySet<string>>
-  /** The hashes among these that are not stored. */
-  unknownAmong(keyHashes: readonly string[]): Promise<ReadonlySet<string>>
+  /** Those of these hashes that `adopt` would not add. */
+  findAdopted(keyHashes: readonly string[]): Promise<ImportedHashes>
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
@@ -92,11 +95,7 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
       for (const keyHash of added) onChange(keyHash)
       return added
     },
-    async unknownAmong(keyHashes) {
-      const unknown = new Set<string>()
-      for (const keyHash of keyHashes) if (!(await repository.loadByHash(keyHash))) unknown.add(keyHash)
-      return unknown
-    },
+    findAdopted: (keyHashes) => repository.findImported(keyHashes),
     list: (organizationId, page) => repository.list(organizationId, page),
     async load(organizationId, keyHash) {
       const loaded = await repository.loadByHash(keyHash)

@@ -65,7 +65,7 @@ export function createOrganizationRepository(database: Database): OrganizationRe
       }
     },
     async addKeys(keys) {
-      const statements = keys.map((key) => insertKeyStatement(key, { ifAbsent: true }))
+      const statements = keys.map((key) => insertKeyStatement(key, { onlyIf: 'absent' }))
       await database.commit({ name: 'add keys', statements })
     },
     update: (organizationId, changes) =>

@@ -131,7 +131,8 @@ shows it once.
 
 Reads the configuration of a LiteLLM proxy, and its PostgreSQL database where --database names it: deployments, fallback
 chains, aliases, prices, teams, budgets and keys. Clients keep their keys, which both gateways store as SHA-256. What has
-no place here is listed with its line. Importing twice changes nothing. See docs/moving-from-litellm.md.
+no place here is listed with its line. Importing twice changes nothing, and what you edited in the file is kept. See
+docs/moving-from-litellm.md.
 
   --database URL   LiteLLM's database; it is only read
   --dry-run        show what would be done, and do nothing

@@ -15,6 +15,7 @@ const digests: Readonly<Record<string, string>> = {
   '0011_batch_dialects.sql': '994823875867475461eb64fa488c96c2911e7129bdfc184e8a503c92c85cefe7',
   '0012_files.sql': 'e7fbe8497715e6badcd6e9b48a8a0b5b62cc518f508b69babb0b4179658c7107',
   '0013_callbacks.sql': 'ebe4d7f12f38b1d37b63d6b50ff2a7131e3a0de1c8cd873774959ef4e425f657',
+  '0014_imported_keys.sql': 'ee47e899a55165f92182b443770783f3e073b4526461ddb729bdf097e743749d',
 }
 
 test('a migration is never changed, only followed by another', async () => {

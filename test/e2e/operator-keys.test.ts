@@ -103,7 +103,7 @@ test('usage is summed by day, key, model, user and provider, and as exact lines 
   const csv = await headrace('usage', '--by', 'day,key,model,user,provider', '--since', '7d', '--csv')
   const [head, ...lines] = csv.trim().split('\n')
   expect(head).toBe(
-    'day,key,key_name,model,user,provider,requests,input_tokens,output_tokens,audio_seconds,characters,estimated,unpriced,cost_usd',
+    'day,key,key_name,model,user,provider,requests,input_tokens,output_tokens,audio_seconds,characters,estimated,unpriced,cost_usd,cached_tokens,cache_write_tokens,cache_write_hour_tokens',
   )
   const today = new Date().toISOString().slice(0, 10)
   const own = lines.filter((line) => line.includes(id))

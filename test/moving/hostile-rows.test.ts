@@ -23,11 +23,21 @@ const rows: Readonly<Record<string, TokenRow>> = {
   'before-time': { expires: '-infinity' },
   'endless-spend': { max_budget: 5, spend: 'Infinity' },
   'no-number': { max_budget: 5, spend: 'NaN' },
+  'no-number-monthly': { max_budget: 5, spend: 'NaN', budget_duration: '30d' },
+  'no-number-team': { max_budget: 5, budget_duration: '30d', team_id: 'team-1' },
+  'budget-negative': { max_budget: -3 },
+  'budget-no-number': { max_budget: 'NaN' },
+  'budget-huge': { max_budget: '1e300' },
+  'budget-tiny': { max_budget: '1e-10' },
+  'many-tokens': { tpm_limit: '9007199254740993' },
+  'other-way\u202e\u2066\u200b': {},
   'endless-budget': { max_budget: 'Infinity', spend: 3 },
   'many-names': { models: Array.from({ length: 20_024 }, (_, index) => `gone-${index}`) },
   'tiny-rate': { rpm_limit: 0 },
   'with-budget': { max_budget: 5, spend: 1 },
 }
+const teamStatement = `insert into "LiteLLM_TeamTable" (team_id, team_alias, models, max_budget, spend, tpm_limit)
+  values ('team-1', 'spent', '{}', 100, 'NaN', 9007199254740995)`
 /** `chr(7)` rings a bell where a terminal shows it. */
 const aliasStatements = [
   `insert into "LiteLLM_ModelTable" (aliases, created_by) values ('{"bell\\u0007": "small", "fine": "small"}', 'admin')`,
@@ -44,6 +54,7 @@ if (reason === null)
     let gateway: Gateway
     let env: Record<string, string>
     let output: string
+    let early: { code: number; output: string }
 
     const config = (options: object = {}) => readConfig({ env, cwd: folder, presets, ...options })
     const headrace = async (...args: string[]) => {
@@ -76,7 +87,7 @@ if (reason === null)
         INTERNAL_KEY: 'sk-internal',
       }
       const litellmUrl = await freshPostgres(await sharedPostgresUrl())
-      await createKeyRows(litellmUrl, rows)
+      await createKeyRows(litellmUrl, rows, [teamStatement])
       writeFileSync(
         join(folder, 'config.yaml'),
         `model_list:
@@ -87,6 +98,7 @@ if (reason === null)
     model_info: { input_cost_per_token: 0.0000025, output_cost_per_token: 0.00001 }
 `,
       )
+      early = await headrace('import', 'litellm', 'config.yaml', '--database', litellmUrl, '--dry-run')
       gateway = await createGateway(config(), { writeLog: () => undefined })
       await gateway.stop()
       const imported = await headrace('import', 'litellm', 'config.yaml', '--database', litellmUrl)
@@ -99,6 +111,16 @@ if (reason === null)
       await simulator.stop()
       rmSync(folder, { recursive: true, force: true })
     }, 60_000)
+
+    test(`on ${name}, a dry run before the first start of the gateway reports the keys`, () => {
+      expect([early.code, early.output]).toEqual([
+        0,
+        expect.stringContaining(`Would add ${Object.keys(rows).length} keys`),
+      ])
+      expect(early.output).toMatch(
+        /^ {2}database {2}keys: cannot be added yet: There is no .*npx headrace serve/m,
+      )
+    })
 
     test(`on ${name}, a key that expires after all dates there are is clamped, and the list of keys is shown`, async () => {
       const { code, output: listed } = await headrace('keys')
@@ -116,6 +138,36 @@ if (reason === null)
     test(`on ${name}, what was spent without being a number is all of a budget`, async () => {
       expect([(await ask('endless-spend')).status, (await ask('no-number')).status]).toEqual([402, 402])
       expect((await ask('endless-budget')).status).toBe(200)
+    })
+
+    test(`on ${name}, a budget that counts as spent is not renewed, by its own duration or its team`, async () => {
+      for (const alias of ['no-number-monthly', 'no-number-team'])
+        expect([alias, (await ask(alias)).status]).toEqual([alias, 402])
+      const isSpent = 'spend: is no amount, so all of its budget counts as spent, and is never renewed'
+      expect(linesOf('no-number-monthly')).toEqual([`  database  key "no-number-monthly": ${isSpent}`])
+      expect(output).toContain(`database  team "spent": ${isSpent}\n`)
+    })
+
+    test(`on ${name}, a budget that cannot be kept is listed with what it is here`, async () => {
+      const changed = (alias: string) => linesOf(alias).map((line) => line.replace(/.*": max_budget: /, ''))
+      expect(changed('budget-negative')).toEqual(['is 0 here, and -3 in LiteLLM'])
+      expect(changed('budget-no-number')).toEqual(['is 0 here, and "NaN" in LiteLLM'])
+      expect(changed('budget-huge')).toEqual(['is 9000000000 here, and 1e+300 in LiteLLM'])
+      expect(changed('budget-tiny')).toEqual(['is 0 here, and 1e-10 in LiteLLM'])
+      expect((await ask('budget-tiny')).status).toBe(402)
+      expect((await ask('budget-huge')).status).toBe(200)
+    })
+
+    test(`on ${name}, a number beyond 2^53 is told with all its digits`, () => {
+      expect(linesOf('many-tokens').join()).toContain(', and 9007199254740993 in LiteLLM')
+      expect(linesOf('spent').join()).toContain('here each has 9007199254740995 tokens a minute')
+    })
+
+    test(`on ${name}, characters that are not shown leave the name of a key, which is listed`, async () => {
+      expect(linesOf('other-way')).toEqual([
+        '  database  key "other-way": its name is written otherwise in LiteLLM, with characters that are not shown',
+      ])
+      expect((await headrace('keys')).output).toMatch(/ other-way$/m)
     })
 
     test(`on ${name}, an alias that nobody can write is told, and the gateway reads its configuration`, async () => {

@@ -5,21 +5,23 @@ import { createHash } from 'node:crypto'
 const tables = [
   `create table "LiteLLM_BudgetTable" (budget_id text primary key, max_budget double precision, soft_budget double precision,
     max_parallel_requests integer, tpm_limit bigint, rpm_limit bigint, model_max_budget jsonb, budget_duration text,
-    budget_reset_at timestamp(3), created_at timestamp(3) not null default now(), created_by text not null)`,
+    tpd_limit bigint, allowed_models text[] not null default '{}', budget_reset_at timestamp(3), created_at timestamp(3) not null default now(), created_by text not null)`,
   `create table "LiteLLM_ModelTable" (id serial primary key, aliases jsonb, created_by text not null)`,
   `create table "LiteLLM_ProxyModelTable" (model_id text primary key, model_name text not null, litellm_params jsonb not null, model_info jsonb)`,
-  `create table "LiteLLM_UserTable" (user_id text primary key, max_budget double precision, spend double precision not null default 0)`,
+  `create table "LiteLLM_UserTable" (user_id text primary key, max_budget double precision, spend double precision not null default 0,
+    models text[] not null default '{}', rpm_limit bigint)`,
+  `create table "LiteLLM_TeamMembership" (user_id text, team_id text, budget_id text, primary key (user_id, team_id))`,
   `create table "LiteLLM_TeamTable" (team_id text primary key, team_alias text, organization_id text, metadata jsonb not null default '{}',
     max_budget double precision, spend double precision not null default 0, models text[], max_parallel_requests integer,
     tpm_limit bigint, rpm_limit bigint, budget_duration text, budget_reset_at timestamp(3), blocked boolean not null default false,
-    model_id integer unique)`,
+    model_id integer unique, tpd_limit bigint)`,
   `create table "LiteLLM_VerificationToken" (token text primary key, key_name text, key_alias text,
     spend double precision not null default 0, expires timestamp(3), models text[], aliases jsonb not null default '{}',
     config jsonb not null default '{}', user_id text, team_id text, permissions jsonb not null default '{}',
     max_parallel_requests integer, metadata jsonb not null default '{}', blocked boolean, tpm_limit bigint, rpm_limit bigint,
     max_budget double precision, budget_duration text, budget_reset_at timestamp(3), allowed_cache_controls text[] not null default '{}',
     allowed_routes text[] not null default '{}', model_max_budget jsonb not null default '{}', budget_id text, organization_id text,
-    created_at timestamp(3) default now())`,
+    agent_id text, key_type text, auto_rotate boolean default false, tpd_limit bigint, created_at timestamp(3) default now())`,
 ]
 
 /** A row of LiteLLM's keys, without what it leaves to the defaults. */
@@ -121,6 +123,8 @@ async function insert(sql: SQL, row: TokenRow): Promise<void> {
     models: '::text[]',
     expires: '::text::timestamp',
     aliases: '::text::jsonb',
+    metadata: '::text::jsonb',
+    tpm_limit: '::text::bigint',
     model_max_budget: '::text::jsonb',
   }
   const castOf = (name: string) =>

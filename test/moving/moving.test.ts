@@ -111,6 +111,7 @@ if (reason === null)
       expect(output).toContain(
         `Would add ${keyCount + 1} keys, 3 of them disabled, 1 of them expired, 2 left out`,
       )
+      expect(output).toContain('Teams: a key of a team has its name before its own (team/key, 3), by which')
       expect(files()).toEqual(['config.yaml'])
       expect((await headrace('keys')).output.match(/^key_/gm)).toHaveLength(2)
     })
@@ -242,7 +243,11 @@ if (reason === null)
       ]
       expect(slow.at(-1)).toBe(429)
       const { output } = await headrace('keys')
-      const lineOf = (alias: string) => output.split('\n').find((line) => line.endsWith(` ${alias}`)) ?? ''
+      const lineOf = (alias: string) => {
+        const team =
+          { 'team-1': 'research/', 'team-2': 'closed/' }[String(particular[alias]?.['team_id'])] ?? ''
+        return output.split('\n').find((line) => line.endsWith(` ${team}${alias}`)) ?? ''
+      }
       expect(lineOf('f-daily')).toContain('$10 daily')
       expect(lineOf('g-monthly')).toContain('$25 monthly')
       expect(lineOf('g-monthly')).toContain('requests-per-minute=120')
@@ -251,20 +256,41 @@ if (reason === null)
       expect(Object.keys(particular).every((alias) => lineOf(alias) !== '')).toBe(true)
     }, 60_000)
 
-    test(`on ${name}, an entry that the file has otherwise is replaced only when that is asked for`, async () => {
+    test(`on ${name}, what was edited in the file is kept, and replaced only when that is asked for`, async () => {
       const path = join(folder, 'headrace.config.json')
       const before = readFileSync(path, 'utf8')
       const changed = JSON.parse(before) as { aliases: Record<string, string> }
       changed.aliases['gpt-4'] = 'small'
       writeFileSync(path, JSON.stringify(changed))
-      const refused = await importing()
-      expect(refused.code).toBe(1)
-      expect(refused.errors).toContain('aliases: "gpt-4"')
+      const kept = await importing('--yes')
+      expect([kept.code, kept.errors]).toEqual([0, ''])
+      expect(kept.output).toContain('  kept as it is in the file, not as imported: aliases: "gpt-4" (')
       expect(at(JSON.parse(readFileSync(path, 'utf8')), 'aliases.gpt-4')).toBe('small')
       expect((await importing('--replace')).code).toBe(0)
       expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(before))
       expect(at(JSON.parse(readFileSync(`${path}.before-import`, 'utf8')), 'aliases.gpt-4')).toBe('small')
+    })
+
+    test(`on ${name}, a key that got another secret, or was deleted, is not added again`, async () => {
+      const keys = async () => (await headrace('keys')).output.split('\n')
+      const keyOf = (lines: string[], alias: string) =>
+        lines.find((line) => line.endsWith(` ${alias}`))?.split(' ')[0] ?? ''
+      const before = await keys()
+      // No call was made with these, so the gateway remembers neither.
+      const [, rotated = '', deleted = ''] = plainAliases
+      expect((await headrace('keys', 'rotate', keyOf(before, rotated), '--overlap', '0')).code).toBe(0)
+      expect((await headrace('keys', 'delete', keyOf(before, deleted))).code).toBe(0)
+      const after = await keys()
+      const { code, output } = await importing()
+      expect(code).toBe(0)
+      expect(output).toContain(
+        `Added 0 keys, ${keyCount - 1} here already and left as they are, 2 imported before, which have another secret now or were deleted, and are not added again, 2 left out`,
+      )
+      expect(await keys()).toEqual(after)
+      expect([(await chat(rotated, 'small')).status, (await chat(deleted, 'small')).status]).toEqual([
+        401, 401,
+      ])
       // Before its database is taken away.
       await gateway.stop()
-    })
+    }, 60_000)
   })

@@ -29,20 +29,31 @@ export interface MergedConfig {
   text: string
   isNew: boolean
   isChanged: boolean
-  /** Entries of the file that the import would replace, such as `names.smart`. */
+  /** Entries that the file has otherwise than the import, such as `names: "smart"`. */
   conflicts: readonly string[]
+  /** The providers that the file did not have. */
+  added: readonly unknown[]
+}
+
+/** Which of two different entries of one name stays: the file's or the import's. */
+export interface MergeOptions {
+  replaces: boolean
 }
 
 /** Merges an import into the file at that path. Throws CommandFailure when the file is not a JSON object. */
-export function mergeConfig(path: string, addition: ConfigAddition): MergedConfig {
+export function mergeConfig(
+  path: string,
+  addition: ConfigAddition,
+  { replaces }: MergeOptions,
+): MergedConfig {
   const before = readFile(path)
   const conflicts: string[] = []
-  const providers = mergeProviders(
+  const merging = { addition, conflicts, replaces }
+  const { providers, added } = mergeProviders(
     Array.isArray(before['providers']) ? before['providers'] : [],
-    addition,
-    conflicts,
+    merging,
   )
-  const { names, aliases, ignored_variables: ignored, ...others } = before
+  const { names: _names, aliases: _aliases, ignored_variables: ignored, ...others } = before
   const ignoredVariables = [
     ...new Set([...(Array.isArray(ignored) ? ignored : []), ...addition.ignoredVariables]),
   ]
@@ -50,8 +61,8 @@ export function mergeConfig(path: string, addition: ConfigAddition): MergedConfi
     ...others,
     ...(ignoredVariables.length > 0 ? { ignored_variables: ignoredVariables } : {}),
     ...(providers.length > 0 ? { providers } : {}),
-    ...mergeRecord('names', names, { addition, conflicts }),
-    ...mergeRecord('aliases', aliases, { addition, conflicts }),
+    ...mergeRecord('names', before, merging),
+    ...mergeRecord('aliases', before, merging),
   }
   return {
     value: after,
@@ -59,6 +70,7 @@ export function mergeConfig(path: string, addition: ConfigAddition): MergedConfi
     isNew: !existsSync(path),
     isChanged: !isDeepStrictEqual(before, plain(after)),
     conflicts,
+    added,
   }
 }
 
@@ -86,11 +98,15 @@ function idOf(provider: unknown): unknown {
   return id ?? preset
 }
 
+interface Merging extends MergeOptions {
+  addition: ConfigAddition
+  conflicts: string[]
+}
+
 function mergeProviders(
   before: readonly unknown[],
-  { providers }: ConfigAddition,
-  conflicts: string[],
-): unknown[] {
+  { addition: { providers }, conflicts, replaces }: Merging,
+): { providers: unknown[]; added: unknown[] } {
   const added = new Map<unknown, unknown>(providers.map((provider) => [provider.id, plain(provider)]))
   const kept = before.map((one) => {
     const id = idOf(one)
@@ -98,32 +114,33 @@ function mergeProviders(
     added.delete(id)
     if (ours === undefined || isDeepStrictEqual(one, ours)) return one
     conflicts.push(`providers: "${String(id)}"`)
-    return ours
+    return replaces ? ours : one
   })
-  return [...kept, ...added.values()]
+  return { providers: [...kept, ...added.values()], added: [...added.values()] }
 }
 
 const other = { names: 'aliases', aliases: 'names' } as const
 
 /**
- * A word cannot be both a name and an alias, so an imported name replaces an alias too, and an imported alias a name.
+ * A word cannot be both a name and an alias, so an imported name meets an alias of the file too, and an imported alias a name.
  */
 function mergeRecord(
   member: 'names' | 'aliases',
-  before: unknown,
-  { addition, conflicts }: { addition: ConfigAddition; conflicts: string[] },
+  { [member]: before, [other[member]]: beside }: Readonly<Record<string, unknown>>,
+  { addition, conflicts, replaces }: Merging,
 ): Record<string, unknown> {
   const merged = { ...recordOrEmpty(before) }
   for (const name of Object.keys(addition[other[member]])) {
     if (!Object.hasOwn(merged, name)) continue
     conflicts.push(`${member}: "${name}"`)
-    delete merged[name]
+    if (replaces) delete merged[name]
   }
   for (const [name, value] of Object.entries(addition[member])) {
     const ours = plain(value)
-    if (Object.hasOwn(merged, name) && !isDeepStrictEqual(merged[name], ours))
-      conflicts.push(`${member}: "${name}"`)
-    merged[name] = ours
+    const isKnown = Object.hasOwn(merged, name)
+    if (isKnown && !isDeepStrictEqual(merged[name], ours)) conflicts.push(`${member}: "${name}"`)
+    const isFree = !isKnown && !Object.hasOwn(recordOrEmpty(beside), name)
+    if (replaces || isFree) merged[name] = ours
   }
   return Object.keys(merged).length === 0 ? {} : { [member]: merged }
 }
@@ -136,11 +153,21 @@ export function changedSecrets(folder: string, secrets: ReadonlyMap<string, stri
   })
 }
 
-/** Writes the secrets, each readable only by its owner; existing files are kept. */
-export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string>): void {
+/** Among these files of secrets those that a new provider of the file would read: their secret may be that of another server. */
+export function takenSecrets({ added }: MergedConfig, files: readonly string[]): string[] {
+  const text = JSON.stringify(added)
+  return files.filter((file) => text.includes(`\${file:./${file}}`))
+}
+
+/** Writes the secrets, each readable only by its owner. An existing file with another secret is kept, or replaced. */
+export function writeSecrets(
+  folder: string,
+  secrets: ReadonlyMap<string, string>,
+  { replaces }: MergeOptions,
+): void {
   for (const [file, text] of secrets) {
     const path = join(folder, file)
-    if (existsSync(path) && readFileSync(path, 'utf8').trim() === text) continue
+    if (existsSync(path) && (!replaces || readFileSync(path, 'utf8').trim() === text)) continue
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, `${text}\n`, { mode: 0o600 })
     chmodSync(path, 0o600)

@@ -8,11 +8,15 @@ export interface KeyCounts {
   added: number
   /** Keys that exist already and are kept unchanged. */
   known: number
+  /** Keys that were imported before, and have another secret now or were deleted. */
+  former: number
   /** Among the added keys. */
   disabled: number
   expired: number
   /** Rows that are not keys of clients, or cannot be imported. */
   refused: number
+  /** Keys whose names begin with that of their team. */
+  ofTeams: number
 }
 
 /** A provider that will run, and the variable that switches it on; null when it is in the file. */
@@ -35,10 +39,14 @@ interface Carried {
   addition: ConfigAddition
   secrets: ReadonlyMap<string, string>
   isDry: boolean
+  replaces: boolean
+  /** Entries and secrets that exist otherwise. */
+  conflicts: readonly string[]
 }
 
 /** The providers, names and aliases of a file, present or merged; never a secret. */
-export function describeAddition({ target, merged, addition, secrets, isDry }: Carried): string {
+export function describeAddition(carried: Carried): string {
+  const { target, merged, addition, secrets, isDry, replaces, conflicts } = carried
   const { providers, names, aliases } = addition
   const counts = [
     counted(providers.length, 'provider'),
@@ -46,8 +54,12 @@ export function describeAddition({ target, merged, addition, secrets, isDry }: C
     counted(Object.keys(aliases).length, 'alias', 'aliases'),
   ]
   const lines = [`${verbOf(merged, isDry)} ${target}: ${counts.join(', ')}`]
-  if (isDry && merged.conflicts.length > 0)
-    lines.push(`  only with --replace, because the file has these otherwise: ${merged.conflicts.join(', ')}`)
+  if (conflicts.length > 0)
+    lines.push(
+      replaces
+        ? `  replaced by what is imported (--replace): ${conflicts.join(', ')}`
+        : `  kept as it is in the file, not as imported: ${conflicts.join(', ')} (--replace puts what is imported in its place)`,
+    )
   for (const { id, preset, base_url: url, api_key: key, models, only_models: isClosed } of providers) {
     const address = url === undefined ? '' : ` at ${url}`
     const offered = isClosed ? counted(models.length, 'model') : 'all its models'
@@ -76,16 +88,23 @@ function verbOf({ isNew, isChanged }: MergedConfig, isDry: boolean): string {
   return isDry ? 'Would add to' : 'Added to'
 }
 
-/** One line about the keys. */
+/** One line about the keys, and one about those of teams. */
 export function describeKeys(
-  { added, known, disabled, expired, refused }: KeyCounts,
+  { added, known, former, disabled, expired, refused, ofTeams }: KeyCounts,
   isDry: boolean,
 ): string {
   const details = [
     disabled > 0 ? `${disabled} of them disabled` : '',
     expired > 0 ? `${expired} of them expired` : '',
     known > 0 ? `${known} here already and left as they are` : '',
+    former > 0
+      ? `${former} imported before, which have another secret now or were deleted, and are not added again`
+      : '',
     refused > 0 ? `${refused} left out` : '',
   ].filter((part) => part !== '')
-  return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n`
+  const teams =
+    ofTeams > 0
+      ? `Teams: a key of a team has its name before its own (team/key, ${ofTeams}), by which "npx headrace usage --by key" can be summed\n`
+      : ''
+  return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n${teams}`
 }

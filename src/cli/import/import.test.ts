@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recordingContext } from '../../../test/story/command-context.ts'
@@ -80,8 +89,9 @@ test('the import changes an existing file only after a yes, and keeps a copy of 
 test('an existing, different entry or secret stays unless --replace is given', async () => {
   await run(['litellm', 'c.yaml'])
   writeFileSync(join(folder, 'secrets/groq'), 'another')
-  const refused = await run(['litellm', 'c.yaml', '--yes'])
-  expect([refused.code, refused.errors.includes('secrets/groq')]).toEqual([1, true])
+  const kept = await run(['litellm', 'c.yaml', '--yes'])
+  expect([kept.code, kept.errors]).toEqual([0, ''])
+  expect(kept.output).toContain('kept as it is in the file, not as imported: secrets/groq (')
   expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('another')
   expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
   expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('sk-of-groq\n')
@@ -125,15 +135,50 @@ test('the file keeps its permissions, and its copy has the same', async () => {
   expect(modes).toEqual([0o600, 0o600])
 })
 
+test('a secret of the same file name is not sent by a provider that is new', async () => {
+  mkdirSync(join(folder, 'secrets'))
+  writeFileSync(join(folder, 'secrets/groq'), 'of-another-server')
+  const refused = await run(['litellm', 'c.yaml', '--yes'])
+  expect([refused.code, existsSync(path())]).toEqual([1, false])
+  expect(refused.errors).toContain('secrets/groq: there is another secret, which a new provider would send')
+})
+
+test('a provider that was edited in the file is kept, and what is new is added beside it', async () => {
+  await run(['litellm', 'c.yaml'])
+  const edited = configuration() as { providers: Record<string, unknown>[] }
+  Object.assign(edited.providers[0] ?? {}, { base_url: 'http://proxy.example/v1' })
+  writeFileSync(path(), JSON.stringify(edited))
+  const more = yaml.replace(
+    'general',
+    '  - { model_name: slow, litellm_params: { model: mistral/m } }\ngeneral',
+  )
+  writeFileSync(join(folder, 'c.yaml'), more)
+  for (const dry of [['--dry-run'], []]) {
+    const { code, output } = await run(['litellm', 'c.yaml', '--yes', ...dry])
+    expect(code).toBe(0)
+    expect(output).toContain('  kept as it is in the file, not as imported: providers: "groq" (')
+  }
+  expect(configuration()).toMatchObject({
+    providers: [{ id: 'groq', base_url: 'http://proxy.example/v1' }, { id: 'mistral' }],
+    names: { fast: {}, slow: {} },
+  })
+  expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
+  expect((configuration() as typeof edited).providers[0]).not.toHaveProperty('base_url')
+})
+
 test('a name that the file has as an alias is a conflict, and the other way round', async () => {
   const aliased = `${yaml}router_settings: { model_group_alias: { quick: fast } }\n`
   writeFileSync(join(folder, 'c.yaml'), aliased)
   const groups = [[{ model: 'groq/other' }]]
   const before = JSON.stringify({ aliases: { fast: 'groq/other' }, names: { quick: { groups } } })
   writeFileSync(path(), before)
-  const refused = await run(['litellm', 'c.yaml', '--yes'])
-  expect([refused.code, readFileSync(path(), 'utf8')]).toEqual([1, before])
-  expect(refused.errors).toContain('names: "quick", aliases: "fast"')
+  const kept = await run(['litellm', 'c.yaml', '--yes'])
+  expect(kept.code).toBe(0)
+  expect(kept.output).toContain(
+    'kept as it is in the file, not as imported: names: "quick", aliases: "fast" (',
+  )
+  expect(configuration()).toMatchObject(JSON.parse(before) as object)
+  expect(Object.keys(configuration()['names'] as object)).toEqual(['quick'])
   expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
   const { names, aliases } = configuration()
   expect(Object.keys(names as object)).toEqual(['fast'])
@@ -178,6 +223,25 @@ test('a variable that a deployment names switches no other provider on', async (
     ['xai', undefined],
   ])
   expect(providers.find(({ id }) => id === 'llm-example')?.api_key).toBe('of-the-internal-server')
+})
+
+test('the key of a server whose address is in a variable is not sent to OpenAI', async () => {
+  const own = { OPENAI_BASE_URL: 'http://llm.example/v1', OPENAI_API_KEY: 'of-the-internal-server' }
+  const models = `model_list:
+  - { model_name: a, litellm_params: { model: gpt-4o } }
+  - { model_name: b, litellm_params: { model: gpt-4o, api_base: "https://api.openai.com/v1" } }
+`
+  writeFileSync(join(folder, 'c.yaml'), models)
+  const { code, output } = await run(['litellm', 'c.yaml'], '', { env: own })
+  expect(code).toBe(0)
+  expect(output).toContain(
+    'c.yaml:2  model_list[0]: says no api_base; LiteLLM takes the address in OPENAI_BASE_URL',
+  )
+  expect(output).toContain('c.yaml:3  model_list[1]: the deployment is not carried: "b" has no api_key')
+  const { providers } = readConfig({ env: own, cwd: folder, presets })
+  expect(providers.map(({ id, base_url: url, api_key: key }) => [id, url, key])).toEqual([
+    ['llm-example', 'http://llm.example/v1', 'of-the-internal-server'],
+  ])
 })
 
 test('the report names every provider that will run, and the variable of one that the file does not have', async () => {

@@ -2,20 +2,22 @@ import { modalityNames, modalityRow } from '../../canonical/operation.ts'
 import { traitsOf } from '../../catalog/capabilities.ts'
 import { toPublicId } from '../../catalog/model-ids.ts'
 import { concurrencyMax } from '../../core/limits/cli.ts'
-import { isModelName } from '../../core/model-name.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { modelRulesOf } from '../../providers/registry.ts'
-import { addressOf, idOfAddress, type Address } from './litellm-address.ts'
+import { idOfAddress, type Address } from './litellm-address.ts'
+import {
+  foreignVariables,
+  locateEntry,
+  setVariable,
+  type EntryPlace,
+  type EntrySources,
+  type LocatedEntry,
+  type Parameter,
+} from './litellm-entry.ts'
 import { isCount, readModel, type ImportedModel } from './litellm-model.ts'
 import type { PriceMap } from './litellm-prices.ts'
-import { parseLitellmModel, presetFor, type LitellmModel } from './litellm-providers.ts'
-import {
-  carrySecret,
-  plainText,
-  variableOf,
-  type CarriedSecret,
-  type ValueSources,
-} from './litellm-values.ts'
+import { environmentOf, type LitellmModel } from './litellm-providers.ts'
+import { carrySecret, plainText, type CarriedSecret, type ValueSources } from './litellm-values.ts'
 import type { Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
@@ -64,9 +66,8 @@ export interface ImportedList {
   variables: ReadonlySet<string>
 }
 
-interface Sources extends ValueSources {
+interface Sources extends EntrySources {
   map: PriceMap
-  credentials: ReadonlyMap<string, YamlValue>
 }
 
 /** Reads `model_list` into providers, one for each URL and key, with the models of their entries. */
@@ -79,8 +80,10 @@ export function readDeployments(
   const secrets = new Map<string, string>()
   const variables = new Set<string>()
   const sources = { ...values, credentials: readCredentials(file) }
-  const deployments = (file.member('model_list')?.items() ?? []).flatMap((entry) => {
-    const found = readEntry(entry, { sources, remarks, providers, secrets, variables })
+  const entries = (file.member('model_list')?.items() ?? []).map((entry) => locateEntry(entry, sources))
+  const foreign = foreignVariables(entries)
+  const deployments = entries.flatMap((located) => {
+    const found = readEntry(located, { sources, remarks, providers, secrets, variables, foreign })
     return found ? [found] : []
   })
   return { providers: [...providers.values()], deployments, secrets, variables }
@@ -101,35 +104,20 @@ interface Reading {
   providers: Map<string, ImportedProvider>
   secrets: Map<string, string>
   variables: Set<string>
+  /** Variables with keys of other servers, and a deployment of each. */
+  foreign: ReadonlyMap<string, string>
 }
 
-/** A parameter of an entry, or of the credential that it names. */
-type Parameter = (name: string) => YamlValue | null
-
-function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | null {
-  const { sources, remarks } = reading
+function readEntry({ entry, named, place }: LocatedEntry, reading: Reading): ImportedDeployment | null {
+  const { sources, remarks, variables } = reading
   const refuse = (message: string): null => {
     entry.readAll()
     remarks.about(entry, `the deployment is not carried: ${message}`)
     return null
   }
-  const name = entry.member('model_name')?.text()
-  const given = entry.member('litellm_params')
-  const modelText = given?.member('model')?.text()
-  if (name == null || !given || modelText == null)
-    return refuse('it needs model_name and litellm_params.model')
-  if (!isModelName(name))
-    return refuse('its model_name is none that callers can write here: empty, too long, or blanks around it')
-  const credential = sources.credentials.get(given.member('litellm_credential_name')?.text() ?? '')
-  const parameter: Parameter = (member) => given.member(member) ?? credential?.member(member) ?? null
-  noteVariables([given, credential], reading)
-  const asked = parseLitellmModel(modelText, parameter('custom_llm_provider')?.text() ?? null)
-  if (!asked) return refuse(`"${modelText}" begins with no provider that is known here, such as openai/`)
-  if (!isModelName(asked.name)) return refuse('its model is no name: too long, or with control characters')
-  const preset = presetFor(asked.provider)
-  if (!preset) return refuse(`there is no provider "${asked.provider}" here`)
-  const address = readAddress(asked.provider, preset, { parameter, sources })
-  if (typeof address === 'string') return refuse(address)
+  for (const variable of named) variables.add(variable)
+  if (typeof place === 'string') return refuse(place)
+  const { name, parameter, asked, address } = place
   const isPattern = name.includes('*')
   const patternFault = patternFaultOf(isPattern, asked)
   if (patternFault !== null) return refuse(patternFault)
@@ -137,10 +125,14 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   if (mode === null) return refuse('there is no operation for its mode here')
   const unsent = unsendable(parameter, sources)
   if (unsent !== null) return refuse(`its ${unsent} can stand in no header`)
-  // In this case LiteLLM sends the key in the provider's own variable.
-  if (address.baseUrl !== undefined && preset.keyVariable !== null && !parameter('api_key'))
-    reading.variables.add(preset.keyVariable)
-  const provider = providerFor(address, parameter, reading)
+  const key = keyOf(place, reading)
+  if (key.fault !== null) return refuse(key.fault)
+  const provider = providerFor(place, key.text, reading)
+  if (place.baseVariable !== null)
+    remarks.about(
+      entry,
+      `says no api_base; LiteLLM takes the address in ${place.baseVariable}, which is carried: ${address.baseUrl}`,
+    )
   const keepsIds = isPattern && isOwnPattern(name, asked.provider, address.preset)
   if (isPattern && !keepsIds)
     remarks.about(
@@ -191,15 +183,6 @@ function remarkLimits(parameter: Parameter, remarks: Remarks): void {
     )
 }
 
-/** Notes the environment variables that the deployment names, by its own parameters and its credential's. */
-function noteVariables(values: readonly (YamlValue | undefined)[], { variables }: Reading): void {
-  for (const value of values)
-    for (const text of value?.texts() ?? []) {
-      const variable = variableOf(text)
-      if (variable !== null) variables.add(variable)
-    }
-}
-
 const headerNamePattern = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const headerValuePattern = /^[\x20-\x7e\xa0-\xff]*$/
 
@@ -220,28 +203,40 @@ function readMode(entry: YamlValue): ImportedModel['modality'] | undefined | nul
   return modalityNames.find((name) => modalityRow(name).importedModes.includes(mode)) ?? null
 }
 
-function readAddress(
-  provider: string,
-  preset: Preset,
-  { parameter, sources }: { parameter: Parameter; sources: Sources },
-): Address | string {
-  const given = parameter('api_base') ?? parameter('base_url')
-  const text = given?.text() ?? null
-  const apiBase = text === null ? null : plainText(text, sources)
-  if (text !== null && apiBase === null) return `set ${text.replace('os.environ/', '')}, then import again`
-  const address = addressOf({ provider, preset, apiBase, apiVersion: versionOf(parameter, sources) })
-  if (!address) return `api_base is no address such as http://127.0.0.1:8000/v1`
-  if (address.preset.baseUrl === null && address.baseUrl === undefined) return 'it needs an api_base'
-  return address
-}
-
-function versionOf(parameter: Parameter, sources: Sources): string | null {
-  const text = parameter('api_version')?.text()
-  return text == null ? null : plainText(text, sources)
+/**
+ * The key of a deployment: its own, or the one that LiteLLM takes from a variable; null for none. It is a fault when that
+ * variable has the key of another server, because the official address would get that key.
+ */
+function keyOf(
+  { name, parameter, asked, preset, address, baseVariable }: EntryPlace,
+  { sources, variables, foreign }: Reading,
+): { text: string | null; fault: string | null } {
+  const own = parameter('api_key')?.text() || null
+  if (own !== null) return { text: own, fault: null }
+  const { keyVariable } = preset
+  if (address.baseUrl === undefined) {
+    const user = keyVariable === null ? undefined : foreign.get(keyVariable)
+    if (user !== undefined)
+      return {
+        text: null,
+        fault: `"${name}" has no api_key, and ${keyVariable} has the key of another server, by ${user}, which ${preset.name} must not get: give "${name}" an api_key of its own (os.environ/ and a variable of another name), then import again`,
+      }
+    const isOfFile = keyVariable !== null && sources.variables.has(keyVariable)
+    return { text: isOfFile ? `os.environ/${keyVariable}` : null, fault: null }
+  }
+  // In this case LiteLLM sends the key in the provider's own variable.
+  const { keys } = environmentOf(asked.provider)
+  for (const variable of keys) variables.add(variable)
+  const variable = baseVariable === null ? null : setVariable(keys, sources)
+  return { text: variable === null ? null : `os.environ/${variable}`, fault: null }
 }
 
 /** The provider with this URL and key; several entries may share it. */
-function providerFor(address: Address, parameter: Parameter, reading: Reading): ImportedProvider {
+function providerFor(
+  { address, parameter }: EntryPlace,
+  key: string | null,
+  reading: Reading,
+): ImportedProvider {
   const { providers, sources, secrets } = reading
   const headers = Object.fromEntries(
     (parameter('extra_headers')?.members() ?? []).flatMap(([name, value]) => [[name, value.text() ?? '']]),
@@ -251,8 +246,6 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   const organization = parameter('organization')?.text()
   if (organization != null) headers['OpenAI-Organization'] = organization
   const concurrency = concurrencyOf(parameter, reading)
-  const key = parameter('api_key')?.text() ?? variableKeyOf(address, sources)
-  const isDefault = key === null || key === ''
   const known = JSON.stringify([
     address.preset.slug,
     address.baseUrl,
@@ -281,7 +274,7 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
     id,
     preset: address.preset.slug,
     ...(address.baseUrl === undefined ? {} : { base_url: address.baseUrl }),
-    ...(isDefault ? {} : { api_key: store(carrySecret(key, id, sources)) }),
+    ...(key === null ? {} : { api_key: store(carrySecret(key, id, sources)) }),
     ...(Object.keys(headers).length === 0 ? {} : { headers: storeAll(headers) }),
     ...(Object.keys(query).length === 0 ? {} : { query }),
     ...(concurrency === null ? {} : { concurrency }),
@@ -298,12 +291,6 @@ function concurrencyOf(parameter: Parameter, { remarks }: Reading): number | nul
   if (value === null || (calls !== null && isCount(calls) && calls <= concurrencyMax)) return calls
   remarks.about(value, `is not carried: calls at once are a whole number from 1 to ${concurrencyMax}`)
   return null
-}
-
-/** When no entry states a key, LiteLLM uses the provider's variable, which the file may set; null when it does not. */
-function variableKeyOf({ preset: { keyVariable }, baseUrl }: Address, { variables }: Sources): string | null {
-  const isSet = keyVariable !== null && baseUrl === undefined && variables.has(keyVariable)
-  return isSet ? `os.environ/${keyVariable}` : null
 }
 
 /** The name in characters that suit a file's name. */

@@ -445,3 +445,110 @@ test('values that the configuration would refuse are reported with their line an
   expect(names['e']?.groups[0]?.[0]?.weight).toBe(1e9)
   expect(places).toEqual(expect.arrayContaining(['2 model_list[0]', '3 model_list[1]', '4 model_list[2]']))
 })
+
+test('an address in a variable that LiteLLM reads is used, with the key of that address', () => {
+  const yaml = list(
+    entry('a', 'model: gpt-4o'),
+    entry('b', 'model: openai/x, api_key: os.environ/K'),
+    entry('c', 'model: claude-sonnet-4-5'),
+    entry('d', 'model: groq/y'),
+    entry('e', 'model: openai/z, api_base: "http://other.example/v1", api_key: os.environ/K'),
+  )
+  const { providers, messages, addition } = read(yaml, {
+    OPENAI_BASE_URL: 'http://user:hidden@llm.acme.example/v1',
+    OPENAI_API_BASE: 'http://never.example/v1',
+    OPENAI_API_KEY: 'of-acme',
+    ANTHROPIC_BASE_URL: 'http://claude.acme.example',
+    GROQ_API_BASE: 'https://api.groq.com/openai/v1',
+  })
+  expect(providers.map(({ id, preset, base_url: url, api_key: key }) => [id, preset, url, key])).toEqual([
+    ['llm-acme-example', 'custom', 'http://llm.acme.example/v1', '${env:OPENAI_API_KEY}'],
+    ['llm-acme-example-2', 'custom', 'http://llm.acme.example/v1', '${env:K}'],
+    ['anthropic', 'anthropic', 'http://claude.acme.example/v1', undefined],
+    ['groq', 'groq', undefined, undefined],
+    ['other-example', 'custom', 'http://other.example/v1', '${env:K}'],
+  ])
+  const carried = (variable: string, url: string) =>
+    `says no api_base; LiteLLM takes the address in ${variable}, which is carried: ${url}`
+  expect(messages).toEqual([
+    carried('OPENAI_BASE_URL', 'http://llm.acme.example/v1'),
+    carried('OPENAI_BASE_URL', 'http://llm.acme.example/v1'),
+    carried('ANTHROPIC_BASE_URL', 'http://claude.acme.example/v1'),
+  ])
+  expect(addition.ignoredVariables).toEqual(['OPENAI_API_KEY'])
+})
+
+test('an address in a variable of the file counts too, and one that is no address is reported', () => {
+  const yaml = list(entry('a', 'model: gpt-4o'), entry('b', 'model: azure/prod'))
+  const { providers } = read(`${yaml}environment_variables: { OPENAI_API_BASE: "http://llm.example/v1" }\n`, {
+    OPENAI_BASE_URL: '',
+    AZURE_API_BASE: 'https://r.openai.azure.com',
+    AZURE_API_KEY: 'of-azure',
+  })
+  expect(providers.map(({ base_url: url, api_key: key }) => [url, key])).toEqual([
+    ['http://llm.example/v1', undefined],
+    ['https://r.openai.azure.com/openai/v1', '${env:AZURE_API_KEY}'],
+  ])
+  expect(read(yaml, { OPENAI_BASE_URL: 'llm.example' }).messages[0]).toBe(
+    'the deployment is not carried: OPENAI_BASE_URL is no address such as http://127.0.0.1:8000/v1',
+  )
+})
+
+test('a variable with the key of another server is not sent to the provider of that name', () => {
+  const server = 'model: openai/x, api_base: "http://llm.example/v1", api_key: os.environ/OPENAI_API_KEY'
+  const fault = (name: string, user: string) =>
+    `the deployment is not carried: "${name}" has no api_key, and OPENAI_API_KEY has the key of another server, by ${user}, which OpenAI must not get: give "${name}" an api_key of its own (os.environ/ and a variable of another name), then import again`
+  for (const [first, second] of [
+    ['model: gpt-4o', server],
+    [server, 'model: gpt-4o'],
+  ] as const) {
+    const { providers, messages, addition } = read(
+      list(
+        entry('one', first),
+        entry('two', second),
+        entry('three', 'model: gpt-4o, api_key: os.environ/OWN'),
+      ),
+      { OPENAI_API_KEY: 'of-llm' },
+    )
+    expect(providers.map(({ preset, api_key: key }) => [preset, key])).toEqual([
+      ['custom', '${env:OPENAI_API_KEY}'],
+      ['openai', '${env:OWN}'],
+    ])
+    expect(messages).toEqual([first === server ? fault('two', '"one"') : fault('one', '"two"')])
+    expect(addition.ignoredVariables).toEqual([])
+  }
+  const others = read(
+    list(
+      entry('a', 'model: gpt-4o'),
+      entry('b', 'model: bedrock/x, api_key: os.environ/OPENAI_API_KEY'),
+      entry('openai/*', 'model: openai/*'),
+      entry('c', 'model: openai/dall-e-3, api_key: os.environ/OPENAI_API_KEY', '{ mode: image_generation }'),
+    ),
+  )
+  expect(others.providers).toEqual([])
+  expect(others.messages[0]).toBe(fault('a', 'model_list[1]'))
+  expect(others.addition.ignoredVariables).toEqual(['OPENAI_API_KEY'])
+  const ofFile = `${list(entry('a', 'model: gpt-4o'), entry('b', server))}environment_variables: { OPENAI_API_KEY: sk-of-llm }\n`
+  expect(read(ofFile).providers.map(({ preset }) => preset)).toEqual(['custom'])
+  // A deployment that names no key, and one that names the variable for its own provider, change nothing.
+  const usual = list(
+    entry('a', 'model: gpt-4o'),
+    entry('b', 'model: openai/x, api_base: "http://llm.example/v1"'),
+    entry('c', 'model: gpt-4o-mini, api_key: os.environ/OPENAI_API_KEY'),
+  )
+  expect(read(usual).providers.map(({ preset, api_key: key }) => [preset, key])).toEqual([
+    ['openai', undefined],
+    ['custom', undefined],
+    ['openai', '${env:OPENAI_API_KEY}'],
+  ])
+})
+
+test('drop_params is listed wherever it is, because it is always so here', () => {
+  const { places, messages } = read(
+    `${list(entry('a', 'model: groq/x, drop_params: true'))}litellm_settings: { drop_params: true }\n`,
+  )
+  expect(places).toEqual(['2 model_list[0].litellm_params.drop_params', '3 litellm_settings.drop_params'])
+  expect(new Set(messages)).toEqual(
+    new Set(['tuning that a provider does not take is left out and listed here, always']),
+  )
+})

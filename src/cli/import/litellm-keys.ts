@@ -4,12 +4,22 @@ import { parseRates, rateMax, renderRates, unlimitedRates } from '../../access/r
 import { GatewayError } from '../../core/errors.ts'
 
 import { policyListMax, latestExpiryMs } from '../../core/limits/access.ts'
-import { filledTextOrNull, finiteNumberOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
-import { budgetOf, limitWith, type RowLimit, saysSomething, spentOf } from './litellm-rows.ts'
+import { filledTextOrNull, textsOrEmpty } from '../../json/values.ts'
+import { remarkBudget, remarkColumns } from './litellm-columns.ts'
+import {
+  budgetChange,
+  budgetOf,
+  limitWith,
+  numberIn,
+  type RowLimit,
+  digitsOf,
+  spentOf,
+} from './litellm-rows.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { LitellmTeam } from './litellm-teams.ts'
+import type { UserModels } from './litellm-users.ts'
 import type { Remarks } from './remarks.ts'
 
 /** The data that keys refer to. */
@@ -18,6 +28,7 @@ export interface KeyContext {
   teams: ReadonlyMap<string, LitellmTeam>
   /** Budgets by id. */
   budgets: ReadonlyMap<string, LitellmRow>
+  users: UserModels
   scope: ModelScope
   remarks: Remarks
 }
@@ -28,7 +39,7 @@ const dashboardTeam = 'litellm-dashboard'
 /** A row of LiteLLM's keys as a key of this gateway; null for one that is not imported. */
 export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | null {
   const { remarks } = context
-  const name = nameOf(row)
+  const { name, isAsWritten } = nameOf(row, context)
   const subject = `key "${name}"`
   const token = String(row['token'] ?? '')
   if (row['team_id'] === dashboardTeam) return null
@@ -36,7 +47,9 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     remarks.aboutRow(subject, 'is not carried: it is stored otherwise than as a SHA-256 hash')
     return null
   }
-  const team = context.teams.get(filledTextOrNull(row['team_id']) ?? '') ?? null
+  if (!isAsWritten)
+    remarks.aboutRow(subject, 'its name is written otherwise in LiteLLM, with characters that are not shown')
+  const team = teamOf(row, context)
   const models = modelsOf(row, { subject, team, context })
   const limit = limitOf(row, { subject, team, context })
   const reading = { subject, team, context }
@@ -46,6 +59,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     tokensPerMinute: rateOf(row, reading, ['tpm_limit', 'tokensPerMinute', rateMax.tokens_per_minute]),
   }
   remarkColumns(row, subject, remarks)
+  remarkBudget(budgetRowOf(row, context), subject, remarks)
   const isShut = models !== null && models.length === 0
   if (isShut) remarks.aboutRow(subject, 'may use no model that is carried, so it is disabled here')
   const key: AdoptedKey = {
@@ -82,18 +96,36 @@ function faultOf({ policy, rates }: AdoptedKey): string | null {
 /** Limits a time to the dates of this gateway. PostgreSQL has two special values, before and after all dates. */
 function expiryOf(value: unknown, tell: (message: string) => void): number | null {
   if (value === null || value === undefined || value === 'Infinity') return null
-  const atMs = finiteNumberOrNull(value) ?? Number.NEGATIVE_INFINITY
+  const atMs = numberIn(value) ?? Number.NEGATIVE_INFINITY
   const expiryMs = Math.max(0, Math.min(latestExpiryMs, atMs))
   if (expiryMs !== atMs)
     tell(`expires: is no date that there is here; it is ${new Date(expiryMs).toISOString()}`)
   return expiryMs
 }
 
-/** Its alias, otherwise the part that LiteLLM shows, otherwise the beginning of its hash; never its secret. */
-function nameOf(row: LitellmRow): string {
-  const told = filledTextOrNull(row['key_alias']) ?? filledTextOrNull(row['key_name'])
-  const shown = told?.replaceAll(/\p{Cc}+/gu, ' ').trim() ?? ''
-  return shown === '' ? `${String(row['token'] ?? '').slice(0, 8)}…` : shown
+/** Control characters, those that change the direction of a text or have no width, and the ends of lines. */
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+
+/**
+ * The name of its team and its alias, as in `research/app`. Without an alias it is the part that LiteLLM shows, otherwise the
+ * beginning of its hash; never its secret.
+ */
+function nameOf(row: LitellmRow, context: KeyContext): { name: string; isAsWritten: boolean } {
+  const told = filledTextOrNull(row['key_alias']) ?? filledTextOrNull(row['key_name']) ?? ''
+  const own = told.replaceAll(hidden, ' ').trim()
+  const team = teamOf(row, context)?.name ?? null
+  const ofTeam = team === null ? '' : `${team.replaceAll(hidden, ' ').trim()}/`
+  const word = own === '' ? `${String(row['token'] ?? '').slice(0, 8)}…` : own
+  const isAsWritten = [team ?? '', told].every((text) => text.replaceAll(hidden, ' ') === text)
+  return { name: `${ofTeam}${word}`, isAsWritten }
+}
+
+function teamOf(row: LitellmRow, { teams }: KeyContext): LitellmTeam | null {
+  return teams.get(filledTextOrNull(row['team_id']) ?? '') ?? null
+}
+
+function budgetRowOf(row: LitellmRow, { budgets }: KeyContext): LitellmRow | undefined {
+  return budgets.get(filledTextOrNull(row['budget_id']) ?? '')
 }
 
 interface Reading {
@@ -102,31 +134,35 @@ interface Reading {
   context: KeyContext
 }
 
-/** The models that both the key and its team allow; null for all. */
+/** The models that the key allows, and its team, its user or the membership of both; null for all. */
 function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonly string[] | null {
-  const { scope, remarks } = context
+  const { scope, remarks, users } = context
   const listed = textsOrEmpty(row['models'])
-  const ofTeam = team?.models ?? null
   const own = listed.filter((model) => model !== 'all-team-models')
   const isOfTeam = listed.length > own.length || listed.length === 0
   const { models, unknown } = scope.read(own)
   remarks.aboutNames(
     subject,
     unknown,
-    (shown) => `models: ${shown} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
+    (names) => `models: ${names} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
   )
-  const ofKey = isOfTeam && own.length === 0 ? null : models
-  const both =
-    ofKey !== null && ofTeam !== null ? ofKey.filter((model) => ofTeam.includes(model)) : (ofKey ?? ofTeam)
-  if (both === null || both.length <= policyListMax) return both
+  const userId = filledTextOrNull(row['user_id'])
+  const lists = [isOfTeam && own.length === 0 ? null : models, team?.models ?? null]
+  if (userId !== null)
+    lists.push(team === null ? users.ofUser(userId) : users.ofMember(String(row['team_id']), userId))
+  const stated = lists.filter((list) => list !== null)
+  if (stated.length === 0) return null
+  const common = stated.reduce((left, right) => left.filter((model) => right.includes(model)))
+  if (common.length <= policyListMax) return common
   remarks.aboutRow(subject, `models: only the first ${policyListMax} are carried`)
-  return both.slice(0, policyListMax)
+  return common.slice(0, policyListMax)
 }
 
 function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit {
-  const { budgets, remarks } = context
-  const budget = budgets.get(filledTextOrNull(row['budget_id']) ?? '')
-  const most = budgetOf(row['max_budget']) ?? budgetOf(budget?.['max_budget'])
+  const { remarks } = context
+  const budget = budgetRowOf(row, context)
+  const written = budgetOf(row['max_budget']) === null ? budget?.['max_budget'] : row['max_budget']
+  const most = budgetOf(written)
   const ofTeam = team?.left ?? null
   if (most === null) {
     if (ofTeam === null) return { amount: null, reset: null }
@@ -136,21 +172,28 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
     )
     return { amount: ofTeam, reset: team?.reset ?? null }
   }
+  const change = budgetChange(written, most)
+  if (change !== null) remarks.aboutRow(subject, change)
   const duration = filledTextOrNull(row['budget_duration']) ?? filledTextOrNull(budget?.['budget_duration'])
   const spent = spentOf(row['spend'])
-  if (!Number.isFinite(spent))
-    remarks.aboutRow(subject, 'spend: is no amount, so all of its budget counts as spent')
+  const isSpent = !Number.isFinite(spent)
+  if (isSpent)
+    remarks.aboutRow(
+      subject,
+      'spend: is no amount, so all of its budget counts as spent, and is never renewed',
+    )
   const limit = limitWith({ most, spent, duration })
-  if (limit.reset !== null && spent > 0 && Number.isFinite(spent))
+  if (limit.reset !== null && spent > 0)
     remarks.aboutRow(
       subject,
       `has spent ${spent} of its budget of ${most} in the window that runs, which begins anew here`,
     )
-  if (duration !== null && limit.reset === null)
+  if (duration !== null && limit.reset === null && !isSpent)
     remarks.aboutRow(
       subject,
       `budget_duration "${duration}" has no equal here: what is left of its budget, ${formatCredits(limit.amount ?? 0n)}, is never renewed`,
     )
+  if (ofTeam === 0n && team?.reset === null) return { amount: 0n, reset: null }
   if (ofTeam !== null && limit.amount !== null && limit.amount > ofTeam && team?.reset === limit.reset)
     return { amount: ofTeam, reset: limit.reset }
   return limit
@@ -162,39 +205,16 @@ function rateOf(
   { subject, team, context }: Reading,
   [column, member, most]: readonly [string, 'requestsPerMinute' | 'tokensPerMinute', number],
 ): number | null {
-  const budget = context.budgets.get(filledTextOrNull(row['budget_id']) ?? '')
-  const own = finiteNumberOrNull(row[column]) ?? finiteNumberOrNull(budget?.[column])
+  const budget = budgetRowOf(row, context)
+  const written = row[column] ?? budget?.[column]
+  const own = numberIn(written)
   const rates = [own, team?.[member] ?? null].filter((rate) => rate !== null)
   if (rates.length === 0) return null
   const asked = Math.min(...rates)
   const rate = Math.min(most, Math.max(1, Math.floor(asked)))
-  if (rate !== asked) context.remarks.aboutRow(subject, `${column}: is ${rate} here, and ${asked} in LiteLLM`)
+  if (rate !== asked) {
+    const theirs = asked === own ? digitsOf(written) : asked
+    context.remarks.aboutRow(subject, `${column}: is ${rate} here, and ${theirs} in LiteLLM`)
+  }
   return rate
-}
-
-/** Columns that are not imported; a remark is added when one has a value. */
-const columns: readonly (readonly [column: string, message: string])[] = [
-  ['max_parallel_requests', 'keys have no limit of calls at once here'],
-  ['model_max_budget', 'a key has one limit for all its models here'],
-  ['budget_limits', 'a key has one limit for all its models here'],
-  ['aliases', 'aliases are those of the whole gateway here'],
-  ['config', 'a key has no configuration of its own here'],
-  ['router_settings', 'a key has no configuration of its own here'],
-  ['permissions', 'a key has no permissions of this kind here'],
-  ['allowed_routes', 'an inference key may ask for every operation here'],
-  ['allowed_cache_controls', 'answers are not cached here'],
-  ['policies', 'a key has no policies of this kind here'],
-  ['access_group_ids', 'groups of models are not read from the database'],
-  ['object_permission_id', 'a key has no permissions of this kind here'],
-  ['project_id', 'there are no projects here'],
-  ['organization_id', 'all keys are carried into one organization'],
-]
-
-function remarkColumns(row: LitellmRow, subject: string, remarks: Remarks): void {
-  for (const [column, message] of columns)
-    if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: ${message}`)
-  const metadata = recordOrEmpty(row['metadata'])
-  for (const column of ['model_rpm_limit', 'model_tpm_limit', 'guardrails', 'tags'])
-    if (saysSomething(metadata[column]))
-      remarks.aboutRow(subject, `metadata.${column}: has no counterpart here`)
 }

@@ -3,7 +3,7 @@ import { isModelName } from '../../core/model-name.ts'
 import { nameGroupsMax, nameMembersMax, weightMax } from '../../core/limits/catalog.ts'
 import { readFallbacks, type Fallbacks } from './litellm-fallbacks.ts'
 import type { ImportedDeployment } from './litellm-deployments.ts'
-import type { Remarks } from './remarks.ts'
+import { dropParamsReason, type Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
 type Group = readonly NameMember[]
@@ -17,8 +17,7 @@ export function readNames(
   const settings = { router: file.member('router_settings'), litellm: file.member('litellm_settings') }
   readStrategy(settings.router, remarks)
   const dropParams = settings.litellm?.member('drop_params')
-  if (dropParams && !dropParams.isTrue())
-    remarks.about(dropParams, 'tuning that a provider does not take is left out and listed here, always')
+  if (dropParams) remarks.about(dropParams, dropParamsReason)
   const names = new Map<string, ImportedDeployment[]>()
   for (const deployment of deployments)
     if (!deployment.isPattern) names.set(deployment.name, [...(names.get(deployment.name) ?? []), deployment])

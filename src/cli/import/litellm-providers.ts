@@ -84,3 +84,42 @@ export function presetFor(provider: string): Preset | null {
 export function isAnyServer(provider: string): boolean {
   return provider === 'openai' || provider === 'text-completion-openai'
 }
+
+/** The environment variables that LiteLLM reads for a deployment without an address or a key, first ones first. */
+export interface ProviderEnvironment {
+  addresses: readonly string[]
+  keys: readonly string[]
+}
+
+const ofOpenAi = { addresses: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'], keys: ['OPENAI_API_KEY'] }
+
+/** Those whose variables are not `<PROVIDER>_API_BASE` and `<PROVIDER>_API_KEY`, in LiteLLM 1.109. */
+const environments: Readonly<Record<string, Partial<ProviderEnvironment>>> = {
+  openai: ofOpenAi,
+  'text-completion-openai': ofOpenAi,
+  custom_openai: ofOpenAi,
+  anthropic: { addresses: ['ANTHROPIC_API_BASE', 'ANTHROPIC_BASE_URL'] },
+  azure: { keys: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'] },
+  fireworks_ai: {
+    addresses: ['FIREWORKS_API_BASE'],
+    keys: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY', 'FIREWORKSAI_API_KEY', 'FIREWORKS_AI_TOKEN'],
+  },
+  gemini: { keys: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'] },
+  mistral: {
+    addresses: ['MISTRAL_AZURE_API_BASE', 'MISTRAL_API_BASE'],
+    keys: ['MISTRAL_AZURE_API_KEY', 'MISTRAL_API_KEY'],
+  },
+  ollama_chat: { addresses: ['OLLAMA_API_BASE'], keys: ['OLLAMA_API_KEY'] },
+  openrouter: { keys: ['OPENROUTER_API_KEY', 'OR_API_KEY'] },
+  perplexity: { keys: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'] },
+  together_ai: {
+    keys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY', 'TOGETHERAI_API_KEY', 'TOGETHER_AI_TOKEN'],
+  },
+}
+
+/** The variables of a provider, by LiteLLM's name. */
+export function environmentOf(provider: string): ProviderEnvironment {
+  const word = provider.toUpperCase().replaceAll('-', '_')
+  const usual = { addresses: [`${word}_API_BASE`], keys: [`${word}_API_KEY`] }
+  return Object.hasOwn(environments, provider) ? { ...usual, ...environments[provider] } : usual
+}

@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 const importPageRows = 200
 import { CommandFailure } from '../failure.ts'
 
-/** A row with its column names, as JSON; relevant times are Unix milliseconds in `…_ms`. */
+/** A row with its column names, as JSON; whole numbers beyond 2^53 are bigints, and relevant times Unix milliseconds in `…_ms`. */
 export type LitellmRow = Readonly<Record<string, unknown>>
 
 /** Reads LiteLLM's database; changes nothing there. */
@@ -21,6 +21,7 @@ const tables = {
   LiteLLM_BudgetTable: 'budget_id',
   LiteLLM_ModelTable: 'id',
   LiteLLM_ProxyModelTable: 'model_id',
+  LiteLLM_TeamMembership: 'team_id, user_id',
   LiteLLM_UserTable: 'user_id',
   LiteLLM_OrganizationTable: 'organization_id',
   LiteLLM_EndUserTable: 'user_id',
@@ -70,12 +71,21 @@ export async function openLitellm(url: string): Promise<LitellmDatabase> {
 async function rowsOf(sql: SQL, query: string, parameters: unknown[]): Promise<LitellmRow[] | null> {
   try {
     const rows = (await sql.unsafe(query, parameters)) as { row: string }[]
-    return rows.map(({ row }) => JSON.parse(row) as LitellmRow)
+    return rows.map(({ row }) => JSON.parse(row, keepDigits) as LitellmRow)
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'errno' in error && error.errno === undefinedTable)
       return null
     throw new CommandFailure(`LiteLLM's database cannot be read: ${messageOf(error)}. See --database.`)
   }
+}
+
+/** PostgreSQL's whole numbers have up to 19 digits; a double with more digits is not exact anyway. */
+const wholeNumber = /^-?\d{16,19}$/
+
+/** Keeps a whole number that JavaScript would round as a bigint. */
+function keepDigits(_name: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value)
+  return isRounded && source !== undefined && wholeNumber.test(source) ? BigInt(source) : value
 }
 
 /** Removes settings that only Prisma, LiteLLM's database client, understands. */

@@ -8,9 +8,10 @@ export interface ModelScope {
   read(listed: readonly string[]): { models: readonly string[] | null; unknown: readonly string[] }
 }
 
-/** LiteLLM's words for all models, and for none. */
+/** LiteLLM's words for all models. */
 const allModels: ReadonlySet<string> = new Set(['all-proxy-models', '*'])
-const noModels = 'no-default-models'
+/** LiteLLM's word for no models. */
+export const noModels = 'no-default-models'
 
 /** Reads lists of models, using the names and deployments imported from the YAML file. */
 export function createScope(

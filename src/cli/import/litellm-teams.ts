@@ -1,5 +1,6 @@
-import { filledTextOrNull, finiteNumberOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
-import { budgetOf, limitWith, saysSomething, spentOf } from './litellm-rows.ts'
+import { filledTextOrNull, recordOrEmpty, textsOrEmpty } from '../../json/values.ts'
+import { remarkColumns } from './litellm-columns.ts'
+import { budgetChange, budgetOf, limitWith, numberIn, digitsOf, spentOf } from './litellm-rows.ts'
 import { isModelName } from '../../core/model-name.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
@@ -24,9 +25,12 @@ export function readTeams(
   rows: readonly LitellmRow[],
   { scope, remarks }: { scope: ModelScope; remarks: Remarks },
 ): ReadonlyMap<string, LitellmTeam> {
-  const teams = rows.map((row): [string, LitellmTeam] => {
+  const aliases = rows.map((row) => filledTextOrNull(row['team_alias']))
+  const teams = rows.map((row, index): [string, LitellmTeam] => {
     const id = String(row['team_id'])
-    const name = filledTextOrNull(row['team_alias']) ?? id
+    const alias = aliases[index] ?? null
+    const isUnique = aliases.indexOf(alias) === aliases.lastIndexOf(alias)
+    const name = alias === null || isUnique ? (alias ?? id) : `${alias} (${id})`
     const subject = `team "${name}"`
     const { models, unknown } = scope.read(textsOrEmpty(row['models']))
     remarks.aboutNames(
@@ -36,7 +40,15 @@ export function readTeams(
     )
     const most = budgetOf(row['max_budget'])
     const duration = filledTextOrNull(row['budget_duration'])
-    const limit = most === null ? null : limitWith({ most, spent: spentOf(row['spend']), duration })
+    const spent = spentOf(row['spend'])
+    const limit = most === null ? null : limitWith({ most, spent, duration })
+    const change = most === null ? null : budgetChange(row['max_budget'], most)
+    if (change !== null) remarks.aboutRow(subject, change)
+    if (most !== null && !Number.isFinite(spent))
+      remarks.aboutRow(
+        subject,
+        'spend: is no amount, so all of its budget counts as spent, and is never renewed',
+      )
     if (limit?.amount != null) {
       const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
       remarks.aboutRow(
@@ -44,20 +56,19 @@ export function readTeams(
         `max_budget: its keys share it in LiteLLM; here each may spend ${formatCredits(limit.amount)}${renewal}`,
       )
     }
-    const rate = finiteNumberOrNull(row['rpm_limit'])
+    const rate = numberIn(row['rpm_limit'])
     if (rate !== null)
       remarks.aboutRow(
         subject,
-        `rpm_limit: its keys share it in LiteLLM; here each has ${rate} requests a minute`,
+        `rpm_limit: its keys share it in LiteLLM; here each has ${digitsOf(row['rpm_limit'])} requests a minute`,
       )
-    const tokens = finiteNumberOrNull(row['tpm_limit'])
+    const tokens = numberIn(row['tpm_limit'])
     if (tokens !== null)
       remarks.aboutRow(
         subject,
-        `tpm_limit: its keys share it in LiteLLM; here each has ${tokens} tokens a minute`,
+        `tpm_limit: its keys share it in LiteLLM; here each has ${digitsOf(row['tpm_limit'])} tokens a minute`,
       )
-    for (const column of ['max_parallel_requests', 'model_max_budget'])
-      if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: has no counterpart here`)
+    remarkColumns(row, subject, remarks)
     const team: LitellmTeam = {
       name,
       isBlocked: row['blocked'] === true,

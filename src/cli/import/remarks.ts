@@ -51,8 +51,12 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : 1
 }
 
+/** LiteLLM refuses a call with tuning that its provider does not take, unless `drop_params` is on. */
+export const dropParamsReason = 'tuning that a provider does not take is left out and listed here, always'
+
 /** Why settings of these names are not imported, wherever they occur. */
 const reasons: Readonly<Record<string, string>> = {
+  drop_params: dropParamsReason,
   num_retries: 'a call has six attempts here, and what may pass is tried again',
   max_retries: 'a call has six attempts here, and what may pass is tried again',
   retry_policy: 'a call has six attempts here, and what may pass is tried again',

@@ -138,8 +138,12 @@ function csvOf(
     sum.estimated,
     sum.unpriced,
     formatCredits(sum.costNanocredits),
+    sum.cachedTokens,
+    sum.cacheWriteTokens,
+    sum.cacheWriteHourTokens,
   ])
-  return [[...heads, ...figures, 'estimated', 'unpriced', 'cost_usd'], ...lines]
+  const cached = ['cached_tokens', 'cache_write_tokens', 'cache_write_hour_tokens']
+  return [[...heads, ...figures, 'estimated', 'unpriced', 'cost_usd', ...cached], ...lines]
     .map((line) => `${line.map((cell) => csvCell(String(cell))).join(',')}\n`)
     .join('')
 }

@@ -12,6 +12,10 @@ export interface UsageGroupSum {
   requests: number
   inputTokens: number
   outputTokens: number
+  /** Parts of the input tokens: read from the provider's cache, and written to it; the last is a part of those written. */
+  cachedTokens: number
+  cacheWriteTokens: number
+  cacheWriteHourTokens: number
   audioMilliseconds: number
   characters: number
   /** Rows with estimated usage or surcharge, and rows with a unit without a price. */
@@ -46,6 +50,9 @@ interface SumRow extends Record<string, unknown> {
   requests: number
   input_tokens: number
   output_tokens: number
+  cached_input_tokens: number
+  cache_write_tokens: number
+  cache_write_hour_tokens: number
   audio_milliseconds: number
   characters: number
   estimated: number
@@ -53,7 +60,15 @@ interface SumRow extends Record<string, unknown> {
   cost_nanocredits: bigint
 }
 
-const sums = ['input_tokens', 'output_tokens', 'audio_milliseconds', 'characters']
+const sums = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'cache_write_hour_tokens',
+  'audio_milliseconds',
+  'characters',
+]
 
 /** Usage from the gateway's own tables. */
 export function createUsageRepository(database: Database): UsageRepository {
@@ -77,6 +92,9 @@ export function createUsageRepository(database: Database): UsageRepository {
         requests: row.requests,
         inputTokens: row.input_tokens,
         outputTokens: row.output_tokens,
+        cachedTokens: row.cached_input_tokens,
+        cacheWriteTokens: row.cache_write_tokens,
+        cacheWriteHourTokens: row.cache_write_hour_tokens,
         audioMilliseconds: row.audio_milliseconds,
         characters: row.characters,
         estimated: row.estimated,
