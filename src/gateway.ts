@@ -321,6 +321,7 @@ function createExecution(
     sticky: createStickyRoutes({ clock }),
     transport,
     publicFetch: hooks.publicFetch ?? createPublicFetch({ allowedHosts: config.fetchHosts }),
+    files: core.files,
     audioIntake: {
       createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
       recognize: recognizeSound,

@@ -5,6 +5,7 @@ import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SharedTurns } from '../core/shared-turns.ts'
+import type { Files } from '../files/file-store.ts'
 import type { Health } from '../routing/health.ts'
 import type { Limiter } from '../routing/limiter.ts'
 import type { StickyRoutes } from '../routing/sticky.ts'
@@ -33,6 +34,8 @@ export interface ExecutionDependencies {
   transport: Transport
   /** The only way to fetch an address that a caller names. */
   publicFetch: PublicFetch
+  /** Where the files are that calls name by their ids. */
+  files: Pick<Files, 'load' | 'open'>
   /** Keeps and recognizes audio that is received. */
   audioIntake: AudioIntake
   /**

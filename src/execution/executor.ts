@@ -8,6 +8,7 @@ import { mayNeedGuard } from './fetched/guarded-addresses.ts'
 import { asUntold, seekModel } from './preparing/missing-model.ts'
 import type { Run } from './call/call-hooks.ts'
 import { isShortage } from './preparing/prepare.ts'
+import { withNamedFiles } from './fetched/named-files.ts'
 import { withFetchedMedia } from './fetched/remote-media.ts'
 import { routedCallOf, routeModel } from './preparing/route-model.ts'
 import { carryOut, prepareCall, runCall } from './run-call.ts'
@@ -76,13 +77,22 @@ async function runText(
     // Most calls have no media and skip this wait.
     const mayHaveMedia = call.demand.hasUncountedInput === true || mayNeedGuard(call, dependencies)
     const own = mayHaveMedia ? ofThisMoment(dependencies) : dependencies
-    const known = mayHaveMedia ? await withFetchedMedia(call, scope, own) : call
+    const known = mayHaveMedia ? await withMedia(call, scope, own) : call
     return await (call.stream
       ? runCall(streamedText, known, scope, own)
       : runCall(wholeText, known, scope, own))
   } catch (error) {
     throw told(error, call, dependencies)
   }
+}
+
+async function withMedia(
+  call: TextCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<TextCall> {
+  const whole = await withNamedFiles(call, scope.principal, dependencies)
+  return withFetchedMedia(whole, scope, dependencies)
 }
 
 async function speak(

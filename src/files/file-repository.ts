@@ -101,7 +101,7 @@ export function insertResultFiles(batchId: BatchId): Statement[] {
   ] as const
   return files.map(({ kind, column, name }) => ({
     sql: `insert into files (file_id, organization_id, purpose, name, media_type, bytes, batch_id, created_at_ms)
-      select cast($1 as text), organization_id, 'batch_output', cast($2 as text), 'application/jsonl', ${column},
+      select cast($1 as text), organization_id, 'batch_output', cast($2 as text), 'application/x-ndjson', ${column},
         batch_id, now_ms()
       from batches where batch_id = $3 and ${column} > 0`,
     params: [resultFileId(batchId, kind), name, batchId],

@@ -16,6 +16,7 @@ import {
 import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
 import { batchDescription } from './batch-description.ts'
 import { json, readErrors, type Described } from './described.ts'
+import { fileDescription } from './file-description.ts'
 import { keyDescription } from './key-description.ts'
 import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
@@ -235,6 +236,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     errors: inferenceErrors.filter((status) => status !== 504),
   },
   ...batchDescription,
+  ...fileDescription,
   ...messageBatchDescription,
   'GET /organization/settings': {
     id: 'getOrganizationSettings',

@@ -5,7 +5,7 @@ import { accountRoutes } from './handlers/account.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { keyRoutes } from './handlers/keys.ts'
 import { messageBatchRoutes } from './handlers/message-batches.ts'
-import { fileRoutes } from './handlers/files.ts'
+import { contractFileRoutes, openAiFileRoutes } from './handlers/files.ts'
 import { openAiBatchRoutes } from './handlers/openai-batches.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
@@ -25,7 +25,7 @@ export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
     ...shared.filter(({ path }) => openAiPaths.has(path)),
     transcriptionRoute(dependencies, dialect),
     speechRoute(dependencies, dialect),
-    ...fileRoutes(dependencies),
+    ...openAiFileRoutes(dependencies),
     ...openAiBatchRoutes(dependencies),
   ].map((route) => ({ ...route, convention: openAiConvention }))
 }
@@ -47,6 +47,7 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     transcriptionRoute(dependencies),
     speechRoute(dependencies),
     ...batchRoutes(dependencies),
+    ...contractFileRoutes(dependencies),
     ...messageBatchRoutes(dependencies),
     ...organizationRoutes(dependencies),
     ...keyRoutes(dependencies),

@@ -6,7 +6,7 @@ import { inTurns } from '../../core/turns.ts'
 import { type AddressSupport, takesAddress } from '../../formats/text/media/address-support.ts'
 import { leanOf } from '../../json/set-aside-texts.ts'
 import { listAddresses, type LoadedMedia, placeMedia } from '../../formats/text/media/media-addresses.ts'
-import { mediaHeadBytes, mediaTypeOf } from '../../formats/text/media/media-type.ts'
+import { mediaHeadBytes, type MediaType, mediaTypeOf } from '../../formats/text/media/media-type.ts'
 import { chooseInterface } from '../../formats/text/text-interface.ts'
 import type { TextQuirks } from '../../formats/text/codec.ts'
 import { textInterfacesOf } from '../../providers/define-provider.ts'
@@ -24,11 +24,11 @@ import type { Serving } from '../serving.ts'
  */
 
 /** Different addresses fetched for one call; Anthropic takes 20 images of full size. */
-const mediaAddressesMax = 20
+export const mediaAddressesMax = 20
 /** Largest image or document; providers refuse images from 5 to 20 MB on. */
 const mediaBytesMax = 20_000_000
 /** All of one call together: as base64 they fit into the largest body that providers take, 50 MB. */
-const mediaTotalBytesMax = 32_000_000
+export const mediaTotalBytesMax = 32_000_000
 /** The whole time for one address, including redirects: the caller has no answer yet. */
 const mediaFetchMs = 30_000
 /** Addresses of one call that are fetched at once. */
@@ -136,7 +136,7 @@ async function withDocument(
   fetched: Omit<FetchedMedia, 'document'>,
   loaded: ReadonlyMap<string, LoadedMedia>,
 ): Promise<TextCall> {
-  const bytes = await inTurns(placeMedia(call, loaded, randomUUID()))
+  const bytes = await inTurns(placeMedia(call, loaded, { nonce: randomUUID() }))
   const lean = await leanOf(bytes)
   const decoded = operations[call.operation].text?.decode(bytes, { sessionIdHeader: null, lean })
   if (decoded === undefined) return call
@@ -179,7 +179,7 @@ async function load(
 }
 
 /** The type by the bytes, not by the server's header: providers refuse an image whose type is not the stated one. */
-function checkedType(chunks: readonly Uint8Array[], address: MediaAddress): LoadedMedia['mediaType'] {
+function checkedType(chunks: readonly Uint8Array[], address: MediaAddress): MediaType {
   const type = mediaTypeOf(headOf(chunks))
   if (address.kind === 'image' && type?.startsWith('image/')) return type
   if (address.kind === 'file' && type === 'application/pdf') return type

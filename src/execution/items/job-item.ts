@@ -15,6 +15,7 @@ import { CallState } from '../call/call-state.ts'
 import type { Candidate, Prepared } from '../call/prepared.ts'
 import { type DeferredCapture, noFacts, type RequestScope } from '../call/scope.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
+import { withNamedFiles } from '../fetched/named-files.ts'
 import { type WholeText, wholeText } from '../modalities/text-call.ts'
 import { candidateOf } from '../preparing/prepare.ts'
 import { routeCall, routedCallOf } from '../preparing/route-model.ts'
@@ -108,7 +109,11 @@ interface Asked {
 
 /** What the endpoint is asked for the item, and by which adapter. Throws the item's own error. */
 async function askFor(item: BatchItem, endpoint: Endpoint, { dependencies, facts, requestId, defer }: Asked) {
-  const call: TextCall = { ...(await readItem(item)).call, stream: false }
+  const read = (await readItem(item)).call
+  const named = read.demand.hasUncountedInput
+    ? await withNamedFiles(read, item.principal, dependencies)
+    : read
+  const call: TextCall = { ...named, stream: false }
   const scope: RequestScope = {
     principal: item.principal,
     requestId,

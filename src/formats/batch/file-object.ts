@@ -27,3 +27,36 @@ export function toFileObject({ id, bytes, createdAtMs, expiresAtMs, name, purpos
     status_details: null,
   }
 }
+
+/** A file as the contract shows it. `_shape` tells it apart from OpenAI's and Anthropic's. */
+export interface ContractFile {
+  _shape: 'openrouter'
+  id: string
+  type: 'file'
+  filename: string
+  mime_type: string
+  size_bytes: number
+  created_at: string
+  downloadable: boolean
+}
+
+/** A file as the contract's clients see it: what was uploaded is used and not read back. */
+export function toContractFile({
+  id,
+  bytes,
+  createdAtMs,
+  mediaType,
+  name,
+  batchId,
+}: StoredFile): ContractFile {
+  return {
+    _shape: 'openrouter',
+    id,
+    type: 'file',
+    filename: name,
+    mime_type: mediaType,
+    size_bytes: bytes,
+    created_at: new Date(createdAtMs).toISOString(),
+    downloadable: batchId !== null,
+  }
+}

@@ -27,11 +27,14 @@ export interface UploadSink<Stored> {
   discard(stored: Stored): Promise<void>
 }
 
-/** Reads the form of an upload in flat memory, its parts in any order. Throws `invalid_request`; then nothing is kept. */
+/**
+ * Reads the form of an upload in flat memory, its parts in any order. A form that names no purpose has `ofNone`, where that
+ * is not null. Throws `invalid_request`; then nothing is kept.
+ */
 export async function readUploadForm<Stored>(
   body: ReadableStream<Uint8Array>,
   contentType: string,
-  sink: UploadSink<Stored>,
+  { sink, ofNone }: { sink: UploadSink<Stored>; ofNone: UploadPurpose | null },
 ): Promise<UploadForm<Stored>> {
   const events = eventsOf(body, new MultipartReader(parseBoundary(contentType)))
   const fields = new Map<string, string>()
@@ -49,7 +52,7 @@ export async function readUploadForm<Stored>(
       file = { head, stored: await sink.store(partOf(events)) }
     }
     if (file === null) throw fieldError('file', 'is missing: send the file as a part of the form.')
-    return { stored: file.stored, ...factsOf(file.head, fields) }
+    return { stored: file.stored, ...factsOf(file.head, fields, ofNone) }
   } catch (thrown) {
     if (file !== null) await sink.discard(file.stored)
     throw thrown
@@ -87,8 +90,12 @@ async function textOf(part: AsyncGenerator<Uint8Array>, name: string): Promise<s
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function factsOf({ fileName, contentType }: MultipartHead, fields: ReadonlyMap<string, string>) {
-  const asked = fields.get('purpose')
+function factsOf(
+  { fileName, contentType }: MultipartHead,
+  fields: ReadonlyMap<string, string>,
+  ofNone: UploadPurpose | null,
+) {
+  const asked = fields.get('purpose') ?? ofNone
   const purpose = uploadPurposes.find((known) => known === asked)
   if (purpose === undefined) throw fieldError('purpose', `must be one of ${uploadPurposes.join(', ')}.`)
   const name = (fileName ?? '').slice(0, fileNameLengthMax)

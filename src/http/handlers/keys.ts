@@ -212,7 +212,8 @@ function refuseOwn({ keyHash }: Principal, hash: string, verb: 'disable' | 'dele
   throw fieldError('hash', `names the key of this request: ${verb} it with another management key.`)
 }
 
-function requireOwnWorkspace(workspaceId: string | undefined, principal: Principal): void {
+/** Throws `not_found` for a workspace that is not that of the key. */
+export function requireOwnWorkspace(workspaceId: string | undefined, principal: Principal): void {
   if (workspaceId === undefined || workspaceId === principal.workspaceId) return
   throw new GatewayError('not_found', 'There is no workspace with this id.', { param: 'workspace_id' })
 }

@@ -1,51 +1,61 @@
 import { type BodyPiece, lengthOfPieces } from '../../../core/body.ts'
 import type { MediaAddress, TextCall } from '../../../canonical/call.ts'
+import { assert } from '../../../core/assert.ts'
 import { mediaAddressLengthMax } from '../../../core/limits/media.ts'
 import { isRecord } from '../../../json/values.ts'
 import { editPieces } from '../../../json/document.ts'
 import { type LookedInto, lookInto } from '../../../json/set-aside-texts.ts'
-import type { MediaType } from './media-type.ts'
+import {
+  fileMark,
+  fileSpotOfBlock,
+  fileSpotOfChat,
+  fileSpotOfInput,
+  type Spot,
+  toDataUrl,
+} from './file-spots.ts'
 
 /** The most bytes written as base64 in one step: larger steps would stall all other calls. */
 const mediaStepBytes = 262_144
 
 type Wire = Record<string, unknown>
 
-/** The media at a URL. */
+/** The media at a URL, or of a file that the gateway keeps. */
 export interface LoadedMedia {
-  mediaType: MediaType
+  mediaType: string
   /** Its bytes in the pieces in which they came, because joining them would block the event loop. */
   chunks: readonly Uint8Array[]
   /** A name for a document whose request has none. */
   name: string
+  /** The text of a file of text, for formats that take text as it is; absent for all others. */
+  text?: string
 }
 
-/** A place in a request that names media by URL; `put` replaces the URL by the media. */
-interface Spot extends MediaAddress {
-  put(media: { mediaType: string; base64: string; name: string }): void
-}
+/** What names media: a URL to fetch, or the id of a file that the gateway keeps. */
+export type NamedBy = 'url' | 'file id'
 
-/** The URLs of a request, in order and with repetitions. */
-export function listAddresses(call: TextCall): MediaAddress[] {
-  return spotsOf(call)?.spots.map(({ url, kind, field }) => ({ url, kind, field })) ?? []
+/** The names of media in a request, in order and with repetitions. */
+export function listAddresses(call: TextCall, by: NamedBy = 'url'): MediaAddress[] {
+  return spotsOf(call, by)?.spots.map(({ url, kind, field }) => ({ url, kind, field })) ?? []
 }
 
 /**
- * The request with its URLs replaced by the media in `loaded`, in its caller's own format. Works in steps, because
- * media may be large. `nonce` is a text that the request surely does not contain.
+ * The request with its names of media replaced by the media in `loaded`, in its caller's own format. Works in steps,
+ * because media may be large. `nonce` is a text that the request surely does not contain.
  */
 export function* placeMedia(
   call: TextCall,
   loaded: ReadonlyMap<string, LoadedMedia>,
-  nonce: string,
+  { nonce, by = 'url' }: { nonce: string; by?: NamedBy },
 ): Generator<void, Uint8Array> {
-  const found = spotsOf(call)
+  const found = spotsOf(call, by)
   if (found === null) return call.document.bytes
   const placed: LoadedMedia[] = []
   for (const spot of found.spots) {
     const media = loaded.get(spot.url)
     if (media === undefined) continue
-    spot.put({ mediaType: media.mediaType, base64: `${nonce}${placed.length}${nonce}`, name: media.name })
+    const { mediaType, name } = media
+    const text = media.text === undefined ? null : `${nonce}${textMark}${placed.length}${nonce}`
+    spot.put({ mediaType, base64: `${nonce}${placed.length}${nonce}`, name, text })
     placed.push(media)
   }
   const value = found.looked.restore(JSON.stringify(found.value))
@@ -56,9 +66,18 @@ export function* placeMedia(
 /** A piece of the body, or media that is written there as base64. */
 type Filled = BodyPiece | LoadedMedia
 
+/** Stands before the number of media that are placed as a text. */
+const textMark = 't'
+
 function fill(piece: BodyPiece, placed: readonly LoadedMedia[], nonce: string): Filled[] {
   if (typeof piece !== 'string') return [piece]
-  return piece.split(nonce).map((part, index) => (index % 2 === 1 ? placed[Number(part)] : undefined) ?? part)
+  return piece.split(nonce).map((part, index) => {
+    if (index % 2 === 0) return part
+    const isText = part.startsWith(textMark)
+    const media = placed[Number(isText ? part.slice(textMark.length) : part)]
+    assert(media, 'what is placed was loaded')
+    return isText ? JSON.stringify(media.text).slice(1, -1) : media
+  })
 }
 
 function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
@@ -115,15 +134,18 @@ const members: Readonly<Partial<Record<string, string>>> = {
   responses: 'input',
 }
 
-function spotsOf({ format, document }: TextCall): Found | null {
+function spotsOf({ format, document }: TextCall, by: NamedBy): Found | null {
   const member = members[format]
   const looked = member === undefined ? null : lookInto(document, member)
-  if (member === undefined || looked === null || !mayHaveAddress({ format, document }, looked)) return null
+  if (member === undefined || looked === null) return null
+  const mayHave =
+    by === 'url' ? mayHaveAddress({ format, document }, looked) : looked.bytes.includes(fileMark)
+  if (!mayHave) return null
   const value = looked.exactValue()
   if (!Array.isArray(value)) return null
   const read = (text: unknown): string | null => addressOf(text, looked)
   const spots = value.flatMap((entry: unknown, index) =>
-    isRecord(entry) ? spotsOfEntry(entry, `${member}[${index}]`, { format, read }) : [],
+    isRecord(entry) ? spotsOfEntry(entry, `${member}[${index}]`, { format, by, read }) : [],
   )
   return { member, looked, value, spots }
 }
@@ -158,6 +180,7 @@ function addressOf(text: unknown, looked: LookedInto): string | null {
 
 interface Reading {
   format: TextCall['format']
+  by: NamedBy
   read: (text: unknown) => string | null
 }
 
@@ -186,7 +209,8 @@ function spotsOfPart(part: Wire, path: string, reading: Reading): Spot[] {
   }
 }
 
-function spotsOfChat(part: Wire, path: string, { read }: Reading): Spot[] {
+function spotsOfChat(part: Wire, path: string, { read, by }: Reading): Spot[] {
+  if (by === 'file id') return fileSpotOfChat(part, path)
   const { image_url: image, file } = part
   const holder = isRecord(image) ? image : part
   const name = isRecord(image) ? 'url' : 'image_url'
@@ -224,7 +248,8 @@ function spotsOfFileUrl(part: Wire, path: string, read: Reading['read']): Spot[]
   return [{ url, kind: 'file', field: isRecord(named) ? `${path}.file_url.url` : `${path}.file_url`, put }]
 }
 
-function spotsOfResponses(part: Wire, path: string, { read }: Reading): Spot[] {
+function spotsOfResponses(part: Wire, path: string, { read, by }: Reading): Spot[] {
+  if (by === 'file id') return fileSpotOfInput(part, path)
   if (part['type'] === 'input_image') {
     const url = read(part['image_url'])
     if (url === null) return []
@@ -249,7 +274,8 @@ function spotsOfResponses(part: Wire, path: string, { read }: Reading): Spot[] {
   ]
 }
 
-function spotsOfBlock(block: Wire, path: string, { read }: Reading): Spot[] {
+function spotsOfBlock(block: Wire, path: string, { read, by }: Reading): Spot[] {
+  if (by === 'file id') return fileSpotOfBlock(block, path)
   const { type, source } = block
   const isKnown = type === 'image' || type === 'document'
   const url = isKnown && isRecord(source) && source['type'] === 'url' ? read(source['url']) : null
@@ -264,8 +290,4 @@ function spotsOfBlock(block: Wire, path: string, { read }: Reading): Spot[] {
       },
     },
   ]
-}
-
-function toDataUrl({ mediaType, base64 }: { mediaType: string; base64: string }): string {
-  return `data:${mediaType};base64,${base64}`
 }
