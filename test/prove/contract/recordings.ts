@@ -2,7 +2,7 @@ import { runSuite } from '../command.ts'
 import { combine, notRun, type Proof } from '../proof.ts'
 import { whyNoRecordings } from '../../recordings/recorded.ts'
 
-const msMax = 1_500_000
+const msMax = 3_000_000
 
 export const proof: Proof = {
   title: 'recorded replies say the same through all three callers, wherever their reads end',
