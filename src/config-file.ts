@@ -216,6 +216,18 @@ export const configFileSchema = z.strictObject({
     .describe(
       'Hosts to which the events of batches may be posted (`callback_url`) although they are not public, also without TLS, such as `hooks.internal:9000`',
     ),
+  batch_items_max: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Items of one batch; a larger one is 413. No limit but the 200 MB of a body when left out'),
+  batch_queued_items_max: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'Items of one organization that its batches still have to run; a batch beyond that is 429 until some have ended. No limit when left out',
+    ),
   transcription_timeout_seconds: z
     .int()
     .min(transcriptionSecondsMin)

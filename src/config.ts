@@ -9,6 +9,7 @@ import {
   type ProviderConfig,
   type ProviderOutline,
 } from './config-file.ts'
+import type { BatchLimits } from './canonical/batch.ts'
 import { checkNames, type NameConfig } from './config-names.ts'
 import { type ObjectStoreConfig, readObjectStore } from './config-payloads.ts'
 import { isAmount } from './config-prices.ts'
@@ -35,6 +36,8 @@ export interface Config {
   readonly fetchHosts: readonly string[]
   /** Hosts, with a port or without, to which events may be posted although they are not public. */
   readonly callbackHosts: readonly string[]
+  /** How much an organization may queue. */
+  readonly batchLimits: BatchLimits
   /** Seals what is stored encrypted; null for a key in the data folder, where one may be. */
   readonly masterKey: string | null
   /** Whether the database is the data folder's own, and not one that was named. */
@@ -161,6 +164,10 @@ export function readConfig(sources: ConfigSources): Config {
     ),
     fetchHosts: file.fetch_hosts ?? [],
     callbackHosts: file.callback_hosts ?? [],
+    batchLimits: {
+      items: file.batch_items_max ?? null,
+      queuedItems: file.batch_queued_items_max ?? null,
+    },
     masterKey: secretOf(env['HEADRACE_MASTER_KEY'], 'HEADRACE_MASTER_KEY', problems),
     isOwnDatabase: !(env['DATABASE_URL'] || file.database_url),
     transcriptionMs: toMilliseconds(file.transcription_timeout_seconds),

@@ -25,6 +25,7 @@ import { type Config, processEnvironment } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { audioBodyBytesMax } from './core/limits/audio.ts'
+import type { BatchLimits } from './canonical/batch.ts'
 import { uncountedInputTokens } from './core/limits/billing.ts'
 import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
@@ -141,7 +142,14 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const telling = createTelling(config, { core, hooks })
   const { callbacks } = telling
-  const batches = createBatchEngine({ core, executor, execution, callbacks, hooks })
+  const batches = createBatchEngine({
+    core,
+    executor,
+    execution,
+    callbacks,
+    limits: config.batchLimits,
+    hooks,
+  })
   const edge = createEdge(config, {
     ...core,
     catalog: providers.catalog,
@@ -372,14 +380,16 @@ function createBatchEngine(dependencies: {
   executor: Executor
   execution: ExecutionDependencies
   callbacks: Callbacks
+  limits: BatchLimits
   hooks: GatewayHooks
 }): Batches {
-  const { core, executor, execution, callbacks, hooks } = dependencies
+  const { core, executor, execution, callbacks, limits, hooks } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
     keepAliveMs: hooks.keepAliveMs,
     callbacks,
+    limits,
     database: core.database,
     blobs: core.blobs,
     billing: money.billing,

@@ -1,5 +1,5 @@
 import { UniqueViolation } from '../storage/database.ts'
-import type { Database, SqlValue } from '../storage/database.ts'
+import type { Database, SqlValue, Statement } from '../storage/database.ts'
 import type { KeyRecord } from './key-record.ts'
 import { insertKeyStatement } from './key-repository.ts'
 import type { OrganizationChanges, OrganizationRecord } from './organization-record.ts'
@@ -26,6 +26,14 @@ export interface OrganizationRepository {
   update(organizationId: string, changes: OrganizationChanges): Promise<OrganizationRecord | null>
   /** Marks the organization as deleted; its rows stay for the books. */
   markDeleted(organizationId: string): Promise<boolean>
+}
+
+/** Makes other units with the same statement wait until this one has ended. */
+export function lockOrganization(organizationId: string): Statement {
+  return {
+    sql: 'update organizations set created_at_ms = created_at_ms where organization_id = $1',
+    params: [organizationId],
+  }
 }
 
 /** Organizations in the given database. */

@@ -82,6 +82,24 @@ export interface BatchRepository {
   /** Batches deleted at least this long ago, whose blobs and rows may go, the oldest first. */
   listDeleted(ageMs: number, page: { limit: number; offset: number }): Promise<BatchId[]>
   hasOverdue(): Promise<boolean>
+  /** Items that the organization's batches still have to run. */
+  countQueued(organizationId: OrganizationId): Promise<number>
+}
+
+const queuedItems = `select cast(coalesce(sum(total_items - completed_items - failed_items), 0) as bigint)
+  from batches where organization_id = $1 and status not in ${terminal}`
+
+/** The guard of `requireQueueRoom`. */
+export const queueFullGuard = 'batch_queue_full'
+
+/** After a batch was inserted: fails when the organization has more than `itemsMax` to run then. */
+export function requireQueueRoom(batch: Pick<Batch, 'id' | 'organizationId'>, itemsMax: number): Statement {
+  return {
+    sql: `update batches set total_items = total_items where batch_id = $2 and (${queuedItems}) <= $3`,
+    params: [batch.organizationId, batch.id, itemsMax],
+    expect: 1,
+    guard: queueFullGuard,
+  }
 }
 
 export function createBatchRepository(database: Database): BatchRepository {
@@ -141,6 +159,12 @@ export function createBatchRepository(database: Database): BatchRepository {
         [ageMs, limit, offset],
       )
       return rows.map((row) => row.batch_id)
+    },
+    async countQueued(organizationId) {
+      const [row] = await database.query<{ items: number | bigint }>(`select (${queuedItems}) as items`, [
+        organizationId,
+      ])
+      return Number(row?.items ?? 0)
     },
     async hasOverdue() {
       const rows = await database.query(

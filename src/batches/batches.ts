@@ -7,7 +7,7 @@ import { parseCredits } from '../core/money.ts'
 import type { Callbacks } from '../delivery/callbacks.ts'
 import { type DeliveryList, listDeliveries } from './callbacks/delivery-list.ts'
 import { answerable, unavailable } from './batch-availability.ts'
-import type { Batch, LaneJob } from '../canonical/batch.ts'
+import type { Batch, BatchLimits, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
 import type { BatchObject } from '../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
@@ -64,6 +64,8 @@ export interface BatchesDependencies
   spoolFolder: string
   loadPrincipal: LoadPrincipal
   callbacks: Callbacks
+  /** No limits by default. */
+  limits?: BatchLimits
   /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
   pause?: Pause
@@ -147,6 +149,8 @@ export interface Batches {
     settled(): Promise<void>
   }
 }
+
+const noLimits: BatchLimits = { items: null, queuedItems: null }
 
 /** An engine on these stores; several on the same stores, also in other processes, share the work. */
 export function createBatches(dependencies: BatchesDependencies): Batches {
@@ -351,6 +355,7 @@ class StoredBatches implements Batches {
         idempotency: this.#idempotency,
         resolveBatch: this.#dependencies.resolveBatch,
         callbacks: this.#dependencies.callbacks,
+        limits: this.#dependencies.limits ?? noLimits,
         clock: this.#dependencies.clock,
         pause: this.#pause,
         wake: () => this.#wake(),

@@ -31,6 +31,14 @@ export type BatchStatus = (typeof batchStatuses)[number]
  */
 export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
+/** How much one organization may queue, as the operator says; null for no limit. */
+export interface BatchLimits {
+  /** Items of one batch. */
+  items: number | null
+  /** Items that all of its batches still have to run. */
+  queuedItems: number | null
+}
+
 /** The ways in which a batch's items can reach a provider; `src/batches/lanes` has what each of them means. */
 export const laneNames = ['native', 'flex', 'emulated'] as const
 /** One of `laneNames`. */

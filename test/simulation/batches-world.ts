@@ -75,6 +75,7 @@ export interface ProcessOptions {
   jobItems?: (process: Process) => JobItems
   loadPrincipal?: BatchesDependencies['loadPrincipal']
   itemsAtOnce?: number
+  limits?: BatchesDependencies['limits']
   /** Replaces the world's own store, for tests with stores that fail. */
   blobs?: BlobStore
   wrapDatabase?: (database: Database) => Database
@@ -182,6 +183,7 @@ export class World {
         (async ({ organizationId, keyId }) =>
           principalOf({ organizationId, keyId, accountMode: modeOf(organizationId) })),
       itemsAtOnce: options.itemsAtOnce ?? 16,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
       pause: options.pause ?? this.pause,
       crash: options.crash ?? null,
       report: (event, { cause }) => reports.push({ event, cause }),

@@ -8,13 +8,16 @@ import type { BatchId } from '../../core/ids.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import { unavailable } from '../batch-availability.ts'
-import type { Batch, BatchEndpoint } from '../../canonical/batch.ts'
+import { lockOrganization } from '../../access/organization-repository.ts'
+import type { Batch, BatchEndpoint, BatchLimits } from '../../canonical/batch.ts'
 import type { LinesRefused } from '../../formats/batch/line-faults.ts'
 import {
   type BatchRepository,
   type FileOrigin,
   insertBatch,
   insertRefusedBatch,
+  queueFullGuard,
+  requireQueueRoom,
   toBatch,
 } from '../batch-repository.ts'
 import { showOffers } from '../../formats/batch/batch-object.ts'
@@ -27,6 +30,8 @@ import { insertSegments } from '../running/segment-repository.ts'
 
 /** Time between two looks at a budget that others were asked to give back to. */
 const acceptRetryMs = 50
+/** Seconds after which a batch that found the queue full may be sent again. */
+const queueRetrySeconds = 60
 /** What becomes of a batch within its completion window. */
 const completionWindowMs = 86_400_000
 
@@ -41,6 +46,7 @@ export interface AffordDependencies {
 export interface AcceptDependencies extends AffordDependencies {
   committer: Committer
   batches: BatchRepository
+  limits: BatchLimits
 }
 
 /** An upload to be accepted. */
@@ -66,6 +72,7 @@ export async function acceptBatch(acceptance: Acceptance, dependencies: AcceptDe
     const answer = await commitAcceptance(acceptance, parents, dependencies)
     if (answer.type === 'committed') return acceptedBatch(answer, batchId, dependencies)
     if (answer.guard === paymentRequiredGuard) return null
+    if (answer.guard === queueFullGuard) throw queueFull(dependencies.limits)
     throw new Error(`accepting a batch failed on ${answer.guard}`)
   })
 }
@@ -118,7 +125,7 @@ async function untilAffordable<T>(
 function commitAcceptance(
   { batchId, principal, upload, claim, betas, origin }: Acceptance,
   parents: readonly BudgetRef[],
-  { committer, money, batches }: AcceptDependencies,
+  { committer, money, batches, limits }: AcceptDependencies,
 ): Promise<CommitAnswer> {
   const budgetParents = parents.map((parent) => parent.budgetId)
   const insert = insertBatch({
@@ -146,10 +153,35 @@ function commitAcceptance(
   const statements = [
     insert,
     insertSegments(batchId, upload.segments),
+    ...queueStatements({ id: batchId, organizationId: principal.organizationId }, limits),
     ...money.accept(budget, parents, upload.estimate),
     ...(claim ? [claim.completion({ bodySha256: upload.sha256 ?? '', referenceId: batchId })] : []),
   ]
   return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
+}
+
+/** The lock makes batches that come at the same time count one another. */
+function queueStatements(batch: Pick<Batch, 'id' | 'organizationId'>, { queuedItems }: BatchLimits) {
+  return queuedItems === null
+    ? []
+    : [lockOrganization(batch.organizationId), requireQueueRoom(batch, queuedItems)]
+}
+
+/** Throws what `acceptBatch` throws for a queue that is full. */
+export async function checkQueue(
+  { totalItems }: Pick<Ingested, 'totalItems'>,
+  { organizationId }: Pick<Principal, 'organizationId'>,
+  { batches, limits }: Pick<AcceptDependencies, 'batches' | 'limits'>,
+): Promise<void> {
+  const { queuedItems } = limits
+  if (queuedItems === null) return
+  if ((await batches.countQueued(organizationId)) + totalItems > queuedItems) throw queueFull(limits)
+}
+
+function queueFull({ queuedItems }: BatchLimits): GatewayError {
+  const message = `The batches of your organization would have more than ${queuedItems} requests still to run. Send this one when others have ended.`
+  const metadata = { limit_source: 'organization_queued_items' }
+  return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: queueRetrySeconds, metadata })
 }
 
 /** Keeps a batch that has failed because of the lines of its file, so that its caller can read why. Costs nothing. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { AcceptDependencies } from './acceptance.ts'
-import { acceptBatch, checkAffordable, keepRefused } from './acceptance.ts'
+import { acceptBatch, checkAffordable, checkQueue, keepRefused } from './acceptance.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
 import { toBatchEstimate, toBatchObject } from '../../formats/batch/batch-object.ts'
@@ -111,6 +111,7 @@ async function estimateBatch(request: CreateBatch, dependencies: CreateDependenc
   }
   const batchId = newId('batch', dependencies.clock.nowMs())
   const upload = await ingestBatch(toIngest(request, batchId, false), dependencies)
+  await checkQueue(upload, principal, dependencies)
   const available = await checkAffordable(upload, principal, dependencies)
   const { lane, providerSlug } = upload.resolved
   return {

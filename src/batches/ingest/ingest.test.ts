@@ -33,7 +33,7 @@ function newDisk(): Disk {
 function ingest(
   body: string | Uint8Array | ReadableStream<Uint8Array>,
   change: Partial<IngestRequest> = {},
-  options: { disk?: Disk; resolve?: ResolveBatch } = {},
+  options: { disk?: Disk; resolve?: ResolveBatch; itemsMax?: number } = {},
 ): Promise<Ingested> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return ingestBatch(
@@ -52,6 +52,7 @@ function ingest(
       payloads: (options.disk ?? newDisk()).payloads,
       resolveBatch: options.resolve ?? resolveBatch,
       callbacks: { check: () => Promise.resolve() },
+      limits: { items: options.itemsMax ?? null, queuedItems: null },
     },
   )
 }
@@ -97,6 +98,19 @@ describe('an upload', () => {
     ])
     await upload.discard()
     expect(disk.files.paths()).toEqual([])
+  })
+
+  test('with more items than the operator allows is refused, and with as many it is not', async () => {
+    const of = (count: number) =>
+      `{${head},"requests":[${Array.from({ length: count }, (_, index) => item(`item-${index}`)).join(',')}]}`
+    expect((await ingest(of(3), {}, { itemsMax: 3 })).totalItems).toBe(3)
+    expect(await refusal(of(4), {}, { itemsMax: 3 })).toMatchObject({
+      type: 'payload_too_large',
+      param: 'requests',
+      message: 'This gateway takes at most 3 requests in one batch; send the others as another one.',
+    })
+    expect((await ingest(of(4), { isDryRun: true }, { itemsMax: 4 })).totalItems).toBe(4)
+    expect((await refusal(of(5), { isDryRun: true }, { itemsMax: 4 })).type).toBe('payload_too_large')
   })
 
   test('may have its members in any order', async () => {

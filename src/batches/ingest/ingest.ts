@@ -5,7 +5,7 @@ import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import type { Callbacks } from '../../delivery/callbacks.ts'
 import { ItemDemands } from '../../execution/items/item-demand.ts'
-import type { BatchEndpoint, LaneChoice, LineFault } from '../../canonical/batch.ts'
+import type { BatchEndpoint, BatchLimits, LaneChoice, LineFault } from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import type { PricedOffer } from '../../formats/batch/batch-object.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
@@ -81,6 +81,7 @@ export interface IngestDependencies {
   payloads: Payloads
   resolveBatch: ResolveBatch
   callbacks: Pick<Callbacks, 'check'>
+  limits: BatchLimits
 }
 
 /**
@@ -156,6 +157,7 @@ class Ingest {
       item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
       oversizedItem: (index, head) =>
         this.#collect(() => {
+          this.#requireFew(index)
           const customId = this.#checks.checkOversized(index, head)
           this.#keep(withoutBody(customId), false)
         }),
@@ -316,6 +318,7 @@ class Ingest {
   }
 
   #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {
+    this.#requireFew(index)
     const body = this.#checks.check(index, bytes, walked, this.#placeOf)
     // After the first finding nothing will be accepted, so nothing needs to be kept.
     if (this.#findings.worst !== null || this.#lineFaults.length > 0) return
@@ -323,6 +326,14 @@ class Ingest {
     if (this.#request.form.request === 'body') this.#keep(bytes, hasLineBreaks)
     else this.#keep(storedLine(bytes, body, walked), hasLineBreaks)
     for (const { demands, log } of this.#measures) log.add(demands.of(bytes, body, walked))
+  }
+
+  #requireFew(index: number): void {
+    const { items } = this.#dependencies.limits
+    if (items === null || index < items) return
+    const message = `This gateway takes at most ${items} requests in one batch; send the others as another one.`
+    const param = this.#request.form.isLines ? 'input_file_id' : 'requests'
+    this.#findings.add(new GatewayError('payload_too_large', message, { param }))
   }
 
   #keep(bytes: Uint8Array, hasLineBreaks: boolean): void {
