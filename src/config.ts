@@ -164,10 +164,7 @@ export function readConfig(sources: ConfigSources): Config {
     ),
     fetchHosts: file.fetch_hosts ?? [],
     callbackHosts: file.callback_hosts ?? [],
-    batchLimits: {
-      items: file.batch_items_max ?? null,
-      queuedItems: file.batch_queued_items_max ?? null,
-    },
+    batchLimits: batchLimitsOf(file),
     masterKey: secretOf(env['HEADRACE_MASTER_KEY'], 'HEADRACE_MASTER_KEY', problems),
     isOwnDatabase: !(env['DATABASE_URL'] || file.database_url),
     transcriptionMs: toMilliseconds(file.transcription_timeout_seconds),
@@ -216,6 +213,12 @@ export function readConfig(sources: ConfigSources): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   const databaseUrl = config.databaseUrl || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
   return Object.freeze({ ...config, databaseUrl })
+}
+
+function batchLimitsOf(
+  file: Pick<ReturnType<typeof readConfigFile>['file'], 'batch_items_max' | 'batch_queued_items_max'>,
+): BatchLimits {
+  return { items: file.batch_items_max ?? null, queuedItems: file.batch_queued_items_max ?? null }
 }
 
 /** A name that is misspelt would be a setting that is silently not there. */

@@ -25,7 +25,6 @@ import { type Config, processEnvironment } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { audioBodyBytesMax } from './core/limits/audio.ts'
-import type { BatchLimits } from './canonical/batch.ts'
 import { uncountedInputTokens } from './core/limits/billing.ts'
 import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
@@ -142,14 +141,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const telling = createTelling(config, { core, hooks })
   const { callbacks } = telling
-  const batches = createBatchEngine({
-    core,
-    executor,
-    execution,
-    callbacks,
-    limits: config.batchLimits,
-    hooks,
-  })
+  const batches = createBatchEngine(config, { core, executor, execution, callbacks, hooks })
   const edge = createEdge(config, {
     ...core,
     catalog: providers.catalog,
@@ -375,15 +367,17 @@ function createTelling(config: Config, { core, hooks }: { core: Core; hooks: Gat
   return { secrets, courier, callbacks: createCallbacks({ repository, sender, seal }) }
 }
 
-function createBatchEngine(dependencies: {
-  core: Core
-  executor: Executor
-  execution: ExecutionDependencies
-  callbacks: Callbacks
-  limits: BatchLimits
-  hooks: GatewayHooks
-}): Batches {
-  const { core, executor, execution, callbacks, limits, hooks } = dependencies
+function createBatchEngine(
+  { batchLimits: limits }: Config,
+  dependencies: {
+    core: Core
+    executor: Executor
+    execution: ExecutionDependencies
+    callbacks: Callbacks
+    hooks: GatewayHooks
+  },
+): Batches {
+  const { core, executor, execution, callbacks, hooks } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({

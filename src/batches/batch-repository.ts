@@ -160,12 +160,7 @@ export function createBatchRepository(database: Database): BatchRepository {
       )
       return rows.map((row) => row.batch_id)
     },
-    async countQueued(organizationId) {
-      const [row] = await database.query<{ items: number | bigint }>(`select (${queuedItems}) as items`, [
-        organizationId,
-      ])
-      return Number(row?.items ?? 0)
-    },
+    countQueued: (organizationId) => countQueuedItems(database, organizationId),
     async hasOverdue() {
       const rows = await database.query(
         `select batch_id from batches where status in ('validating', 'in_progress') and expires_at_ms <= now_ms() limit 1`,
@@ -173,6 +168,12 @@ export function createBatchRepository(database: Database): BatchRepository {
       return rows.length > 0
     },
   }
+}
+
+async function countQueuedItems(database: Database, organizationId: OrganizationId): Promise<number> {
+  const sql = `select (${queuedItems}) as items`
+  const [row] = await database.query<{ items: number | bigint }>(sql, [organizationId])
+  return Number(row?.items ?? 0)
 }
 
 function listStatement(query: BatchQuery): { sql: string; params: (string | number)[] } {

@@ -102,7 +102,9 @@ export type PassedFormat = (typeof passedFormats)[number]
 
 /** What a speech or transcription endpoint can do beyond the basics. */
 export interface AudioCapabilities {
+  /** Whether it tells segments or words with their times, of which `verbose_json` is made. */
   verboseJson: boolean
+  /** Whether it tells the time of every word. */
   wordTimes: boolean
   /** Whether it reports the speaker of every word when `diarize` is set. */
   diarize: boolean
@@ -115,12 +117,14 @@ export interface AudioCapabilities {
   keyterms: KeytermRules | null
   /** Whether it finds entities, such as names and places, when the provider's own options ask for them. */
   entities: boolean
+  /** Whether it fetches audio from an address itself; else the gateway fetches it. */
   url: boolean
   /**
    * Short names of the formats that it transcribes; null when they are unknown, and any format is then sent. Without
    * `pcm` among them, headerless samples are sent as a WAV file.
    */
   uploadFormats: readonly string[] | null
+  /** The largest audio that it takes; null when no bound is known. */
   uploadBytesMax: number | null
   /** The longest audio that it transcribes; null when no bound is known. */
   audioMillisecondsMax: number | null
@@ -129,19 +133,27 @@ export interface AudioCapabilities {
    * Null when they are unknown.
    */
   languages: readonly string[] | null
+  /** The factors of the usual speed that it takes; null when it has no such member. */
   speed: { min: number; max: number } | null
+  /** What it makes itself; the gateway makes mp3 of samples. */
   speechFormats: readonly ('mp3' | 'pcm')[]
   /** Further formats of the provider, which are passed through unchanged; absent when there are none. */
   passedFormats?: readonly PassedFormat[]
+  /** The longest text that it speaks; null when no bound is known. */
   inputCharactersMax: number | null
+  /** Whether it speaks with the voice of reference clips. */
   voiceCloning: boolean
+  /** Whether it takes more than one of them. */
   multipleReferences: boolean
   /** Whether each reference must have its transcript. */
   referenceTranscripts: boolean
+  /** Whether a reference may be a picture. */
   imageReference: boolean
+  /** The voice of calls that name none; null where a call must name one, or the provider chooses. */
   defaultVoice: string | null
   /** Whether it chooses a voice itself when none is requested; `defaultVoice` is then null. */
   isVoiceOptional: boolean
+  /** The voices that exist, in its own spelling; null when it does not list them, and any is then sent. */
   voices: readonly string[] | null
   /**
    * The beginning of the ids of voices that an account has created, which exist besides `voices`. Empty: such ids may
