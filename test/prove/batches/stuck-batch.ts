@@ -3,7 +3,7 @@ import { prepareGateway, type RealGateway } from '../../story/real-gateway.ts'
 import { observation, type Check } from '../observations.ts'
 
 const key = 'prove-inference-key-0001'
-const waitMsMax = 5_000
+const waitMsMax = 30_000
 
 interface Cause {
   name: string
