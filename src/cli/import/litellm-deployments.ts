@@ -79,7 +79,8 @@ export function readDeployments(
   const providers = new Map<string, ImportedProvider>()
   const secrets = new Map<string, string>()
   const variables = new Set<string>()
-  const sources = { ...values, credentials: readCredentials(file) }
+  const base = file.member('litellm_settings')?.member('api_base')?.text() || null
+  const sources = { ...values, credentials: readCredentials(file), base }
   const entries = (file.member('model_list')?.items() ?? []).map((entry) => locateEntry(entry, sources))
   const foreign = foreignVariables(entries)
   const deployments = entries.flatMap((located) => {

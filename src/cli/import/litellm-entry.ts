@@ -15,7 +15,7 @@ export interface EntryPlace {
   asked: LitellmModel
   preset: Preset
   address: Address
-  /** The environment variable with the address, when the entry itself has none; otherwise null. */
+  /** The environment variable or the setting with the address, when the entry itself has none; otherwise null. */
   baseVariable: string | null
 }
 
@@ -31,7 +31,12 @@ export interface LocatedEntry {
 /** The sources of an entry's values, and the named credentials of the file. */
 export interface EntrySources extends ValueSources {
   credentials: ReadonlyMap<string, YamlValue>
+  /** The address of `commonBase`, for every entry without one; null when the file has none. */
+  base: string | null
 }
+
+/** The setting with the address of all entries that have none. */
+export const commonBase = 'litellm_settings.api_base'
 
 /** Finds the place of an entry: its own address, otherwise that of the variable which LiteLLM reads for its provider. */
 export function locateEntry(entry: YamlValue, sources: EntrySources): LocatedEntry {
@@ -64,18 +69,20 @@ function variablesOf(values: readonly (YamlValue | null | undefined)[]): Set<str
 function readAddress(
   provider: string,
   preset: Preset,
-  { parameter, sources }: { parameter: Parameter; sources: ValueSources },
+  { parameter, sources }: { parameter: Parameter; sources: EntrySources },
 ): Pick<EntryPlace, 'address' | 'baseVariable'> | string {
   const given = parameter('api_base') ?? parameter('base_url')
-  const text = given?.text() || null
+  const own = given?.text() || null
+  const text = own ?? sources.base
   const variable = text === null ? setVariable(environmentOf(provider).addresses, sources) : null
+  const source = own === null && sources.base !== null ? commonBase : variable
   const written = variable === null ? text : `os.environ/${variable}`
   const apiBase = written === null ? null : plainText(written, sources)
   if (text !== null && apiBase === null) return `set ${text.replace('os.environ/', '')}, then import again`
   const address = addressOf({ provider, preset, apiBase, apiVersion: versionOf(parameter, sources) })
-  if (!address) return `${variable ?? 'api_base'} is no address such as http://127.0.0.1:8000/v1`
+  if (!address) return `${source ?? 'api_base'} is no address such as http://127.0.0.1:8000/v1`
   if (address.preset.baseUrl === null && address.baseUrl === undefined) return 'it needs an api_base'
-  return { address, baseVariable: address.baseUrl === undefined ? null : variable }
+  return { address, baseVariable: address.baseUrl === undefined ? null : source }
 }
 
 /** The first of these variables with a value, in the file or in the environment; null when none has one. */

@@ -494,6 +494,25 @@ test('an address in a variable of the file counts too, and one that is no addres
   )
 })
 
+test('an address for all entries in the settings comes before the variables', () => {
+  const yaml = `${list(
+    entry('a', 'model: gpt-4o'),
+    entry('b', 'model: openai/z, api_base: "http://other.example/v1", api_key: os.environ/K'),
+  )}litellm_settings: { api_base: "http://all.example/v1" }\n`
+  const { providers, messages, addition } = read(yaml, {
+    OPENAI_BASE_URL: 'http://never.example/v1',
+    OPENAI_API_KEY: 'of-all',
+  })
+  expect(providers.map(({ preset, base_url: url, api_key: key }) => [preset, url, key])).toEqual([
+    ['custom', 'http://all.example/v1', '${env:OPENAI_API_KEY}'],
+    ['custom', 'http://other.example/v1', '${env:K}'],
+  ])
+  expect(messages).toEqual([
+    'says no api_base; LiteLLM takes the address in litellm_settings.api_base, which is carried: http://all.example/v1',
+  ])
+  expect(addition.ignoredVariables).toEqual(['OPENAI_API_KEY'])
+})
+
 test('a variable with the key of another server is not sent to the provider of that name', () => {
   const server = 'model: openai/x, api_base: "http://llm.example/v1", api_key: os.environ/OPENAI_API_KEY'
   const fault = (name: string, user: string) =>
