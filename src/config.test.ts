@@ -303,6 +303,16 @@ test('a provider of the file takes the key of the environment when it has none, 
   ])
 })
 
+test('a variable that is ignored is the key of no provider either, unless that names it', () => {
+  const env = { OPENAI_API_KEY: 'of-another-server' }
+  const ignored_variables = ['OPENAI_API_KEY']
+  expect(problemsOf(env, { ignored_variables, providers: [{ preset: 'openai' }] })).toEqual([
+    'providers.0.api_key: needed for preset "openai"; or set OPENAI_API_KEY',
+  ])
+  const named = { preset: 'openai', api_key: '${env:OPENAI_API_KEY}' }
+  expect(read(env, { ignored_variables, providers: [named] }).providers[0]?.api_key).toBe('of-another-server')
+})
+
 test('printing shows the names of what is added to requests, and no value of it', () => {
   const additions = { headers: { 'X-Team': 'hush-1' }, query: { sig: 'hush-2' } }
   const shown = printConfig(

@@ -150,7 +150,8 @@ export function readConfig(sources: ConfigSources): Config {
   const { env } = sources
   checkVariables(env, problems)
   const { file, path, outlines } = readConfigFile(sources, problems)
-  const found = providersFromEnvironment(withoutIgnored(sources, file), outlines, problems)
+  const taken = withoutIgnored(sources, file)
+  const found = providersFromEnvironment(taken, outlines, problems)
   const config: Config = {
     host: env['HEADRACE_HOST'] || file.host || '127.0.0.1',
     port: portOf('HEADRACE_PORT', env, problems) ?? file.port ?? 8787,
@@ -188,7 +189,7 @@ export function readConfig(sources: ConfigSources): Config {
       port: portOf('HEADRACE_METRICS_PORT', env, problems) ?? file.metrics_port ?? null,
     },
     role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
-    providers: [...file.providers.map((provider) => withKey(provider, sources)), ...found],
+    providers: [...file.providers.map((provider) => withKey(provider, taken)), ...found],
     prices: file.prices,
     names: file.names,
     aliases: file.aliases,
@@ -203,7 +204,7 @@ export function readConfig(sources: ConfigSources): Config {
     },
     file: path,
   }
-  checkProviders([...outlines, ...found], sources, problems)
+  checkProviders([...outlines, ...found], taken, problems)
   problems.push(...checkNames(config).map((problem) => `${path}: ${problem}`))
   if (config.databaseUrl !== '' && !/^(postgres(ql)?:\/\/|sqlite:)./.test(config.databaseUrl))
     problems.push('DATABASE_URL: must begin with postgres:// or sqlite: and name a database')
@@ -249,7 +250,7 @@ function withKey(provider: ProviderConfig, { presets, env }: ConfigSources): Pro
   return { ...provider, api_key: key }
 }
 
-/** The settings without the variables that should switch no provider on. */
+/** The settings without the variables that should switch no provider on, nor be the key of one that names none. */
 function withoutIgnored(
   sources: ConfigSources,
   { ignored_variables: names = [] }: { ignored_variables?: readonly string[] | undefined },
