@@ -107,6 +107,14 @@ test('only the name is needed, and what a key could not mean is refused by its n
   expect(await listed('?kind=all&include_disabled=true')).toEqual(before)
 })
 
+test('a limit below the smallest unit of money is a limit of nothing', async () => {
+  for (const limit of [1e-320, 1e-30, 1e-11, -0]) {
+    const { hash, data } = await create({ name: 'poor', limit })
+    expect(data['limit']).toBe(0)
+    expect((await send('PATCH', `/keys/${hash}`, { limit })).status).toBe(200)
+  }
+})
+
 test('a list has the enabled keys that make calls, and the others where the query asks for them', async () => {
   const { hash } = await create({ name: 'off' })
   await create({ name: 'other managers', headrace: { kind: 'management' } })

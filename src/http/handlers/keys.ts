@@ -17,6 +17,8 @@ import { createKeySchema, keyListQuerySchema, rotateKeySchema, updateKeySchema }
 
 /** The bound of a body: lists of a thousand models by name, and the rest is short. */
 const keyBodyBytesMax = 1_048_576
+/** Less than half of a nanocredit. */
+const smallestCredits = 1e-10
 /** Keys whose usage one turn of the event loop sums. */
 const keysPerTurn = 8
 
@@ -176,11 +178,16 @@ function changesOf(
   }
 }
 
+/** An amount far below the smallest unit of money is nothing, however small it is. */
+function limitOf(credits: number): bigint {
+  return credits < smallestCredits ? 0n : parseCredits(credits)
+}
+
 /** The members that a new key and a change of one share. */
 function settingsOf(fields: Omit<ChangedFields, 'name' | 'disabled'>, nowMs: number): KeyChanges {
   const { limit, limit_reset: limitReset, expires_at: expiresAt, headrace: { policy, rates } = {} } = fields
   return {
-    ...(limit === undefined ? {} : { limitNanocredits: limit === null ? null : parseCredits(limit) }),
+    ...(limit === undefined ? {} : { limitNanocredits: limit === null ? null : limitOf(limit) }),
     ...(limitReset === undefined ? {} : { limitReset }),
     ...(expiresAt === undefined
       ? {}
