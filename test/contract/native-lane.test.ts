@@ -75,6 +75,31 @@ test('batches of all four endpoints are jobs of the provider, at half the live p
   expect(counts).toEqual({ batches_made: 4, batches_running: 0, files_made: 8, files_left: 0, lines_run: 8 })
 }, 120_000)
 
+test('an answer of a job is charged though the file that its item named was deleted meanwhile', async () => {
+  await gateway.admin('settings', { job_looks: 1 })
+  const made = async () => Number(at(await gateway.admin('counters?requests=0'), 'batches.batches_made'))
+  const before = await made()
+  const form = new FormData()
+  form.append('file', new File(['The wheel turns.'], 'note.txt'))
+  const file = await gateway.post('/files', form)
+  const part = { type: 'file', file: { file_id: file.json['id'] } }
+  const { json: batch } = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    headrace: { lane: 'native' },
+    requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: [part] }] } }],
+  })
+  await until(made, (count) => count > before, 30_000)
+  expect((await gateway.request(`/files/${String(file.json['id'])}`, { method: 'DELETE' })).status).toBe(200)
+  const { json } = await until(
+    () => gateway.get(`/batches/${String(batch['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+    60_000,
+  )
+  expect(at(json, 'results.0.error')).toBeNull()
+  expect(Number(at(json, 'usage.cost'))).toBeGreaterThan(0)
+}, 100_000)
+
 test('auto makes a job of a hundred items, runs what it did not answer at the live price, and sets that aside', async () => {
   await gateway.admin('settings', { job_looks: 0 })
   const onCreate = { path: '/v1/batches', method: 'POST' }

@@ -58,6 +58,7 @@ export async function chargeJobItem(
   }
   try {
     const { asking, step, begun, candidate } = await askFor(item, endpoint, {
+      isAnswered: true,
       dependencies,
       facts,
       requestId,
@@ -105,13 +106,19 @@ interface Asked {
   facts: CallLine
   requestId: string
   defer?: (capture: DeferredCapture) => void
+  /** The job has its answer, which is to be charged. */
+  isAnswered?: true
 }
 
 /** What the endpoint is asked for the item, and by which adapter. Throws the item's own error. */
-async function askFor(item: BatchItem, endpoint: Endpoint, { dependencies, facts, requestId, defer }: Asked) {
+async function askFor(
+  item: BatchItem,
+  endpoint: Endpoint,
+  { dependencies, facts, requestId, defer, isAnswered }: Asked,
+) {
   const read = (await readItem(item)).call
   const named = read.demand.hasUncountedInput
-    ? await withNamedFiles(read, item.principal, dependencies)
+    ? await withNamedFiles(read, item.principal, dependencies, isAnswered)
     : read
   const call: TextCall = { ...named, stream: false }
   const scope: RequestScope = {
