@@ -58,7 +58,7 @@ export interface KeyRepository {
    * of these hashes as imported.
    */
   insertAbsent(keys: readonly KeyRecord[]): Promise<ReadonlySet<string>>
-  /** Among these hashes those of present keys, and those that were imported and are no key's secret any more. */
+  /** Which of these hashes are of a key's present secret, and which were imported once and are of no key now. */
   findImported(keyHashes: readonly string[]): Promise<ImportedHashes>
   /**
    * The changed key, or null when the organization has no key with this hash. Rejects with `invalid_request` for rules

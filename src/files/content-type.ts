@@ -32,7 +32,8 @@ export class ContentTypeReader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
   readonly #head = Buffer.allocUnsafe(keptBytes)
   #headBytes = 0
-  #tail: Uint8Array = new Uint8Array(0)
+  /** The last bytes, as a ring: `#bytes` says where it begins. */
+  readonly #ring = Buffer.allocUnsafe(keptBytes)
   #bytes = 0
   #isText = true
 
@@ -42,11 +43,10 @@ export class ContentTypeReader {
   }
 
   push(piece: Uint8Array): void {
-    this.#bytes += piece.length
     const kept = piece.subarray(0, keptBytes - this.#headBytes)
     this.#head.set(kept, this.#headBytes)
     this.#headBytes += kept.length
-    this.#tail = Buffer.concat([this.#tail, piece.subarray(-keptBytes)]).subarray(-keptBytes)
+    this.#turn(piece)
     this.#isText &&= !piece.includes(0) && this.#decodes(piece, true)
   }
 
@@ -55,11 +55,27 @@ export class ContentTypeReader {
     const head = this.#head.subarray(0, this.#headBytes)
     const isText = this.#isText && this.#decodes(new Uint8Array(0), false)
     if (isText && !head.subarray(0, pdfMark.length).equals(pdfMark))
-      return textTypeOf(head.toString('utf8'), Buffer.from(this.#tail).toString('utf8'), {
+      return textTypeOf(head.toString('utf8'), this.#tail().toString('utf8'), {
         isWhole: this.#bytes === this.#headBytes,
       })
-    if (head.subarray(0, zipMark.length).equals(zipMark)) return officeTypeOf(head, this.#tail)
+    if (head.subarray(0, zipMark.length).equals(zipMark)) return officeTypeOf(head, this.#tail())
     return mediaTypeOf(head) ?? soundTypes[sniffFormat(head) ?? ''] ?? null
+  }
+
+  /** Costs no more than the piece has bytes, however small the pieces are in which a caller sends the file. */
+  #turn(piece: Uint8Array): void {
+    const last = piece.subarray(-keptBytes)
+    const start = (this.#bytes + piece.length - last.length) % keptBytes
+    const first = last.subarray(0, keptBytes - start)
+    this.#ring.set(first, start)
+    this.#ring.set(last.subarray(first.length), 0)
+    this.#bytes += piece.length
+  }
+
+  #tail(): Buffer {
+    if (this.#bytes <= keptBytes) return this.#ring.subarray(0, this.#bytes)
+    const start = this.#bytes % keptBytes
+    return Buffer.concat([this.#ring.subarray(start), this.#ring.subarray(0, start)])
   }
 
   #decodes(piece: Uint8Array, stream: boolean): boolean {

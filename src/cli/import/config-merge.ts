@@ -153,7 +153,7 @@ export function changedSecrets(folder: string, secrets: ReadonlyMap<string, stri
   })
 }
 
-/** Among these files of secrets those that a new provider of the file would read: their secret may be that of another server. */
+/** Which of these secret files a new provider of the configuration would read; such a secret may belong to another server. */
 export function takenSecrets({ added }: MergedConfig, files: readonly string[]): string[] {
   const text = JSON.stringify(added)
   return files.filter((file) => text.includes(`\${file:./${file}}`))

@@ -103,7 +103,7 @@ function expiryOf(value: unknown, tell: (message: string) => void): number | nul
   return expiryMs
 }
 
-/** Control characters, those that change the direction of a text or have no width, and the ends of lines. */
+/** Control characters, characters that change the direction of a text or have no width, and line ends. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /**

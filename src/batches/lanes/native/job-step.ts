@@ -184,7 +184,7 @@ export class JobResults {
       onLost: () => {},
       onSettled: () => {},
     })
-    // A step that is broken off waits for no storage: whoever drives the job next has these results again for nothing.
+    // A step that is broken off does not wait for storage: the next driver of the job downloads these results again, unpaid.
     if (step.signal.aborted) this.#writer.close()
     else step.signal.addEventListener('abort', () => this.#writer.close(), { once: true })
   }
