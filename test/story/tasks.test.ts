@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpOf } from '../../src/cli/help.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
@@ -42,7 +42,7 @@ test('every configuration of the page of tasks is read without a problem', () =>
   for (const file of files) {
     const names = [...file.matchAll(/\$\{env:(\w+)\}/g)].map(([, name = '']) => [name, 'a secret'] as const)
     const path = join(gateway.folder, 'of-the-page.json')
-    Bun.spawnSync(['tee', path], { stdin: new TextEncoder().encode(file) })
+    writeFileSync(path, file)
     const env = { ...Object.fromEntries(names), HEADRACE_CONFIG: path }
     expect({ file, problems: problemsOf(env) }).toEqual({ file, problems: [] })
   }

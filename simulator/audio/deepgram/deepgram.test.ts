@@ -3,6 +3,8 @@ import { wave } from '../testing.ts'
 import { at, readAnswer, simulatorForTests } from '../../testing.ts'
 
 const simulator = simulatorForTests()
+const hasProbe = Bun.which('ffprobe') !== null
+if (!hasProbe) console.warn('skipped: telling sound from other bytes needs ffprobe')
 
 async function listen(
   query: string,
@@ -80,7 +82,7 @@ describe('Deepgram', () => {
     expect([told, at(json, 'err_code')]).toEqual([status, code])
   })
 
-  test('has three forms of refusals', async () => {
+  test('has a form of its own for unknown paths and for bad JSON', async () => {
     const unknown = await readAnswer(
       await fetch(`${simulator.url('audio')}/deepgram/v1/nothing`, {
         headers: { authorization: 'Token key' },
@@ -90,6 +92,10 @@ describe('Deepgram', () => {
     expect(unknown.headers.get('content-type')).toContain('text/plain')
     const broken = await listen('', '{', { 'content-type': 'application/json' })
     expect([broken.status, at(broken.json, 'category')]).toEqual([400, 'INVALID_JSON'])
+  })
+
+  // Without the probe nobody knows that these bytes are no sound.
+  test.skipIf(!hasProbe)('refuses what is no sound in a third form', async () => {
     const noAudio = await listen('', 'just words', { 'content-type': 'audio/wav' })
     expect([noAudio.status, at(noAudio.json, 'err_code')]).toEqual([400, 'Bad Request'])
   })

@@ -22,6 +22,9 @@ const basicTools = [
   'ldd',
   'cat',
   'dirname',
+  // For the tests that pack an archive.
+  'tar',
+  'gzip',
 ]
 
 export const proof: Proof = {
