@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sparePort, start, untilReady, type Running } from './processes.ts'
-import { interfaceOf, replyNames } from './replies.ts'
+import { interfaceOf, type ReplyName, replyNames } from './replies.ts'
 
 const root = join(import.meta.dir, '../..')
 
@@ -44,6 +44,8 @@ export async function startHeadrace(options: {
   bunFlags?: readonly string[]
   /** Members of the configuration file besides its providers. */
   settings?: Readonly<Record<string, unknown>>
+  /** The replies that it has providers for; all when left out, of which an old version may not know some. */
+  replies?: readonly ReplyName[]
 }): Promise<Headrace> {
   const home = join(options.folder, options.name)
   mkdirSync(home, { recursive: true })
@@ -90,10 +92,16 @@ export function environmentOf(
     upstreams,
     isPrepaid,
     settings,
-  }: { upstreams: Upstreams; isPrepaid: boolean; settings?: Readonly<Record<string, unknown>> },
+    replies = replyNames,
+  }: {
+    upstreams: Upstreams
+    isPrepaid: boolean
+    settings?: Readonly<Record<string, unknown>>
+    replies?: readonly ReplyName[]
+  },
 ): Record<string, string> {
   const config = join(home, 'config.json')
-  writeFileSync(config, JSON.stringify({ ...settings, providers: providersOf(upstreams) }))
+  writeFileSync(config, JSON.stringify({ ...settings, providers: providersOf(upstreams, replies) }))
   return {
     HEADRACE_CONFIG: config,
     HEADRACE_DATA: join(home, 'data'),
@@ -104,9 +112,9 @@ export function environmentOf(
   }
 }
 
-function providersOf({ staticPort, pacedPort }: Upstreams): object[] {
+function providersOf({ staticPort, pacedPort }: Upstreams, replies: readonly ReplyName[]): object[] {
   return [
-    ...replyNames.map((name) => provider(name, staticPort)),
+    ...replies.map((name) => provider(name, staticPort)),
     ...pacedModels.map((name) => provider(name, pacedPort)),
   ]
 }

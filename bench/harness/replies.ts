@@ -19,6 +19,9 @@ export const replyNames = [
 ] as const
 export type ReplyName = (typeof replyNames)[number]
 
+/** Those that every version knows, since the first. */
+export const chatReplies: readonly ReplyName[] = ['json-1k', 'json-1m', 'sse-50']
+
 /** Whether a reply is a stream of events. */
 export function isStreamed(name: string): boolean {
   return name.endsWith('-50') || /^\d/.test(name)

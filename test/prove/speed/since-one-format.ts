@@ -1,3 +1,4 @@
+import { chatReplies } from '../../../bench/harness/replies.ts'
 import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
@@ -14,7 +15,7 @@ export const proof: Proof = {
     const before = checkOut(versionOfOneFormat)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before)
+      const old = await start.gateway('before', before, chatReplies)
       const current = await start.gateway('now', rootFolder)
       const pair = (what: string, reply: string, ratioMax: number) => ({
         what,

@@ -1,4 +1,5 @@
 import { bodyWithImage } from '../image-body.ts'
+import { chatReplies } from '../../../bench/harness/replies.ts'
 import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
 import { rootFolder } from '../../tidy/sources.ts'
 import type { Starter } from '../../../bench/harness/beside.ts'
@@ -18,7 +19,7 @@ export const proof: Proof = {
     const before = checkOut(versionOfTwoFormats)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before)
+      const old = await start.gateway('before', before, chatReplies)
       const current = await start.gateway('now', rootFolder)
       const { copied, passed, translated } = await imageTargets(
         start,
