@@ -19,7 +19,7 @@ export const replyNames = [
 ] as const
 export type ReplyName = (typeof replyNames)[number]
 
-/** Those that every version knows, since the first. */
+/** The replies whose providers every version of the gateway knows, since its first. */
 export const chatReplies: readonly ReplyName[] = ['json-1k', 'json-1m', 'sse-50']
 
 /** Whether a reply is a stream of events. */
