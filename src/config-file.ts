@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { modalityNames } from './canonical/operation.ts'
 import { usageTokensMax } from './core/limits/billing.ts'
 import { describeFault } from './json/faults.ts'
+import { broadcastsSchema } from './config-broadcasts.ts'
+import { headerName, headerValue } from './config-headers.ts'
 import { namesShape } from './config-names.ts'
 import { pricesSchema } from './config-prices.ts'
 import { describeIssue } from './formats/schema-issue.ts'
@@ -108,17 +110,6 @@ const headerText = z
   .min(1)
   .max(64)
   .regex(/^[\x20-\x7e\xa0-\xff]*$/, { error: 'must be of Latin letters, digits and signs' })
-
-/** What belongs to the request itself and would break it. */
-const ownHeaders = new Set(['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'])
-const headerName = z
-  .string()
-  .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, { error: 'must be the name of a header' })
-  .refine((name) => !ownHeaders.has(name.toLowerCase()), { error: 'is a header that the gateway sets' })
-// Messages contain no values, because any value may be a secret.
-const headerValue = z.string().regex(/^[\x20-\x7e\xa0-\xff]+$/, {
-  error: 'must be of Latin letters, digits and signs, without line breaks',
-})
 
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),
@@ -265,6 +256,7 @@ export const configFileSchema = z.strictObject({
     .describe(
       'Milliseconds for which the record of a finished call may wait for the records of others, so that one write to the disk serves them all; the answer, or the end of a stream, waits with it. Counts only while calls end closer together than that. 0 by default; 20 is a good value for a disk that wears or is slow',
     ),
+  broadcasts: broadcastsSchema.optional(),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
   share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),

@@ -477,3 +477,36 @@ test('prices of audio are taken in one unit of time, and surcharges in one way e
   ])
     expect([wrong, priced({ surcharges: wrong })]).toEqual([wrong, expect.stringContaining('surcharges')])
 })
+
+test('destinations of broadcasts have defaults, and each fault names its member', () => {
+  const traces = { name: 'traces', kind: 'otlp', url: 'https://otel.example.com/v1/traces' }
+  const books = { name: 'books', kind: 'webhook', url: 'http://10.0.0.7/x', secret: '${env:BOOKS}' }
+  const env = { BOOKS: 'a-secret-of-the-books' }
+  expect(read({}).broadcasts).toEqual([])
+  const config = read(env, { broadcasts: [traces, { ...books, headers: { 'x-key': '${env:BOOKS}' } }] })
+  expect(config.broadcasts).toMatchObject([
+    {
+      ...traces,
+      headers: {},
+      secret: null,
+      organizations: null,
+      keys: null,
+      sampling: 1,
+      zdrCalls: 'figures',
+    },
+    { name: 'books', secret: env.BOOKS, headers: { 'x-key': env.BOOKS } },
+  ])
+  expect(printConfig(config)).not.toContain(env.BOOKS)
+  for (const [broadcasts, problem] of [
+    [[{ ...books, secret: undefined }], 'broadcasts.0.secret: needed for kind "webhook"'],
+    [[{ ...traces, secret: env.BOOKS }], 'broadcasts.0.secret: signs webhooks only'],
+    [[traces, traces], 'broadcasts.1.name: "traces" is used twice'],
+    [[{ ...traces, url: 'ftp://x/y' }], 'broadcasts.0.url: must be an http:// or https:// address'],
+    [[{ ...traces, sampling: 0 }], 'broadcasts.0.sampling'],
+    [[{ ...traces, organizations: [] }], 'broadcasts.0.organizations'],
+    [[{ ...traces, headers: { 'content-type': 'x' } }], 'broadcasts.0.headers'],
+    [[{ ...traces, colour: 'red' }], 'colour'],
+    [Array.from({ length: 9 }, (_, index) => ({ ...traces, name: `t${index}` })), 'broadcasts'],
+  ] as const)
+    expect(problemsOf(env, { broadcasts }).join('\n')).toContain(problem)
+})

@@ -10,6 +10,7 @@ import {
   type ProviderOutline,
 } from './config-file.ts'
 import type { BatchLimits } from './canonical/batch.ts'
+import { type BroadcastConfig, broadcastsOf } from './config-broadcasts.ts'
 import { checkNames, type NameConfig } from './config-names.ts'
 import { type ObjectStoreConfig, readObjectStore } from './config-payloads.ts'
 import { isAmount } from './config-prices.ts'
@@ -36,6 +37,8 @@ export interface Config {
   readonly fetchHosts: readonly string[]
   /** Hosts, with a port or without, to which events may be posted although they are not public. */
   readonly callbackHosts: readonly string[]
+  /** Where generations are told. */
+  readonly broadcasts: readonly BroadcastConfig[]
   /** How much an organization may queue. */
   readonly batchLimits: BatchLimits
   /** Seals what is stored encrypted; null for a key in the data folder, where one may be. */
@@ -165,6 +168,7 @@ export function readConfig(sources: ConfigSources): Config {
     ),
     fetchHosts: file.fetch_hosts ?? [],
     callbackHosts: file.callback_hosts ?? [],
+    broadcasts: broadcastsOf(file.broadcasts),
     batchLimits: batchLimitsOf(file),
     masterKey: secretOf(env['HEADRACE_MASTER_KEY'], 'HEADRACE_MASTER_KEY', problems),
     isOwnDatabase: !(env['DATABASE_URL'] || file.database_url),
@@ -434,6 +438,12 @@ export function printConfig(config: Config): string {
     },
     masterKey: config.masterKey ? '[secret]' : null,
     metrics: { ...config.metrics, token: config.metrics.token ? '[secret]' : null },
+    broadcasts: config.broadcasts.map((destination) => ({
+      ...destination,
+      url: hideSecrets(destination.url),
+      headers: hideValues(destination.headers),
+      secret: destination.secret ? '[secret]' : null,
+    })),
     providers: config.providers.map((provider) => ({
       ...provider,
       ...(provider.base_url ? { base_url: hideSecrets(provider.base_url) } : {}),

@@ -4,6 +4,7 @@ import type { Report } from './billing/billing.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
+import { createAnnounce } from './delivery/broadcasts/announcements.ts'
 import { createFiles } from './files/file-store.ts'
 import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
@@ -36,6 +37,8 @@ export interface GatewayHooks {
   publicFetch?: PublicFetch
   /** Posts events to addresses that callers name; by default guarded by the configuration. */
   callbackSender?: CallbackSender
+  /** Posts generations to the operator's destinations; by default to their configured hosts. */
+  broadcastSender?: Pick<CallbackSender, 'post'>
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
   /** Where log lines go; stdout by default. */
@@ -79,7 +82,10 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
     if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
     return type === 'call_lost' && generationId ? storage.refusalNotes.add(generationId) : null
   }
-  const money = createMoney(storage.database, report, config.commitDelayMs)
+  const money = createMoney(storage.database, report, {
+    commitDelayMs: config.commitDelayMs,
+    announce: createAnnounce(config.broadcasts),
+  })
   const bootstrapped = await bootstrap(config.bootstrap, {
     organizations: access.organizationRepository,
     keys: access.keyRepository,
@@ -108,6 +114,7 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
   if (descriptors.isSmall) log.warn(fewDescriptors(descriptors.limit))
   return {
     clock,
+    version: packageJson.version,
     ...storage,
     log,
     metrics,

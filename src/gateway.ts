@@ -8,6 +8,9 @@ import { createMoveRepository } from './batches/lanes/move-repository.ts'
 import { createEndMessages } from './batches/callbacks/end-message.ts'
 import { type Callbacks, createCallbacks } from './delivery/callbacks.ts'
 import { Courier } from './delivery/courier.ts'
+import { Broadcaster } from './delivery/broadcasts/broadcaster.ts'
+import { createBroadcastRepository } from './delivery/broadcasts/broadcast-repository.ts'
+import { createBroadcastSender } from './delivery/broadcasts/broadcast-sender.ts'
 import { createDeliveryRepository } from './delivery/delivery-repository.ts'
 import { createCallbackSender } from './transport/callback-sender.ts'
 import { createSigning } from './stores.ts'
@@ -59,6 +62,7 @@ import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
 import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
+import { registerBroadcastGauges } from './telemetry/broadcast-gauges.ts'
 import { registerGauges } from './telemetry/gauges.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
 import { askServer } from './transport/ask-server.ts'
@@ -162,6 +166,8 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     batches.start()
     telling.courier.start()
   }
+  const broadcaster = createBroadcaster(config, { core, hooks })
+  broadcaster.start()
   providers.discovery.start()
   providers.prices.start()
   sweeper.start()
@@ -172,7 +178,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
-    await telling.courier.stop()
+    await Promise.all([telling.courier.stop(), broadcaster.stop()])
     execution.mp3Codec.close()
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
@@ -365,6 +371,24 @@ function createTelling(config: Config, { core, hooks }: { core: Core; hooks: Gat
     warn: (message, facts) => log.warn(message, facts),
   })
   return { secrets, courier, callbacks: createCallbacks({ repository, sender, seal }) }
+}
+
+/** Tells generations to the operator's destinations, in every role: whoever captures may tell. */
+function createBroadcaster(
+  { broadcasts }: Config,
+  { core, hooks }: { core: Core; hooks: GatewayHooks },
+): Broadcaster {
+  const { database, clock, log, metrics, version } = core
+  const broadcaster = new Broadcaster({
+    destinations: broadcasts,
+    repository: createBroadcastRepository(database),
+    sender: hooks.broadcastSender ?? createBroadcastSender(broadcasts),
+    clock,
+    version,
+    warn: (message, facts) => log.warn(message, facts),
+  })
+  if (broadcasts.length > 0) registerBroadcastGauges(metrics, () => broadcaster.states)
+  return broadcaster
 }
 
 function createBatchEngine(

@@ -17,6 +17,7 @@ import { createRollup } from './billing/ledger/rollup.ts'
 import { createPriceListsRepository } from './catalog/price-lists/price-lists-repository.ts'
 import type { CliStorage } from './cli/context.ts'
 import { type Config, processEnvironment } from './config.ts'
+import { createBroadcastRepository } from './delivery/broadcasts/broadcast-repository.ts'
 import { createSeal } from './delivery/master-key.ts'
 import { createSigningSecretRepository } from './delivery/signing-secret-repository.ts'
 import { createSigningSecrets } from './delivery/signing-secrets.ts'
@@ -61,11 +62,15 @@ export function createSigning(config: Config, database: Database) {
 }
 
 /** What it costs. */
-export function createMoney(database: Database, report: Report, commitDelayMs = 0) {
+export function createMoney(
+  database: Database,
+  report: Report,
+  { commitDelayMs, announce }: Pick<Parameters<typeof createBilling>[0], 'commitDelayMs' | 'announce'> = {},
+) {
   const ledger = createLedger(database)
   return {
     ledger,
-    billing: createBilling({ ledger, report, commitDelayMs }),
+    billing: createBilling({ ledger, report, commitDelayMs: commitDelayMs ?? 0, announce: announce ?? null }),
     learning: createLearning(),
     accounts: createAccounts(ledger, createAccountsRepository(database)),
     rollup: createRollup({
@@ -100,6 +105,7 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     accounts,
     priceLists: createPriceListsRepository(database),
     signingSecrets: createSigning(config, database).secrets,
+    broadcasts: createBroadcastRepository(database),
     blobs,
     blobLocation: describeBlobHome(home),
     checkBlobStore: () => checkBlobStore(database, blobs, home),

@@ -1,5 +1,6 @@
 import { recallWatchMs } from '../core/limits/billing.ts'
 import type { CaptureRow } from './ledger/capture-row.ts'
+import type { Announce } from './ledger/captures.ts'
 import { Granter } from './budgets/granter.ts'
 import type { HoldRequest } from './budgets/granter.ts'
 import { joinHolds } from './budgets/hold.ts'
@@ -108,11 +109,14 @@ export function createBilling(dependencies: {
   report?: Report
   /** How long the capture of a call may wait for others to share its commit, in milliseconds; 0 when left out. */
   commitDelayMs?: number
+  /** Adds a statement to the unit of captures; by default none. */
+  announce?: Announce | null
 }): Billing {
   return new LeasedBilling({
     timing: systemTiming,
     report: () => undefined,
     commitDelayMs: 0,
+    announce: null,
     ...dependencies,
   })
 }
@@ -129,7 +133,13 @@ class LeasedBilling implements Billing {
   readonly #reaper: Reaper
   #stops: (() => void)[] = []
 
-  constructor({ ledger, timing, report, commitDelayMs }: Required<Parameters<typeof createBilling>[0]>) {
+  constructor({
+    ledger,
+    timing,
+    report,
+    commitDelayMs,
+    announce,
+  }: Required<Parameters<typeof createBilling>[0]>) {
     this.#ledger = ledger
     this.#timing = timing
     this.#report = report
@@ -141,6 +151,7 @@ class LeasedBilling implements Billing {
       ledger,
       timing,
       report,
+      announce,
       onLost: (slice) => leases.markLost(slice),
       delayMs: commitDelayMs,
     })

@@ -65,6 +65,16 @@ export interface CallBase {
   dropped: readonly string[]
 }
 
+/** What a call asked for, as far as it is told beside what was used. Never sent to a provider. */
+export interface AskedFor {
+  /** The model by the name that the caller wrote, with its variant. */
+  readonly model: string
+  /** The caller's own words about where the call belongs. */
+  readonly trace: Readonly<Record<string, unknown>> | null
+  /** The call was to be served under zero data retention only. */
+  readonly isZdr: boolean
+}
+
 /** An image or a document that a request names by address; `field` is its path as the caller wrote it. */
 export interface MediaAddress {
   url: string

@@ -1,3 +1,4 @@
+import type { BroadcastRepository } from '../delivery/broadcasts/broadcast-repository.ts'
 import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
@@ -25,6 +26,8 @@ export interface CliConfig {
   /** The operator's own model names, and the meaning of aliases. */
   readonly names: Readonly<Record<string, unknown>>
   readonly aliases: Readonly<Record<string, string>>
+  /** Where generations are told; absent for nowhere. */
+  readonly broadcasts?: readonly { readonly name: string; readonly kind: string; readonly url: string }[]
 }
 
 /** Options for reading the configuration. */
@@ -85,6 +88,7 @@ export interface CliStorage {
   accounts: Accounts
   priceLists: PriceListsRepository
   signingSecrets: Pick<SigningSecrets, 'rotate'>
+  broadcasts: Pick<BroadcastRepository, 'listStates' | 'again'>
   /** The store of the batches' payloads; absent when it cannot be listed. */
   blobs?: CliBlobs
   /** The place of the payloads: machine and folder, or bucket and server. */

@@ -14,6 +14,7 @@ Usage: npx headrace <command> [options]
   usage                    what was used and what it cost: --by day,key,model,user,provider --since 7d --csv
   credits                  balance and latest usage; credits add <amount>
   org                      the organization and its settings
+  broadcasts               where generations are told, and how that goes; broadcasts redeliver <destination>
   import litellm <file>    providers, names and keys of a LiteLLM proxy
   doctor                   what is wrong here, and what to do
   simulator                simulated providers alone, for your own tests
@@ -39,6 +40,13 @@ the end.
   --print   write the operations as code instead of running them
 `,
   models: `Usage: npx headrace models [part of an id] [--json]
+`,
+  broadcasts: `Usage: npx headrace broadcasts
+       npx headrace broadcasts redeliver <destination>
+
+Shows what was told to each destination of "broadcasts" in the configuration, what waits, and what its last answer was.
+redeliver tells it again what it did not take within a day, or refused; that is kept for seven days. Works on the
+database directly, also while a gateway runs.
 `,
   prices: `Usage: npx headrace prices
        npx headrace prices update <package, folder, archive or file> [--yes] [--force]

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./rules/key-commands.ts')).runKeys,
   usage: async () => (await import('./usage/usage-command.ts')).runUsage,
   credits: async () => (await import('./rules/credits.ts')).runCredits,
+  broadcasts: async () => (await import('./broadcasts/broadcasts-command.ts')).runBroadcasts,
   org: async () => (await import('./rules/organization-command.ts')).runOrganization,
   import: async () => (await import('./import/import.ts')).runImport,
   doctor: async () => (await import('./doctor/doctor.ts')).runDoctor,

@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
@@ -12,6 +12,10 @@ export interface Posted {
   status: number | null
   /** Why the receiver has not taken the message; null when it has. */
   problem: string | null
+  /** How long the receiver asks to be left alone; absent when it does not say. */
+  retryAfterMs?: number
+  /** The beginning of the answer's body, where it is read. */
+  text?: string
 }
 
 /** Which hosts may be private, and how names are resolved. */
@@ -21,12 +25,16 @@ export interface CallbackOptions {
   /** All addresses of a name; the system's resolver by default. */
   resolve?: (hostname: string) => Promise<readonly string[]>
   timeoutMs?: number
+  /** How much of an answer's body is read; by default nothing. */
+  answerBytesMax?: number
+  /** What an address is called in the problems; `callback_url` by default. */
+  addressName?: string
 }
 
 /**
  * Posts to addresses that callers named. It is guarded like the fetching of media: the name is resolved, each of its
  * addresses must be public, and the connection goes to the address that was checked, so that a name which resolves
- * differently a moment later gains nothing. Redirects are not followed, and the answer's body is not read.
+ * differently a moment later gains nothing. Redirects are not followed, and of the answer's body at most its beginning is read.
  */
 export interface CallbackSender {
   /** Why the address may not be posted to, as a sentence after its name; null when it may. */
@@ -63,10 +71,12 @@ export function createCallbackSender(options: CallbackOptions = {}): CallbackSen
     },
     async post(url, body, headers) {
       const found = await find(url)
-      if ('problem' in found) return { status: null, problem: `callback_url ${found.problem}` }
-      const { status, error } = await send(found, { body, headers, timeoutMs })
+      if ('problem' in found)
+        return { status: null, problem: `${options.addressName ?? 'callback_url'} ${found.problem}` }
+      const { answerBytesMax = 0 } = options
+      const { status, error, ...more } = await send(found, { body, headers, timeoutMs, answerBytesMax })
       if (status === null) return { status, problem: error }
-      return { status, problem: status >= 200 && status < 300 ? null : problemOf(status) }
+      return { status, problem: status >= 200 && status < 300 ? null : problemOf(status), ...more }
     },
   }
 }
@@ -79,15 +89,52 @@ function problemOf(status: number): string {
   return `the receiver answered ${status}`
 }
 
+interface Answer extends Pick<Posted, 'status' | 'retryAfterMs' | 'text'> {
+  error: string
+}
+
+function toAnswer({ statusCode, headers }: IncomingMessage): Answer {
+  const seconds = Number(headers['retry-after'])
+  return {
+    status: statusCode ?? null,
+    error: 'the receiver gave no status',
+    ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {}),
+  }
+}
+
+/** Reads at most so many bytes, and what there is when the answer breaks off. The limit of time is the post's own. */
+function readBeginning(response: IncomingMessage, bytesMax: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const pieces: Buffer[] = []
+  let bytes = 0
+  const end = (): void => {
+    resolve(Buffer.concat(pieces).subarray(0, bytesMax).toString())
+    response.destroy()
+  }
+  response.on('data', (piece: Buffer) => {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes >= bytesMax) end()
+  })
+  for (const event of ['end', 'error', 'close']) response.once(event, end)
+  return promise
+}
+
 function send(
   { target, address }: { target: URL; address: string },
   {
     body,
     headers,
     timeoutMs,
-  }: { body: string; headers: Readonly<Record<string, string>>; timeoutMs: number },
-): Promise<{ status: number | null; error: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ status: number | null; error: string }>()
+    answerBytesMax,
+  }: {
+    body: string
+    headers: Readonly<Record<string, string>>
+    timeoutMs: number
+    answerBytesMax: number
+  },
+): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>()
   const family = isIP(address)
   const bytes = Buffer.from(body)
   const outgoing = (target.protocol === 'https:' ? httpsRequest : httpRequest)(
@@ -109,7 +156,10 @@ function send(
       },
     },
     (response) => {
-      resolve({ status: response.statusCode ?? null, error: 'the receiver gave no status' })
+      const head = toAnswer(response)
+      if (answerBytesMax > 0)
+        return void readBeginning(response, answerBytesMax).then((text) => resolve({ ...head, text }))
+      resolve(head)
       response.destroy()
     },
   )

@@ -5,6 +5,7 @@ import type { Workload } from './workload.ts'
 import type { World } from './world.ts'
 
 const endMsMax = 120_000
+const toldMsMax = 120_000
 
 /** What is wrong after everything was killed often enough and then left alone; empty when every promise was kept. */
 export async function audit(world: World, workload: Workload, baseUrl: string): Promise<string[]> {
@@ -18,6 +19,7 @@ export async function audit(world: World, workload: Workload, baseUrl: string): 
   problems.push(...(await auditKeys(world, workload)))
   problems.push(...(await auditCalls(world, workload)))
   problems.push(...(await auditCaptures(world)))
+  problems.push(...(await auditTold(world)))
   return problems
 }
 
@@ -96,4 +98,26 @@ async function auditCaptures(world: World): Promise<string[]> {
   return rows
     .filter((row) => row.usages !== row.completed_items)
     .map((row) => `${row.batch_id}: ${row.usages} usages of ${row.completed_items} completed items`)
+}
+
+/** Every capture of a gateway was told to the receiver, and nothing that is not a capture. */
+async function auditTold(world: World): Promise<string[]> {
+  const endMs = performance.now() + toldMsMax
+  for (;;) {
+    const [waiting] = await world.database.query('select 1 as found from broadcasts limit 1')
+    if (waiting === undefined || performance.now() > endMs) break
+    await Bun.sleep(200)
+  }
+  const rows = await world.database.query<{ generation_id: string }>(
+    `select generation_id from usages where generation_id not like 'gen-account%' limit 100000`,
+  )
+  const captured = new Set(rows.map((row) => row.generation_id))
+  const untold = [...captured].filter((id) => !world.told.has(id))
+  const invented = [...world.told].filter((id) => !captured.has(id))
+  return [
+    ...(untold.length === 0
+      ? []
+      : [`${untold.length} of ${captured.size} captures were not told: ${untold[0]}`]),
+    ...(invented.length === 0 ? [] : [`${invented.length} were told and have no capture: ${invented[0]}`]),
+  ]
 }

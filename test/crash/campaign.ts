@@ -76,7 +76,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     ...crashedServices.map((service) => JobStories.provider(service, url)),
   ]
   const { database, payloads = 'folder' } = options
-  const world = await createWorld({ database, payloads, credits: '1000', providers })
+  const world = await createWorld({ database, payloads, credits: '1000', providers, isTold: true })
   try {
     const campaign = new Campaign(world, options)
     const problems = await campaign.run()

@@ -1,5 +1,6 @@
 import { commitPoints as batchPoints, jobCommitPoints } from '../../src/batches/batch-commit-points.ts'
 import { commitPoints as billingPoints } from '../../src/billing/ledger-commit-points.ts'
+import { broadcastCommitPoints } from '../../src/delivery/broadcasts/broadcast-commit-points.ts'
 import type { CrashSite } from './crash-plan.ts'
 
 /** Operators' work on accounts: not part of a gateway's own life, so a program of its own does it. */
@@ -12,7 +13,14 @@ const accountPoints: ReadonlySet<string> = new Set([
 /** Passed by batches that a provider runs as jobs of its own. */
 export const jobPoints: ReadonlySet<string> = new Set(jobCommitPoints)
 
-const allPoints: readonly string[] = [...Object.values(billingPoints), ...batchPoints]
+/** What a gateway does about broadcasts; to tell something again is an operator's command, and one unit. */
+export const toldPoints: readonly string[] = [
+  broadcastCommitPoints.claim,
+  broadcastCommitPoints.record,
+  broadcastCommitPoints.trim,
+]
+
+const allPoints: readonly string[] = [...Object.values(billingPoints), ...batchPoints, ...toldPoints]
 
 /** Every commit point in the code, before and after. */
 export const allSites: readonly CrashSite[] = allPoints.flatMap((point) => [

@@ -4,7 +4,7 @@ import { isTerminalStatus } from './batch-client.ts'
 import { crashedServices, JobStories } from './job-stories.ts'
 import { addKey, addOrganization } from './people.ts'
 import { jobPoints } from './sites.ts'
-import { inferenceKey, model, organizationId, type World } from './world.ts'
+import { inferenceKey, model, organizationId, toldDestination, type World } from './world.ts'
 
 /** Longer than a lease's renewal takes, so that a worker renews while it waits. */
 const slowItemMs = 9_500
@@ -139,6 +139,7 @@ export class Workload {
     'batch.purge': () => this.#purged(),
     'blob.delete': () => this.#purged(),
     'blob.orphan': () => this.#orphan(),
+    'broadcast.trim': () => this.#outdated(),
   }
 
   async #small(): Promise<unknown> {
@@ -249,6 +250,15 @@ export class Workload {
     const key = `segments/${newId('batch', 1)}/${newId('b', Date.now() - 3 * day)}`
     await this.#world.blobs.put(key, Buffer.from('orphan'))
     await this.#write('update blob_deletions set due_at_ms = 1', [])
+  }
+
+  /** A generation that was given up more than a week ago. */
+  async #outdated(): Promise<void> {
+    await this.#write(
+      `insert into broadcasts (destination, generation_id, state, created_at_ms, payload_json)
+        values ($1, $2, 'failed', 1, '{}')`,
+      [toldDestination, `gen-outdated-${randomText(12)}`],
+    )
   }
 
   async #write(sql: string, params: (string | number)[]): Promise<void> {

@@ -29,6 +29,8 @@ export interface WorldOptions {
   credits: string
   /** The configured providers, made from the simulator's address; left out, one sandbox. */
   providers?: (simulatorUrl: string) => readonly Record<string, unknown>[]
+  /** Whether generations are told to a receiver of the world's. */
+  isTold?: boolean
 }
 
 /**
@@ -43,6 +45,8 @@ export interface World {
   /** The payloads of the gateways. */
   readonly blobs: BlobStore
   readonly env: Record<string, string>
+  /** Ids of the generations that the world's receiver was told, where it has one. */
+  readonly told: ReadonlySet<string>
   start(plan?: Partial<CrashPlan>, env?: Record<string, string>): Promise<GatewayProcess>
   /** Sets the fault rules of the provider at this mount of the simulator. */
   setFaults(rules: readonly Record<string, unknown>[], mount?: string): Promise<void>
@@ -67,7 +71,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-crash-'))
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
   const { url, drop } = await createDatabase(options.database, folder)
-  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(configOf(simulator.url, options)))
+  const receiver = startReceiver()
+  const config = { ...configOf(simulator.url, options), ...(options.isTold ? receiver.config : {}) }
+  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(config))
   const payloads = await openPayloads(options.payloads ?? 'folder', folder)
   const env = { ...environmentOf({ folder, url, credits: options.credits }), ...payloads.env }
   const database = await openDatabase({ url, ownerGraceMs: 0, connectionsMax: 3 })
@@ -85,6 +91,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     database,
     blobs: payloads.blobs,
     env,
+    told: receiver.told,
     async start(plan = {}, more = {}) {
       const started = await startGatewayProcess({ ...env, ...more }, plan)
       running.add(started)
@@ -102,6 +109,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       await Promise.all(ending.map((each) => each.ended))
       await database.close()
       await simulator.stop()
+      await receiver.stop()
       await drop()
       await payloads.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -116,6 +124,29 @@ async function findingsOf(database: Database): Promise<string[]> {
 
 function configOf(simulatorUrl: string, { providers = oneSandbox }: WorldOptions): Record<string, unknown> {
   return { providers: providers(simulatorUrl) }
+}
+
+/** The destination of broadcasts in a world. */
+export const toldDestination = 'crash'
+
+/** Takes two posts of three, so that tries are repeated too. */
+function startReceiver() {
+  const told = new Set<string>()
+  let posts = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { data } = (await request.json()) as { data: { id: string }[] }
+      posts += 1
+      if (posts % 3 === 0) return new Response('not now', { status: 503 })
+      for (const { id } of data) told.add(id)
+      return new Response(null, { status: 204 })
+    },
+  })
+  const url = `http://127.0.0.1:${server.port}/generations`
+  const destination = { name: toldDestination, kind: 'webhook', url, secret: 'the-secret-of-the-receiver' }
+  return { told, config: { broadcasts: [destination] }, stop: () => server.stop(true) }
 }
 
 /** The provider that every world has unless its maker names others. */

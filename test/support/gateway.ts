@@ -44,6 +44,8 @@ export interface TestGatewayOptions {
   isOwnDatabase?: boolean
   /** Hosts to which events of batches may be posted although they are not public. */
   callbackHosts?: readonly string[]
+  /** Where generations are told. */
+  broadcasts?: Config['broadcasts']
   /** The time limit of a transcription. */
   transcriptionMs?: number
   /** Whether surcharges of unknown amount are refused. */
@@ -264,6 +266,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     trustedProxies: options.trustedProxies ?? config.trustedProxies,
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
     callbackHosts: options.callbackHosts ?? config.callbackHosts,
+    broadcasts: options.broadcasts ?? config.broadcasts,
     isOwnDatabase: options.isOwnDatabase ?? config.isOwnDatabase,
     transcriptionMs: options.transcriptionMs ?? config.transcriptionMs,
     refusesUnknownPrices: options.refusesUnknownPrices ?? config.refusesUnknownPrices,

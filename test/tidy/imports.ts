@@ -39,7 +39,15 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   '@pydantic/genai-prices': ['scripts/'],
   // For importing another gateway's configuration: remarks name the line of each value.
   yaml: ['src/cli/import/'],
-  zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts', 'src/config-prices.ts'],
+  zod: [
+    'src/formats/',
+    'src/http/',
+    'src/config-broadcasts.ts',
+    'src/config-file.ts',
+    'src/config-headers.ts',
+    'src/config-names.ts',
+    'src/config-prices.ts',
+  ],
 }
 
 /** Files that assemble the parts and so may import all of them; only commands start them. */
@@ -60,7 +68,9 @@ const outwardEdges = [
 
 const configuring: ReadonlySet<string> = new Set([
   'config.ts',
+  'config-broadcasts.ts',
   'config-file.ts',
+  'config-headers.ts',
   'config-names.ts',
   'config-payloads.ts',
   'config-prices.ts',

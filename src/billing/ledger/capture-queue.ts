@@ -3,7 +3,7 @@ import { Bag } from '../../core/bag.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { type CaptureRow, lossOf } from './capture-row.ts'
 import { CaptureHealth } from './capture-health.ts'
-import { type Capture, conclude, redirect, reserve, restore } from './captures.ts'
+import { type Announce, type Capture, conclude, redirect, reserve, restore } from './captures.ts'
 import type { Report } from '../billing-events.ts'
 import { commitPoints } from '../ledger-commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
@@ -41,6 +41,7 @@ export class CaptureQueue {
   readonly #sleep: Timing['sleep']
   readonly #onLost: (slice: Slice) => void
   readonly #report: Report
+  readonly #announce: Announce | null
   readonly #refused: RefusedCaptures
   readonly #health: CaptureHealth
   readonly #queue: QueuedCapture[] = []
@@ -60,6 +61,7 @@ export class CaptureQueue {
     timing: Timing
     onLost: (slice: Slice) => void
     report: Report
+    announce: Announce | null
     /** How long a capture may wait for others to share its commit, in milliseconds. */
     delayMs: number
   }) {
@@ -70,6 +72,7 @@ export class CaptureQueue {
     this.#sleep = (milliseconds) => dependencies.timing.sleep(milliseconds)
     this.#onLost = dependencies.onLost
     this.#report = dependencies.report
+    this.#announce = dependencies.announce
     this.#refused = new RefusedCaptures(dependencies)
     this.#health = new CaptureHealth(dependencies)
   }
@@ -133,6 +136,7 @@ export class CaptureQueue {
     return prepareCaptures(entries, {
       settle: (capture) => this.#settle(capture),
       redirect: (captures, guard) => void this.#redirect(captures, guard),
+      announce: this.#announce,
     })
   }
 
@@ -240,7 +244,7 @@ export class CaptureQueue {
     const statements = (): readonly LedgerStatement[] => {
       // A caller may be refused while the commit is on its way, so this remembers which captures were sent as voided.
       voided = refusedAmong(entries)
-      return statementsOf(entries, voided)
+      return statementsOf(entries, voided, this.#announce)
     }
     const outcome = await this.#ledger.commitUntilAnswered(commitPoints.capture, statements, {
       sleep: this.#sleep,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { AskedFor } from '../../canonical/call.ts'
 import type { MediaTokens } from '../../canonical/upstream.ts'
 import {
   type AudioFeature,
@@ -49,6 +50,8 @@ export interface CaptureRow {
   readonly createdAtMs: number
   /** Anything else worth showing later; small. */
   readonly details: CaptureDetails
+  /** What was asked for, for broadcasts; the ledger does not store it. */
+  readonly asked?: AskedFor
 }
 
 /** Figures for display; they neither set the price nor can be searched for. */

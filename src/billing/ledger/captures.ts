@@ -13,6 +13,9 @@ export interface Capture {
   readonly row: CaptureRow
 }
 
+/** The statement by which captures tell others of themselves, in their own unit; null when nobody wants to know of them. */
+export type Announce = (rows: readonly CaptureRow[]) => LedgerStatement | null
+
 /** Begins a capture: a cost above the hold takes from what its slices have free, and the rest is excess. */
 export function reserve(hold: SliceHold, row: CaptureRow): void {
   hold.state = 'capturing'
@@ -86,11 +89,15 @@ interface Sum {
  * One unit's statements for several captures. First sums per budget (only what leases cannot carry) and per lease, in
  * id order; then, in bulk, prices, usages, postings and the additions to the roll-ups.
  */
-export function captureStatements(captures: readonly Capture[]): LedgerStatement[] {
+export function captureStatements(
+  captures: readonly Capture[],
+  announce: Announce | null = null,
+): LedgerStatement[] {
   const budgets = new Map<string, Sum>()
   const leases = new Map<string, Sum>()
   for (const capture of captures) addSums(capture, budgets, leases)
   const rows = captures.map(({ row }) => row)
+  const announced = announce?.(rows) ?? null
   const postings = insertCapturePostings(rows)
   return [
     ...sorted(budgets).map(([budgetId, { cost, excess }]) => captureOnBudget(budgetId, cost, excess)),
@@ -99,6 +106,7 @@ export function captureStatements(captures: readonly Capture[]): LedgerStatement
     insertUsages(captures.map(({ hold, row }) => ({ row, held: hold.amount }))),
     ...(postings === null ? [] : [postings]),
     insertUsageTail(rows),
+    ...(announced === null ? [] : [announced]),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { assert } from '../../core/assert.ts'
 import type { CaptureRow } from './capture-row.ts'
-import { captureStatements, type Capture, reserve, restore } from './captures.ts'
+import { type Announce, captureStatements, type Capture, reserve, restore } from './captures.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
 
@@ -19,7 +19,12 @@ export function prepareCaptures(
   {
     settle,
     redirect,
-  }: { settle(capture: Capture): void; redirect(captures: readonly Capture[], guard: string): void },
+    announce,
+  }: {
+    settle(capture: Capture): void
+    redirect(captures: readonly Capture[], guard: string): void
+    announce: Announce | null
+  },
 ): PreparedCaptures {
   const captures: readonly Capture[] = entries.filter(({ hold }) => hold.state === 'held')
   for (const { hold, row } of captures) reserve(hold, row)
@@ -29,7 +34,7 @@ export function prepareCaptures(
     isOver = true
   }
   return {
-    statements: captures.length === 0 ? [] : captureStatements(captures),
+    statements: captures.length === 0 ? [] : captureStatements(captures, announce),
     committed: () => {
       once()
       for (const capture of captures) settle(capture)

@@ -1,5 +1,5 @@
 import type { Placed } from '../../core/bag.ts'
-import { captureStatements, type Capture } from './captures.ts'
+import { type Announce, captureStatements, type Capture } from './captures.ts'
 import type { LedgerStatement } from './ledger-statement.ts'
 import { toVoided } from './capture-row.ts'
 import { insertLosses } from './capture-repository.ts'
@@ -27,11 +27,12 @@ export interface QueuedCapture extends Capture, Placed {
 export function statementsOf(
   entries: readonly QueuedCapture[],
   voided: ReadonlySet<QueuedCapture>,
+  announce: Announce | null,
 ): LedgerStatement[] {
-  if (voided.size === 0) return captureStatements(entries)
+  if (voided.size === 0) return captureStatements(entries, announce)
   const captures = entries.map((entry) =>
     voided.has(entry) ? { hold: entry.hold, row: toVoided(entry.row) } : entry,
   )
   const rows = [...voided].map(({ row }) => row)
-  return [...captureStatements(captures), insertLosses(rows, 'voided')]
+  return [...captureStatements(captures, announce), insertLosses(rows, 'voided')]
 }

@@ -17,6 +17,7 @@ import {
   loadHealthFacts,
 } from './health-repository.ts'
 import { checkExpirations, checkNames } from './model-checks.ts'
+import { broadcastFindings } from './broadcast-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
 
 /** How many of the calls that were answered and then refused are shown one by one. */
@@ -115,6 +116,7 @@ async function* checkStorage(context: CommandContext, config: CliConfig): AsyncG
     yield* moneyFindings(storage, facts)
     yield* refusalFindings(storage, facts, config)
     yield* batchFindings(storage, facts)
+    yield* broadcastFindings(await storage.broadcasts.listStates(), config, facts.nowMs)
   } catch (error) {
     // A damaged part of the database shows only when it is read.
     const message = explainFailure(error, config, { isDoctor: true })

@@ -12,6 +12,7 @@ import { createOrganizationRepository } from '../../access/organization-reposito
 import { createAccountsRepository } from '../../billing/ledger/accounts-repository.ts'
 import { createAccounts } from '../../billing/ledger/accounts.ts'
 import { createInvariantsRepository } from '../../billing/ledger/invariants-repository.ts'
+import { createBroadcastRepository } from '../../delivery/broadcasts/broadcast-repository.ts'
 import { checkInvariants } from '../../billing/ledger/invariants.ts'
 import { createLedger } from '../../billing/ledger/ledger-repository.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -38,6 +39,7 @@ eachDatabase((name, _, { openFresh }) => {
       organizations,
       accounts,
       priceLists: createPriceListsRepository(database),
+      broadcasts: createBroadcastRepository(database),
       signingSecrets: createSigningSecrets(
         createSigningSecretRepository(database),
         createSeal({ given: 'the master key of the operator', dataFolder: null }),

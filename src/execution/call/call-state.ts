@@ -236,6 +236,11 @@ export class CallState {
       customId: batch?.customId ?? null,
       sessionId: this.call.sessionId,
       userId: this.call.userId,
+      asked: {
+        model: this.call.model,
+        trace: this.call.trace,
+        isZdr: principal.constraints.requireZdr || this.call.preferences.requireZdr,
+      },
     }
   }
 

@@ -112,6 +112,7 @@ export function chargeOf(prepared: Prepared, answering: Answering): MeteredCharg
     generationMs: Math.round(answering.generationMs),
     createdAtMs: prepared.createdAtMs,
     details: detailsOf(prepared, answering, { features, metered }),
+    ...(owner.asked === undefined ? {} : { asked: owner.asked }),
   }
   return {
     row,

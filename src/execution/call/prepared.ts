@@ -1,4 +1,5 @@
 import type { BudgetRef } from '../../billing/budgets/budget-ids.ts'
+import type { AskedFor } from '../../canonical/call.ts'
 import type { CredentialReference } from '../../canonical/credential.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { OperationName } from '../../canonical/operation.ts'
@@ -24,6 +25,8 @@ export interface CallOwner {
   readonly customId: string | null
   readonly sessionId: string | null
   readonly userId: string | null
+  /** Absent in what a version before stored. */
+  readonly asked?: AskedFor
 }
 
 /** How the application that calls names itself, each at most `attributionLengthMax` long. Never sent to a provider. */
