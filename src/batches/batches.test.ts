@@ -1,4 +1,5 @@
-import { segmentLeaseMs, segmentsAtOnce } from './running/worker.ts'
+import { segmentsAtOnce } from './running/segment-turns.ts'
+import { segmentLeaseMs } from './running/worker.ts'
 import { segmentItemsMax } from './ingest/segment-writer.ts'
 import { itemFailuresMax, itemRefusalsMax, itemTimeoutsMax } from './running/item-retries.ts'
 import { afterEach, describe, expect, test } from 'bun:test'

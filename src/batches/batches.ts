@@ -14,6 +14,7 @@ import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
 import { contractForm } from '../formats/batch/item-form.ts'
 import { deleteResultFiles } from '../files/file-repository.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
+import { endRests } from './running/segment-repository.ts'
 import type { CreateBatch, Created } from './ingest/create.ts'
 import { createBatch } from './ingest/create.ts'
 import type { Idempotency } from './ingest/idempotency.ts'
@@ -188,7 +189,7 @@ class StoredBatches implements Batches {
     this.#feed = new ProgressFeed(this.#stores)
     const ramp = new Ramp(dependencies.clock)
     const rooms = new LaneRooms(dependencies.clock)
-    const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp)
+    const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp, dependencies.clock)
     this.#worker = new Worker({
       ...dependencies,
       ...this.#stores,
@@ -283,7 +284,9 @@ class StoredBatches implements Batches {
 
   async cancel(principal: Principal, id: BatchId): Promise<BatchObject> {
     await this.#load(principal, id)
-    const { type } = await answerable(this.#stores.committer.commit('batch.cancel', [cancelBatch(id)]))
+    const { type } = await answerable(
+      this.#stores.committer.commit('batch.cancel', [cancelBatch(id), endRests(id)]),
+    )
     this.#wake()
     const batch = await this.#load(principal, id)
     const isAsked = batch.status === 'cancelling' || batch.status === 'cancelled'

@@ -6,6 +6,9 @@ import type { Permit } from './limiter.ts'
 const answered = { type: 'answered', latencyMs: 100 } as const
 const refused = { type: 'refused', retryAfterMs: 5_000 } as const
 
+const admissionOf = (priority: 'live' | 'batch') =>
+  priority === 'live' ? priority : { ownerId: 'a', workId: 'b', deadlineMs: 86_400_000 }
+
 function setUp(concurrencyMax: number | null = null) {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
   const wakes: { atMs: number; wake: () => void }[] = []
@@ -24,7 +27,7 @@ function setUp(concurrencyMax: number | null = null) {
     }
   }
   const now = (priority: 'live' | 'batch'): Permit => {
-    const permit = limiter.acquire(deployment, priority)
+    const permit = limiter.acquire(deployment, admissionOf(priority))
     if (permit instanceof Promise) throw new Error('there was no place')
     return permit
   }
@@ -33,7 +36,7 @@ function setUp(concurrencyMax: number | null = null) {
     signal?: AbortSignal,
   ): { permit: Permit | null; failure: unknown } => {
     const result: { permit: Permit | null; failure: unknown } = { permit: null, failure: null }
-    void Promise.resolve(limiter.acquire(deployment, priority, signal)).then(
+    void Promise.resolve(limiter.acquire(deployment, admissionOf(priority), signal)).then(
       (permit) => (result.permit = permit),
       (failure: unknown) => (result.failure = failure),
     )
@@ -152,4 +155,21 @@ test('a call that leaves while it waits takes no place, and calls beyond the bou
   first.release(answered)
   expect(limiter.states()[0]?.running).toBe(1)
   expect(limiter.freeFor(deployment)).toBe(0)
+})
+
+test('short places are shared among organizations and their batches, however much one of them asks for', async () => {
+  const { limiter, deployment } = setUp(4)
+  const acquire = (ownerId: string, workId: string) =>
+    limiter.acquire(deployment, { ownerId, workId, deadlineMs: 86_400_000 })
+  const through: string[] = []
+  const later = (ownerId: string, workId = 'batch') =>
+    void Promise.resolve(acquire(ownerId, workId)).then(() => through.push(`${ownerId}/${workId}`))
+  const running = [1, 2, 3, 4].map(() => acquire('large', 'batch') as Permit)
+  for (let count = 0; count < 20; count += 1) later('large')
+  later('small')
+  later('small')
+  later('large', 'second')
+  for (const permit of running) permit.release(answered)
+  await settle()
+  expect(through).toEqual(['small/batch', 'small/batch', 'large/second', 'large/batch'])
 })

@@ -1,17 +1,21 @@
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { type PlaceClaim, FairQueue } from '../core/fair-queue.ts'
 import { concurrencyMax, coolDownMaxMs } from '../core/limits/routing.ts'
 
 /** Concurrent calls to one deployment: the initial and the least limit. */
 export const concurrencyStart = 16
 const concurrencyMin = 1
 
-/** Calls of one priority that may wait for a free place at one deployment. */
+/** Live calls, or items of batches, that may wait for a free place at one deployment. */
 export const concurrencyQueueMax = 10_000
 
-/** Live calls wait only for the operator's own limit; batch items get the places that are left. */
-export type Priority = 'live' | 'batch'
+/**
+ * `live`: the call waits only for the operator's own limit. A batch's claim: it gets one of the places that live calls
+ * leave, in the order of `FairQueue`.
+ */
+export type Admission = 'live' | PlaceClaim
 
 /** What a call's end tells the limiter about the provider's capacity. */
 export type CallOutcome =
@@ -32,7 +36,7 @@ export interface Limiter {
    * A place for one call, synchronous when one is free. Rejects with the signal's reason when it aborts, and with
    * `no_healthy_endpoint` when too many calls wait already.
    */
-  acquire(deployment: Deployment, priority: Priority, signal?: AbortSignal): Permit | Promise<Permit>
+  acquire(deployment: Deployment, admission: Admission, signal?: AbortSignal): Permit | Promise<Permit>
   /** Places that a batch could take now without waiting. */
   freeFor(deployment: Deployment): number
   /** How long batch items still rest because the deployment refused calls; 0 when they do not. */
@@ -54,16 +58,15 @@ export interface LimiterOptions {
   wakeAfter?: (delayMs: number, wake: () => void) => void
 }
 
-interface Waiter {
-  start(permit: Permit): void
-}
-
 interface Gate {
   deployment: Deployment
   /** The learned limit; its fraction is a part of the next whole place. */
   limit: number
   running: number
-  waiting: Record<Priority, Set<Waiter>>
+  /** Live calls that wait, in the order in which they came. */
+  live: Set<(permit: Permit) => void>
+  /** The places of batch items, and those that wait for one. */
+  batch: FairQueue
   /** Monotonic time until which batch items rest. */
   restUntilMs: number
   /** A timer is set that serves waiting items when the rest is over. */
@@ -89,12 +92,12 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function gateOf(deployment: Deployment): Gate {
     const known = gates.get(deployment.id)
     if (known) return known
-    const gate = newGate(deployment)
+    const gate = newGate(deployment, () => clock.nowMs())
     gates.set(deployment.id, gate)
     return gate
   }
 
-  function permitOf(gate: Gate): Permit {
+  function permitOf(gate: Gate, giveBack: () => void = () => undefined): Permit {
     gate.running += 1
     let isOpen = true
     return {
@@ -103,6 +106,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         isOpen = false
         const wasFull = gate.running >= Math.floor(gate.limit) / 2
         gate.running -= 1
+        giveBack()
         learn(gate, outcome, { wasFull, nowMs: clock.monotonicMs() })
         startWaiting(gate)
         if (outcome.type === 'refused' && !gate.isWakeSet) wakeAfterRest(gate)
@@ -110,16 +114,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     }
   }
 
-  function startWaiting(gate: Gate): void {
-    if (gate.waiting.live.size + gate.waiting.batch.size === 0) return
-    for (const priority of ['live', 'batch'] as const) {
-      for (const waiter of gate.waiting[priority]) {
-        if (freePlaces(gate, priority, clock.monotonicMs()) < 1) break
-        gate.waiting[priority].delete(waiter)
-        waiter.start(permitOf(gate))
-      }
-    }
-  }
+  const startWaiting = (gate: Gate) => startThoseThatWait(gate, () => clock.monotonicMs(), permitOf)
 
   /** Sets a timer for the end of the rest; again when it fired a little early, or when a new refusal prolonged the rest. */
   function wakeAfterRest(gate: Gate): void {
@@ -133,16 +128,24 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   return {
-    acquire(deployment, priority, signal) {
+    acquire(deployment, admission, signal) {
       const gate = gateOf(deployment)
-      const queue = gate.waiting[priority]
-      if (queue.size === 0 && freePlaces(gate, priority, clock.monotonicMs()) >= 1) return permitOf(gate)
-      if (queue.size >= concurrencyQueueMax) return Promise.reject(crowded())
-      return wait(queue, signal)
+      if (admission === 'live') {
+        if (gate.live.size === 0 && freeForLive(gate) >= 1) return permitOf(gate)
+        if (gate.live.size >= concurrencyQueueMax) return Promise.reject(crowded())
+        return wait(signal, (start) => {
+          gate.live.add(start)
+          return () => gate.live.delete(start)
+        })
+      }
+      const permit = () => permitOf(gate, gate.batch.take(admission))
+      if (gate.batch.waiting === 0 && freeForBatch(gate, clock.monotonicMs()) >= 1) return permit()
+      if (gate.batch.waiting >= concurrencyQueueMax) return Promise.reject(crowded())
+      return wait(signal, (start) => gate.batch.wait(admission, () => start(permit())))
     },
     freeFor(deployment) {
       const gate = gateOf(deployment)
-      return Math.max(0, freePlaces(gate, 'batch', clock.monotonicMs()) - gate.waiting.batch.size)
+      return Math.max(0, freeForBatch(gate, clock.monotonicMs()) - gate.batch.waiting)
     },
     restMsOf(deployment) {
       return Math.max(0, gateOf(deployment).restUntilMs - clock.monotonicMs())
@@ -151,21 +154,32 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 }
 
-function stateOf({ deployment, limit, running, waiting }: Gate) {
+/** Gives free places to waiting calls, live ones first. */
+function startThoseThatWait(gate: Gate, monotonicMs: () => number, permitOf: (gate: Gate) => Permit): void {
+  for (const start of gate.live) {
+    if (freeForLive(gate) < 1) break
+    gate.live.delete(start)
+    start(permitOf(gate))
+  }
+  if (gate.batch.waiting > 0) gate.batch.admit(() => freeForBatch(gate, monotonicMs()) >= 1)
+}
+
+function stateOf({ deployment, limit, running, live, batch }: Gate): LimiterState {
   return {
     deploymentId: deployment.id,
     limit: Math.floor(limit),
     running,
-    waiting: waiting.live.size + waiting.batch.size,
+    waiting: live.size + batch.waiting,
   }
 }
 
-function newGate(deployment: Deployment): Gate {
+function newGate(deployment: Deployment, nowMs: () => number): Gate {
   return {
     deployment,
     limit: Math.min(concurrencyStart, deployment.concurrencyMax ?? concurrencyStart),
     running: 0,
-    waiting: { live: new Set(), batch: new Set() },
+    live: new Set(),
+    batch: new FairQueue(nowMs),
     restUntilMs: Number.NEGATIVE_INFINITY,
     isWakeSet: false,
     decreasedAtMs: Number.NEGATIVE_INFINITY,
@@ -174,11 +188,13 @@ function newGate(deployment: Deployment): Gate {
 }
 
 /** Only the operator's limit bounds live calls: the provider's own refusal is more reliable than the learned limit. */
-function freePlaces(gate: Gate, priority: Priority, nowMs: number): number {
-  const hardMax = gate.deployment.concurrencyMax ?? Number.POSITIVE_INFINITY
-  if (priority === 'live') return hardMax - gate.running
-  if (gate.restUntilMs > nowMs || gate.waiting.live.size > 0) return 0
-  return Math.min(Math.floor(gate.limit), hardMax) - gate.running
+function freeForLive(gate: Gate): number {
+  return (gate.deployment.concurrencyMax ?? Number.POSITIVE_INFINITY) - gate.running
+}
+
+function freeForBatch(gate: Gate, nowMs: number): number {
+  if (gate.restUntilMs > nowMs || gate.live.size > 0) return 0
+  return Math.min(Math.floor(gate.limit) - gate.running, freeForLive(gate))
 }
 
 function learn(
@@ -203,23 +219,24 @@ function learn(
   gate.limit = Math.min(gate.limit + 1 / gate.limit, gate.deployment.concurrencyMax ?? concurrencyMax)
 }
 
-function wait(queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<Permit> {
+/** `enter` joins a queue, is called back with the place, and returns how to leave the queue. */
+function wait(
+  signal: AbortSignal | undefined,
+  enter: (start: (permit: Permit) => void) => () => boolean,
+): Promise<Permit> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error)
       return
     }
     const leave = () => {
-      queue.delete(waiter)
+      stopWaiting()
       reject(signal?.reason as Error)
     }
-    const waiter: Waiter = {
-      start(permit) {
-        signal?.removeEventListener('abort', leave)
-        resolve(permit)
-      },
-    }
-    queue.add(waiter)
+    const stopWaiting = enter((permit) => {
+      signal?.removeEventListener('abort', leave)
+      resolve(permit)
+    })
     signal?.addEventListener('abort', leave, { once: true })
   })
 }

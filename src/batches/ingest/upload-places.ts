@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
+import { FairQueue } from '../../core/fair-queue.ts'
 import { unavailable } from '../batch-availability.ts'
 import type { Pause } from '../running/pause.ts'
 
@@ -18,55 +19,35 @@ export interface UploadPlaces {
   readonly running: number
 }
 
-interface Waiter {
-  organizationId: string
-  /** Called when the place has been taken for this upload. */
-  enter(): void
-}
-
 /**
  * A number of places. An organization takes no more of them than it leaves free: alone it has half of them, so the next
- * organization finds one, however slowly the others send. Of the waiting uploads, the first that is allowed gets a place.
+ * organization finds one, however slowly the others send. `FairQueue` says which of the waiting uploads gets a place.
  */
 export function createUploadPlaces(max: number, pause: Pause): UploadPlaces {
-  const held = new Map<string, number>()
-  const waiting = new Set<Waiter>()
-  let running = 0
-
-  const heldBy = (organizationId: string): number => held.get(organizationId) ?? 0
-  const mayTake = ({ organizationId }: Waiter): boolean => heldBy(organizationId) < max - running
-
-  function letIn(): void {
-    for (const waiter of waiting) {
-      if (!mayTake(waiter)) continue
-      waiting.delete(waiter)
-      running += 1
-      held.set(waiter.organizationId, heldBy(waiter.organizationId) + 1)
-      waiter.enter()
-    }
-  }
-
-  function leave(organizationId: string): void {
-    running -= 1
-    const left = heldBy(organizationId) - 1
-    if (left > 0) held.set(organizationId, left)
-    else held.delete(organizationId)
-    letIn()
-  }
+  // An upload has no deadline.
+  const queue = new FairQueue(() => 0)
+  const mayTake = (ownHeld: number): boolean => ownHeld < max - queue.running
 
   return {
     get running() {
-      return running
+      return queue.running
     },
     async acquire(organizationId, signal) {
+      const claim = { ownerId: organizationId, workId: '', deadlineMs: Number.POSITIVE_INFINITY }
       const inside = new AbortController()
-      const waiter: Waiter = { organizationId, enter: () => inside.abort() }
-      waiting.add(waiter)
-      letIn()
+      let giveBack: (() => void) | null = null
+      const stopWaiting = queue.wait(claim, () => {
+        giveBack = queue.take(claim)
+        inside.abort()
+      })
+      queue.admit(mayTake)
       if (!inside.signal.aborted) await pause(uploadPlaceWaitMs, AbortSignal.any([signal, inside.signal]))
-      // `delete` returns false when the upload got its place meanwhile.
-      if (waiting.delete(waiter)) throw signal.aborted ? unavailable() : refusalOf(heldBy(organizationId))
-      return () => leave(organizationId)
+      // False when the upload got its place meanwhile.
+      if (stopWaiting()) throw signal.aborted ? unavailable() : refusalOf(queue.heldBy(organizationId))
+      return () => {
+        giveBack?.()
+        queue.admit(mayTake)
+      }
     },
   }
 }

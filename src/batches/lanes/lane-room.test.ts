@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { LaneRoom, LaneRooms, laneRestMaxMs, laneRestMs } from './lane-room.ts'
+import { circuitItems, circuitOpensMs, LaneRoom, LaneRooms, laneRestMaxMs, laneRestMs } from './lane-room.ts'
 
 const full = { type: 'full', retryAfterMs: null } as const
 
@@ -103,4 +103,42 @@ test('batches of one lane, model and choice of providers share a room', () => {
   expect(rooms.of({ ...batch })).toBe(rooms.of(batch))
   for (const other of [{ model: 'a/c' }, { providerOnly: ['x'] }, { lane: 'emulated' }])
     expect(rooms.of({ ...batch, ...other })).not.toBe(rooms.of(batch))
+})
+
+const reason = { type: 'provider_failed', message: 'It failed.' }
+const failure = (item: number) =>
+  ({ type: 'failed', item: `item-${item}`, retryAfterMs: null, reason }) as const
+
+test('several items that fail one after the other, with no answer between them, open the circuit', () => {
+  const { clock, room, begin } = setUp()
+  for (let item = 0; item < circuitItems; item += 1) expect(begin()(failure(item))).toBe(false)
+  // Not within a moment: a burst of failures is no outage yet.
+  expect([room.failure, room.restMs]).toEqual([null, 0])
+  clock.ms += circuitOpensMs
+  expect(begin()(failure(0))).toBe(true)
+  expect([room.failure, room.restMs, room.fullSinceMs]).toEqual([reason, laneRestMs, clock.nowMs()])
+  clock.ms += room.restMs
+  const asking = begin()
+  expect(room.hasPlace('a')).toBe(false)
+  expect(asking(failure(7))).toBe(true)
+  expect(room.restMs).toBe(2 * laneRestMs)
+  clock.ms += room.restMs
+  expect(begin()({ type: 'answered' })).toBe(false)
+  expect([room.failure, room.fullSinceMs]).toEqual([null, null])
+  expect(begin()(failure(0))).toBe(false)
+})
+
+test('fewer items that fail again and again, and items that fail among answers, do not open the circuit', () => {
+  const { clock, room, begin } = setUp()
+  for (let turn = 0; turn < 50; turn += 1) {
+    expect(begin()(failure(turn % (circuitItems - 1)))).toBe(false)
+    clock.ms += circuitOpensMs
+  }
+  begin()({ type: 'answered' })
+  for (let turn = 0; turn < 50; turn += 1) {
+    expect(begin()(failure(turn))).toBe(false)
+    if (turn % 4 === 3) begin()({ type: 'answered' })
+    clock.ms += circuitOpensMs
+  }
+  expect(room.failure).toBeNull()
 })

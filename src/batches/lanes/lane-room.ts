@@ -1,22 +1,33 @@
+import type { WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 
 /** The first rest of a lane that its provider refused for want of room; it doubles while nothing is answered. */
 export const laneRestMs = 5_000
 /** The longest such rest, also when the provider names a longer one: room may be there again earlier. */
 export const laneRestMaxMs = 300_000
+/**
+ * The circuit of a lane opens when so many of its items have failed one after the other, over at least so long, with no
+ * answer to any item between them. One item fails by itself; several different ones do when their provider is down.
+ */
+export const circuitItems = 5
+export const circuitOpensMs = 10_000
 /** Organizations that asked for a place this recently still want one. */
 const wantedMs = 2_000
 /** Rooms that a process remembers. */
 const roomsMax = 1_000
 
 /** How an item that had a place ended, as far as room is concerned. */
-export type RoomOutcome = { type: 'answered' | 'other' } | { type: 'full'; retryAfterMs: number | null }
+export type RoomOutcome =
+  | { type: 'answered' | 'other' }
+  | { type: 'full'; retryAfterMs: number | null }
+  /** Its provider failed; `item` tells it from other items. */
+  | { type: 'failed'; item: string; retryAfterMs: number | null; reason: WaitingReason }
 
 /**
  * How many items of one lane and model this process may have running at its provider. Unbounded until the provider
  * refuses one for want of room; then the lane rests, and half as many items may run, or one when nothing was answered.
  * Each answer makes room for one more. So a full provider is asked by one item now and then, not by every item of every
- * batch.
+ * batch. The same happens when the provider is down, which its failures tell (`circuitItems`).
  */
 export class LaneRoom {
   readonly #clock: Clock
@@ -32,6 +43,10 @@ export class LaneRoom {
   #hasAnswered = false
   /** Wall clock, since when the provider has had no room; null while it has. */
   #fullSinceMs: number | null = null
+  /** Items that failed since the last answer, up to `circuitItems` of them, and since when (monotonic). */
+  readonly #failed = new Set<string>()
+  #failingSinceMs = 0
+  #failure: WaitingReason | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -46,6 +61,11 @@ export class LaneRoom {
     return this.#fullSinceMs
   }
 
+  /** The last failure of the provider while the circuit is open; null while it is closed. */
+  get failure(): WaitingReason | null {
+    return this.#failure
+  }
+
   get isIdle(): boolean {
     return this.#running === 0 && this.restMs === 0 && this.#listeners.size === 0
   }
@@ -58,8 +78,11 @@ export class LaneRoom {
     return isFree
   }
 
-  /** Takes a place. The returned function gives it back, once, and says how the item ended. */
-  begin(organizationId: string): (outcome: RoomOutcome) => void {
+  /**
+   * Takes a place. The returned function gives it back, once, and is told how the item ended. It returns whether the lane is
+   * at rest for that reason: then the item has not had its try.
+   */
+  begin(organizationId: string): (outcome: RoomOutcome) => boolean {
     this.#running++
     this.#held.set(organizationId, this.#heldBy(organizationId) + 1)
     const beganMs = this.#clock.monotonicMs()
@@ -70,7 +93,9 @@ export class LaneRoom {
       else this.#held.delete(organizationId)
       if (outcome.type === 'answered') this.#grow()
       else if (outcome.type === 'full') this.#rest(beganMs, outcome.retryAfterMs)
+      else if (outcome.type === 'failed') this.#noteFailure(beganMs, outcome)
       for (const wake of this.#listeners) wake()
+      return outcome.type === 'full' || (outcome.type === 'failed' && this.#failure !== null)
     }
   }
 
@@ -95,7 +120,19 @@ export class LaneRoom {
     return false
   }
 
+  #noteFailure(beganMs: number, { item, retryAfterMs, reason }: RoomOutcome & { type: 'failed' }): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#failed.size === 0) this.#failingSinceMs = nowMs
+    if (this.#failed.size < circuitItems) this.#failed.add(item)
+    if (this.#failed.size < circuitItems || nowMs - this.#failingSinceMs < circuitOpensMs) return
+    this.#failure = reason
+    this.#hasAnswered = false
+    this.#rest(beganMs, retryAfterMs)
+  }
+
   #grow(): void {
+    this.#failed.clear()
+    this.#failure = null
     this.#fullSinceMs = null
     this.#hasAnswered = true
     this.#nextRestMs = laneRestMs

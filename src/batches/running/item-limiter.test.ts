@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test'
+import type { PlaceClaim } from '../../core/fair-queue.ts'
 import { createItemLimiter } from './item-limiter.ts'
 import { Ramp, provenMs } from './ramp.ts'
+
+const clock = { nowMs: () => 0 }
+
+function claim(ownerId: string): PlaceClaim {
+  return { ownerId, workId: 'batch', deadlineMs: 86_400_000 }
+}
 
 /** The limits of a process that has run long enough. */
 function proven(): Ramp {
@@ -11,13 +18,13 @@ function proven(): Ramp {
 }
 
 test('admits the allowed number of items, in the order in which they asked', async () => {
-  const limiter = createItemLimiter(2, proven())
+  const limiter = createItemLimiter(2, proven(), clock)
   const names = ['a', 'b', 'c', 'd']
   const { signal } = new AbortController()
   const through: number[] = []
   const releases: (() => void)[] = []
   const asks = [0, 1, 2, 3].map(async (ask) => {
-    const release = await limiter.acquire(names[ask] ?? '', signal)
+    const release = await limiter.acquire(claim(names[ask] ?? ''), signal)
     through.push(ask)
     if (release) releases.push(release)
   })
@@ -33,23 +40,23 @@ test('admits the allowed number of items, in the order in which they asked', asy
 })
 
 test('an item that gives up waiting takes no place', async () => {
-  const limiter = createItemLimiter(1, proven())
-  const release = await limiter.acquire('a', new AbortController().signal)
+  const limiter = createItemLimiter(1, proven(), clock)
+  const release = await limiter.acquire(claim('a'), new AbortController().signal)
   const leaving = new AbortController()
-  const waiting = limiter.acquire('a', leaving.signal)
+  const waiting = limiter.acquire(claim('a'), leaving.signal)
   leaving.abort()
   expect(await waiting).toBeNull()
   release?.()
   expect(limiter.running).toBe(0)
-  expect(await limiter.acquire('a', leaving.signal)).toBeNull()
+  expect(await limiter.acquire(claim('a'), leaving.signal)).toBeNull()
 })
 
 test('a turn is not lost when the item that gets it gives up at that moment', async () => {
-  const limiter = createItemLimiter(1, proven())
-  const release = await limiter.acquire('a', new AbortController().signal)
+  const limiter = createItemLimiter(1, proven(), clock)
+  const release = await limiter.acquire(claim('a'), new AbortController().signal)
   const leaving = new AbortController()
-  const left = limiter.acquire('a', leaving.signal)
-  const next = limiter.acquire('a', new AbortController().signal)
+  const left = limiter.acquire(claim('a'), leaving.signal)
+  const next = limiter.acquire(claim('a'), new AbortController().signal)
   release?.()
   leaving.abort()
   expect(await left).toBeNull()
@@ -58,13 +65,15 @@ test('a turn is not lost when the item that gets it gives up at that moment', as
 
 test('one organization leaves an eighth of the places free, which another finds at once', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(16, proven())
+  const limiter = createItemLimiter(16, proven(), clock)
   const releases: ((() => void) | null)[] = []
-  const asks = Array.from({ length: 20 }, async () => releases.push(await limiter.acquire('a', signal)))
+  const asks = Array.from({ length: 20 }, async () =>
+    releases.push(await limiter.acquire(claim('a'), signal)),
+  )
   await Promise.all(asks.slice(0, 14))
   await new Promise((resolve) => setTimeout(resolve, 1))
   expect(limiter.running).toBe(14)
-  const other = await limiter.acquire('b', signal)
+  const other = await limiter.acquire(claim('b'), signal)
   expect(limiter.running).toBe(15)
   other?.()
   for (let round = 0; round < 20; round += 1) {
@@ -77,13 +86,13 @@ test('one organization leaves an eighth of the places free, which another finds 
 
 test('a freed place goes to the organization with the fewest', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(3, proven())
-  const releases = [await limiter.acquire('a', signal), await limiter.acquire('a', signal)]
-  await limiter.acquire('b', signal)
+  const limiter = createItemLimiter(3, proven(), clock)
+  const releases = [await limiter.acquire(claim('a'), signal), await limiter.acquire(claim('a'), signal)]
+  await limiter.acquire(claim('b'), signal)
   const through: string[] = []
   for (const name of ['b', 'a', 'c', 'c']) {
     void (async () => {
-      releases.push(await limiter.acquire(name, signal))
+      releases.push(await limiter.acquire(claim(name), signal))
       through.push(name)
     })()
   }

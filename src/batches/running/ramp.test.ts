@@ -67,10 +67,12 @@ test('a segment that was taken over begins with few items even in a process that
 test('items that run and results that are gathered are bounded together', async () => {
   const clock = manualClock()
   const ramp = new Ramp(clock)
-  const limiter = createItemLimiter(256, ramp)
+  const limiter = createItemLimiter(256, ramp, clock)
   const { signal } = new AbortController()
   const releases: ((() => void) | null)[] = []
-  const askAll = Array.from({ length: 60 }, async () => releases.push(await limiter.acquire('a', signal)))
+  const askAll = Array.from({ length: 60 }, async () =>
+    releases.push(await limiter.acquire({ ownerId: 'a', workId: 'b', deadlineMs: 0 }, signal)),
+  )
   await Promise.all(askAll.slice(0, itemsAtRiskStart))
   expect(limiter.running).toBe(itemsAtRiskStart)
   // Each item that ends leaves a result, which takes its place until it is durable.

@@ -1,11 +1,11 @@
 import type { Batch } from '../../canonical/batch.ts'
-import type { Waiting } from '../../canonical/waiting.ts'
+import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { workerIdleMs } from '../../core/limits/batches.ts'
 import type { ItemOutcome, ItemRequest } from '../item-contract.ts'
 import { laneOf } from '../lanes/choose-lane.ts'
 import { leavesInMs, type MoveReason } from '../lanes/item-moves.ts'
-import type { LaneRoom, LaneRooms } from '../lanes/lane-room.ts'
+import type { LaneRoom, LaneRooms, RoomOutcome } from '../lanes/lane-room.ts'
 import type { Lane } from '../lanes/lane.ts'
 
 /** What one item does in its lane, from its start on. */
@@ -13,8 +13,8 @@ export interface LaneTurn {
   tier: ItemRequest['tier']
   /** Why the item runs outside the lane of its batch; null when it runs in it. */
   moved: MoveReason | null
-  /** Called once, with how the item ended. */
-  end(outcome: ItemOutcome): void
+  /** Called once, with how the item ended. Returns whether the item waits for its lane and has not had its try. */
+  end(outcome: ItemOutcome): boolean
 }
 
 /** What `SegmentLane` needs. */
@@ -29,8 +29,7 @@ export class SegmentLane {
   readonly #batch: Batch
   readonly #clock: Clock
   readonly #lane: Lane
-  /** Null in a lane that is never full. */
-  readonly #room: LaneRoom | null
+  readonly #room: LaneRoom
   readonly #stopListening: () => void
   #isBlocked = false
 
@@ -38,13 +37,14 @@ export class SegmentLane {
     this.#batch = batch
     this.#clock = clock
     this.#lane = laneOf(batch.lane)
-    this.#room = this.#lane.waitsFor === null ? null : rooms.of(batch)
-    this.#stopListening = this.#room?.listen(wake) ?? (() => undefined)
+    // What is left of a provider's jobs runs in the emulated lane.
+    this.#room = rooms.of(this.#lane.tier === null ? { ...batch, lane: 'emulated' } : batch)
+    this.#stopListening = this.#room.listen(wake)
   }
 
   /** Whether an item that has not left the lane may start now. */
   hasPlace(): boolean {
-    const mayStart = this.#room === null || this.#hasLeft() || this.#room.hasPlace(this.#batch.organizationId)
+    const mayStart = this.#hasLeft() || this.#room.hasPlace(this.#batch.organizationId)
     this.#isBlocked = !mayStart
     return mayStart
   }
@@ -56,33 +56,41 @@ export class SegmentLane {
 
   /** Milliseconds after which a blocked segment looks again. */
   get restMs(): number {
-    const restMs = Math.max(this.#room?.restMs ?? 0, workerIdleMs)
+    const restMs = Math.max(this.#room.restMs, workerIdleMs)
     return Math.min(restMs, leavesInMs(this.#batch, this.#clock.nowMs()) ?? restMs)
   }
 
-  /** What items wait for that have not started, while the provider has no room. */
+  /** What items wait for while the lane takes none; null while nothing is known to be in their way. */
+  get waitsFor(): WaitingReason | null {
+    return this.#lane.waitsFor ?? this.#room.failure
+  }
+
+  /** What items wait for that have not started, while the provider has no room or is down. */
   waiting(items: number): Waiting[] {
-    const { waitsFor } = this.#lane
-    const sinceMs = this.#room?.fullSinceMs ?? null
+    const sinceMs = this.#room.fullSinceMs
+    const { waitsFor } = this
     if (waitsFor === null || sinceMs === null || items === 0 || this.#hasLeft()) return []
-    const nextTryMs = this.#clock.nowMs() + Math.ceil(this.#room?.restMs ?? 0)
+    const nextTryMs = this.#clock.nowMs() + Math.ceil(this.#room.restMs)
     return [{ ...waitsFor, items, sinceMs, nextTryMs }]
   }
 
-  /** An item starts; `moved`: why it left the lane before. */
-  begin(moved: MoveReason | null): LaneTurn {
+  /** An item starts; `moved`: why it left the lane before; `item` tells it from others. */
+  begin(item: string, moved: MoveReason | null): LaneTurn {
     const { organizationId, laneChoice } = this.#batch
     const { tier } = this.#lane
-    const reason = moved ?? (tier !== null && this.#hasLeft() ? 'deadline' : null)
-    if (tier === null || this.#room === null || reason !== null)
-      return { tier: null, moved: reason, end: () => undefined }
+    if (tier === null) {
+      const release = this.#room.begin(organizationId)
+      return { tier: null, moved, end: (outcome) => release(untieredOutcome(item, outcome)) }
+    }
+    const reason = moved ?? (this.#hasLeft() ? 'deadline' : null)
+    if (reason !== null) return { tier: null, moved: reason, end: () => false }
     const release = this.#room.begin(organizationId)
     return {
       tier: { name: tier, isHeldAlone: laneChoice !== 'auto' },
       moved: null,
       end({ response, hasNoRoom, retryAfterMs = null }) {
-        if (hasNoRoom) release({ type: 'full', retryAfterMs })
-        else release({ type: response === null ? 'other' : 'answered' })
+        if (hasNoRoom) return release({ type: 'full', retryAfterMs })
+        return release({ type: response === null ? 'other' : 'answered' })
       },
     }
   }
@@ -96,4 +104,22 @@ export class SegmentLane {
   #hasLeft(): boolean {
     return leavesInMs(this.#batch, this.#clock.nowMs()) === 0
   }
+}
+
+/** Errors that, when every item meets them, say that the provider is down or takes nothing. */
+const outageErrors: ReadonlySet<string> = new Set([
+  'provider_failed',
+  'provider_overloaded',
+  'provider_timeout',
+  'upstream_rate_limited',
+  'no_healthy_endpoint',
+])
+
+function untieredOutcome(
+  item: string,
+  { response, error, retryLaterMs, retryAfterMs }: ItemOutcome,
+): RoomOutcome {
+  if (response !== null) return { type: 'answered' }
+  if (error === null || retryLaterMs !== null || !outageErrors.has(error.type)) return { type: 'other' }
+  return { type: 'failed', item, retryAfterMs: retryAfterMs ?? null, reason: error }
 }

@@ -258,6 +258,16 @@ export function returnSegment(lease: SegmentLease, owner: string, restMs: number
   }
 }
 
+/** Ends the rests of a batch's segments, so that they are closed at once; null: of all batches whose deadline has passed. */
+export function endRests(batchId: BatchId | null): Statement {
+  const overdue = `select batch_id from batches where status in ('validating', 'in_progress') and expires_at_ms <= now_ms()`
+  return {
+    sql: `update segments set lease_until_ms = 0
+      where state = 'pending' and lease_until_ms > 0 and batch_id ${batchId === null ? `in (${overdue})` : '= $1'}`,
+    params: batchId === null ? [] : [batchId],
+  }
+}
+
 /**
  * The statements that commit a part. Items enter the bitmap only under the current epoch, and only when none of them was
  * in it before: the row's bitmap must equal the one that this owner knows.

@@ -14,7 +14,6 @@ import { closedEnding, failedEnding, keptEnding, ownerGoneEnding, tooLargeEnding
 import { itemRestMinMs, retryRestMs } from './item-retries.ts'
 import type { ItemLimiter } from './item-limiter.ts'
 import type { BatchMoney } from './batch-money.ts'
-import { laneOf } from '../lanes/choose-lane.ts'
 import { moveAfter } from '../lanes/item-moves.ts'
 import type { LaneRooms } from '../lanes/lane-room.ts'
 import type { PartWriter } from '../results/part-writer.ts'
@@ -168,13 +167,14 @@ export class SegmentRun {
   async #startItems(): Promise<void> {
     const { batch, limiter, writer } = this.#dependencies
     const { signal } = this.#starting
+    const claim = { ownerId: batch.organizationId, workId: batch.id, deadlineMs: batch.expiresAtMs }
     while (!signal.aborted && !writer.isLost) {
       const ready = this.#mayStart() ? this.#takeReady() : null
       if (ready === null) {
         if (!(await this.#waitForReady())) return
         continue
       }
-      const release = await limiter.acquire(batch.organizationId, signal)
+      const release = await limiter.acquire(claim, signal)
       const owner = release === null ? null : await this.#owner.current()
       // Other segments may have taken the lane's last place meanwhile.
       if (release !== null && owner !== null && ready.moved === null && !this.#lane.hasPlace()) {
@@ -201,7 +201,7 @@ export class SegmentRun {
     const item = this.#queue[this.#next]
     if (item === undefined && this.#putBack.count === 0) return null
     const hasPlace = this.#lane.hasPlace()
-    this.#putBack.noteBlocked(hasPlace ? null : laneOf(this.#dependencies.batch.lane).waitsFor)
+    this.#putBack.noteBlocked(hasPlace ? null : this.#lane.waitsFor)
     const due = this.#putBack.takeDue(!hasPlace)
     if (due !== null) return due
     if (item === undefined || !hasPlace) return null
@@ -247,13 +247,14 @@ export class SegmentRun {
     this.#running++
     this.#putBack.begin(ready)
     const input = readItemLine(ready.item.line)
-    const turn = this.#lane.begin(ready.moved)
+    const { batch } = this.#dependencies
+    const turn = this.#lane.begin(`${batch.id}/${ready.item.item}`, ready.moved)
     const asked = { body: input.body, principal: owner, tier: turn.tier }
     const outcome = await this.#execute(ready.item, input, asked)
-    turn.end(outcome)
+    const isWaiting = turn.end(outcome)
     this.#putBack.end(ready)
     release()
-    this.#settle({ ...ready, moved: turn.moved }, input, outcome)
+    this.#settle({ ...ready, moved: turn.moved }, input, { outcome, isWaiting })
     this.#running--
     this.wake()
   }
@@ -288,12 +289,13 @@ export class SegmentRun {
     }
   }
 
-  #settle(ready: Resting, input: ItemInput, outcome: ItemOutcome): void {
-    const next = this.#nextTry(ready, outcome)
+  #settle(ready: Resting, input: ItemInput, ended: EndedTurn): void {
+    const { outcome } = ended
+    const next = this.#nextTry(ready, ended)
     if (next === null) return this.#finish(ready, input, outcome)
     if (outcome.capture) this.#dependencies.money.release(outcome.capture.hold)
     const missing = outcome.error?.type === 'payment_required' ? outcome.missingNanocredits : null
-    const { batch, clock } = this.#dependencies
+    const { clock } = this.#dependencies
     const monotonicMs = clock.monotonicMs()
     const resting = {
       item: ready.item,
@@ -307,7 +309,7 @@ export class SegmentRun {
       error:
         this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted)
           ? null
-          : waitsFor(outcome, batch),
+          : this.#reasonOf(ended),
     }
     this.#putBack.put(resting)
     if (missing !== null) void this.#enlarge(resting, missing)
@@ -316,17 +318,24 @@ export class SegmentRun {
   /** How long an item is put back for, and how it goes on then; null when its outcome is final. */
   #nextTry(
     { attempts, moved }: Resting,
-    outcome: ItemOutcome,
+    { outcome, isWaiting }: EndedTurn,
   ): (Pick<Resting, 'attempts' | 'moved'> & { restMs: number }) | null {
     const { batch, clock } = this.#dependencies
     if (outcome.response === null && this.#halt.signal.aborted) return { attempts, moved, restMs: 0 }
-    if (outcome.hasNoRoom) return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
+    if (isWaiting) return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
     const leftMs = batch.expiresAtMs - clock.nowMs()
     const restMs = retryRestMs(outcome, { attempts, leftMs })
     if (restMs !== null)
       return { attempts: outcome.retryLaterMs === null ? attempts + 1 : attempts, moved, restMs }
     const reason = outcome.error && outcome.hasAskedTier ? moveAfter(batch, outcome.error) : null
     return reason === null ? null : { attempts: 0, moved: reason, restMs: itemRestMinMs }
+  }
+
+  #reasonOf({ outcome: { error }, isWaiting }: EndedTurn): WaitingReason | null {
+    if (isWaiting) return this.#lane.waitsFor
+    if (error?.type !== 'payment_required') return error
+    // The item's own error names the batch's budget, which the owner cannot see.
+    return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
   }
 
   /** More money lets the item go on at once. After a refusal this run does not ask again until a running item has ended. */
@@ -378,9 +387,8 @@ export class SegmentRun {
 /** An item that ends, and why it left the lane of its batch; null when it did not, or did not run. */
 type Finishing = Pick<Resting, 'item' | 'moved'>
 
-function waitsFor({ error, hasNoRoom }: ItemOutcome, { lane }: Batch): WaitingReason | null {
-  if (hasNoRoom) return laneOf(lane).waitsFor
-  if (error?.type !== 'payment_required') return error
-  // The item's own error names the batch's budget, which the owner cannot see.
-  return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
+/** How an item's turn in its lane ended; `isWaiting`: it waits for the lane and has not had its try. */
+interface EndedTurn {
+  outcome: ItemOutcome
+  isWaiting: boolean
 }

@@ -17,20 +17,21 @@ import { Ramp } from './ramp.ts'
 import { SegmentEndings } from './segment-endings.ts'
 import { SegmentRun } from './segment-run.ts'
 import type { LiveSegments, SegmentLease } from './segment-repository.ts'
+import { type HeldSegment, segmentsAtOnce, SegmentTurns } from './segment-turns.ts'
 import { WaitingNote } from './waiting-note.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
-import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
+import { endRests, freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
 
 /** How long items may take to finish when the process stops. */
 const workerStopMs = 20_000
 
-/** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
-export const segmentsAtOnce = 8
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 const segmentRenewEveryMs = 8_000
 /** Batches a worker looks at in one round. */
 const activeBatchesMax = 200
+/** Batches without a place that one round looks at. */
+const claimantsMax = segmentsAtOnce * 2
 
 /** What a worker needs. */
 export interface WorkerDependencies extends PhaseDependencies {
@@ -59,7 +60,7 @@ export interface WorkerStats {
 }
 
 /** A lease and the run that works on it. */
-interface Active {
+interface Active extends HeldSegment {
   batch: Batch
   lease: SegmentLease
   run: SegmentRun
@@ -84,6 +85,7 @@ export class Worker {
   #isWoken = false
   #stopListening: () => void = () => undefined
   readonly #givenBack = new GivenBack()
+  readonly #turns: SegmentTurns
   readonly #endings: SegmentEndings
   /** Monotonic time of the last renewal of all leases. */
   #renewedMs = 0
@@ -94,6 +96,7 @@ export class Worker {
 
   constructor(dependencies: WorkerDependencies) {
     this.#dependencies = dependencies
+    this.#turns = new SegmentTurns(dependencies.clock)
     this.#endings = new SegmentEndings({
       ...dependencies,
       givenBack: this.#givenBack,
@@ -149,7 +152,7 @@ export class Worker {
       void note.write(run)
     }
     if (await batches.hasOverdue())
-      await this.#dependencies.committer.commit('batch.expire', [expireBatches()])
+      await this.#dependencies.committer.commit('batch.expire', [endRests(null), expireBatches()])
     const found = await batches.listActive(activeBatchesMax, this.#offset)
     // When there are several pages, the looks take turns, so that batches that wait for long do not hide the others.
     this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
@@ -263,21 +266,41 @@ export class Worker {
   }
 
   /**
-   * Leases segments while there is room: for the organization with the fewest, and then for the nearest deadline. No
-   * organization gets all the room: a segment may take hours, and a batch that comes later should not wait for it.
+   * Leases segments while there is room, in the order of `SegmentTurns`. No organization gets all the room: a segment may
+   * take hours, and a batch that comes later should not wait for it.
    */
   async #fill(found: readonly Batch[]): Promise<void> {
-    const open = found.filter(
+    let open = found.filter(
       ({ status }) => status === 'in_progress' || status === 'cancelling' || status === 'expiring',
     )
-    while (open.length > 0 && this.#active.size < segmentsAtOnce && !this.#stopping.signal.aborted) {
-      const running = (batch: Batch): number =>
-        [...this.#active.values()].filter((active) => active.batch.organizationId === batch.organizationId)
-          .length
-      open.sort((left, right) => running(left) - running(right) || left.expiresAtMs - right.expiresAtMs)
-      const [batch] = open
-      if (batch === undefined || running(batch) >= organizationShareOf(segmentsAtOnce)) return
-      if (!(await this.#lease(batch))) open.shift()
+    while (open.length > 0 && !this.#stopping.signal.aborted) {
+      const held = [...this.#active.values()]
+      const ordered = this.#turns.order(open, held)
+      const [batch] = ordered
+      if (batch === undefined) return
+      const ofOwner = held.filter((each) => each.batch.organizationId === batch.organizationId).length
+      if (held.length >= segmentsAtOnce || ofOwner >= organizationShareOf(segmentsAtOnce))
+        return this.#makeRoom(ordered)
+      if (!(await this.#lease(batch))) open = open.filter(({ id }) => id !== batch.id)
+    }
+  }
+
+  /** Has segments give their places up to batches whose turn it is; the items that run finish first. */
+  async #makeRoom(ordered: readonly Batch[]): Promise<void> {
+    const { segments, clock } = this.#dependencies
+    const held: (HeldSegment & Partial<Pick<Active, 'run'>>)[] = [...this.#active.values()]
+    let promised = this.#turns.promised(held).length
+    for (const batch of ordered.slice(0, claimantsMax)) {
+      const giver = this.#turns.giver(batch, held)
+      // The first batch that has to wait its turn ends the look: those behind it have no better claim.
+      if (giver === null) return
+      if (!(await segments.hasFree(batch.id, liveSegmentsOf(batch)))) continue
+      // From here on the place counts as this batch's.
+      held.push({ batch, sinceMs: clock.monotonicMs(), yieldedMs: null })
+      promised -= 1
+      if (promised >= 0) continue
+      giver.yieldedMs = clock.monotonicMs()
+      giver.run?.stop()
     }
   }
 
@@ -336,7 +359,8 @@ export class Worker {
       this.#active.delete(key)
       this.wake()
     })
-    this.#active.set(key, { batch, lease, run, note, ended })
+    this.#active.set(key, { batch, lease, run, note, ended, sinceMs: clock.monotonicMs(), yieldedMs: null })
+    this.#turns.note(batch)
   }
 
   /** An equal share for every segment, and less than all places, so that a new segment finds one. */

@@ -197,8 +197,8 @@ test('an endpoint with too many waiting calls is passed over; if all endpoints a
     [...full].some((crowdedOne) => crowdedOne.endpoint.deployment === deployment)
   dependencies.limiter = {
     ...limiter,
-    acquire: (deployment, priority, signal) =>
-      isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, priority, signal),
+    acquire: (deployment, admission, signal) =>
+      isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, admission, signal),
   }
   const answered = await firstOf([one, two], state, dependencies, (tried) =>
     Promise.resolve(tried.endpoint.id),

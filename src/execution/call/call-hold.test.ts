@@ -81,6 +81,7 @@ test('an amount that was added for one item and taken by another is added again'
   const { billing, callHold } = await begin(credits, ({ billing: taken, grant }) => ({
     batchId: 'batch_1',
     customId: 'one',
+    deadlineMs: 86_400_000,
     budgets: credits,
     providerOnly: null,
     defer: () => undefined,
@@ -101,6 +102,7 @@ test('an amount that was added for one item and taken by another is added again'
 const ofJob = (enlarge: (started: Started, missing: bigint) => Promise<boolean>) => (started: Started) => ({
   batchId: 'batch_1',
   customId: 'one',
+  deadlineMs: 86_400_000,
   budgets: credits,
   providerOnly: null,
   isJob: true as const,

@@ -8,7 +8,7 @@ import { modelNamesOf } from '../../catalog/model-ids.ts'
 import { assert } from '../../core/assert.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import type { Exclusion } from '../../routing/exclusion.ts'
-import type { CallOutcome, Permit } from '../../routing/limiter.ts'
+import type { Admission, CallOutcome, Permit } from '../../routing/limiter.ts'
 import type { AttemptLine } from '../../telemetry/call-line.ts'
 import { hideSecrets } from '../../transport/credentials.ts'
 import { type CallEnding, type Charge, chargeOf } from './charge.ts'
@@ -162,11 +162,21 @@ export class CallState {
    * place, live calls only where the operator set a limit.
    */
   takePermit(endpoint: Endpoint): Promise<void> | null {
-    const { signal, priority } = this.scope
-    const permit = this.#dependencies.limiter.acquire(endpoint.deployment, priority, signal)
+    const { signal } = this.scope
+    const permit = this.#dependencies.limiter.acquire(endpoint.deployment, this.#admission(), signal)
     if (permit instanceof Promise) return this.#whenGranted(permit, endpoint.deployment)
     this.#keep(permit)
     return null
+  }
+
+  #admission(): Admission {
+    const { priority, principal, batch } = this.scope
+    if (priority === 'live') return priority
+    return {
+      ownerId: principal.organizationId,
+      workId: batch?.batchId ?? '',
+      deadlineMs: batch?.deadlineMs ?? Number.POSITIVE_INFINITY,
+    }
   }
 
   async #whenGranted(permit: Promise<Permit>, deployment: Deployment): Promise<void> {

@@ -46,6 +46,8 @@ export interface LaneTier {
 export interface BatchScope {
   batchId: string
   customId: string
+  /** Wall clock: of an organization's batches, one that is near its deadline gets short places first. */
+  deadlineMs: number
   budgets: readonly BudgetRef[]
   providerOnly: readonly string[] | null
   /** The service tier that the item's lane asks for; absent when the item is served as its own body says. */

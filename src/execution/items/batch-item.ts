@@ -154,6 +154,7 @@ export async function executeBatchItem(
         batch: {
           batchId: item.batchId,
           customId: item.customId,
+          deadlineMs: item.deadlineMs,
           budgets: item.budgets,
           providerOnly: item.providerOnly,
           defer: (deferred) => {

@@ -130,6 +130,7 @@ async function askFor(
     batch: {
       batchId: item.batchId,
       customId: item.customId,
+      deadlineMs: item.deadlineMs,
       budgets: item.budgets,
       providerOnly: item.providerOnly,
       isJob: true,
