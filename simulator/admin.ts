@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, errorBody, invalidRequest } from './errors.ts'
 import { faultNames, FaultSpecError } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { type BatchServiceName, batchServiceNames } from './openai-batches/services.ts'
 import { jobLooksMax, recordedBodyBytesMax } from './limits.ts'
 import type { MountSettings } from './mount-settings.ts'
 import { defaultMount, type Mount, type Mounts } from './mounts.ts'
@@ -125,7 +126,7 @@ function setScripts(asked: ParsedRequest, body: unknown) {
 
 function shownSettings({ name, settings }: Mount) {
   const { strict, anyModel, sealer, transcription, speech } = settings
-  const { uploadBytesMax, recordedBodyBytes, jobLooks, flexRefused } = settings
+  const { uploadBytesMax, recordedBodyBytes, jobLooks, batchService, flexRefused } = settings
   return {
     mount: name,
     strict,
@@ -136,6 +137,7 @@ function shownSettings({ name, settings }: Mount) {
     upload_bytes_max: uploadBytesMax,
     recorded_body_bytes: recordedBodyBytes,
     job_looks: jobLooks,
+    batch_service: batchService,
     flex_refused: flexRefused,
   }
 }
@@ -161,6 +163,7 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
       changes.uploadBytesMax = Number(value)
     else if (name === 'recorded_body_bytes' && isCountUpTo(recordedBodyBytesMax, value))
       changes.recordedBodyBytes = Number(value)
+    else if (name === 'batch_service' && isBatchService(value)) changes.batchService = value
     else if (name === 'flex_refused' && isShare(value)) changes.flexRefused = Number(value)
     else if (name === 'job_looks' && isCountUpTo(jobLooksMax, value)) changes.jobLooks = Number(value)
     else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
@@ -182,6 +185,10 @@ function reset(asked: ParsedRequest, body: unknown) {
   const mount = mountOf(asked, body)
   asked.mounts.remove(mount.name)
   return { status: 'ok', mount: mount.name }
+}
+
+function isBatchService(value: unknown): value is BatchServiceName {
+  return batchServiceNames.some((name) => name === value)
 }
 
 function isShare(value: unknown): boolean {

@@ -1,3 +1,5 @@
+import type { BatchServiceName } from './openai-batches/services.ts'
+
 /** The settings of a mount, besides its faults, that the admin endpoint can change. */
 export interface MountSettings {
   /** Refuse unknown members, as OpenAI does. */
@@ -17,6 +19,8 @@ export interface MountSettings {
   uploadBytesMax: number | null
   /** The number of polls until a job ends. */
   jobLooks: number
+  /** Whose files and batches it has below `/v1`. */
+  batchService: BatchServiceName
   /** The share of requests for the tier `flex` that is refused for want of room, from 0 to 1. */
   flexRefused: number
   /** Bytes kept of each recorded body. */

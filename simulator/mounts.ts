@@ -82,6 +82,7 @@ function createMount(name: string, seed: number): Mount {
       speech: 'auto',
       uploadBytesMax: null,
       jobLooks: usualJobLooks,
+      batchService: 'openai',
       flexRefused: 0,
       recordedBodyBytes,
     },

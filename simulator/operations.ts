@@ -26,6 +26,7 @@ import type { Mount } from './mounts.ts'
 import { isBatchesPath, operateBatches } from './openai-batches/batches.ts'
 import { isStoredFilesPath, nowSeconds, operateStoredFiles } from './openai-batches/files.ts'
 import type { RunLine } from './openai-batches/lines.ts'
+import { type BatchServiceName, services } from './openai-batches/services.ts'
 import { isMistralJobsPath, operateMistralJobs } from './openai-batches/mistral-jobs.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
@@ -49,6 +50,8 @@ export interface Asked {
   faults: Faults
   key: string
   signal: AbortSignal
+  /** The batch service that the path belongs to; that of the mount when left out. */
+  batchService?: BatchServiceName
 }
 
 /** What an operation with a JSON body knows besides it. */
@@ -98,7 +101,7 @@ export async function operate(asked: Asked): Promise<Reply> {
   if (audio !== null) return operateAudio(audio.api, { ...asked, method, query, path: audio.below })
   if (isAzurePath(path)) {
     const address = azureAddressOf(path, query)
-    return operate({ ...withDeployment(asked, address), path: address.path })
+    return operate({ ...withDeployment(asked, address), path: address.path, batchService: 'azure' })
   }
   if (isFilesPath(path)) {
     const { body, json, key } = asked
@@ -154,10 +157,18 @@ export async function operate(asked: Asked): Promise<Reply> {
 
 function operateBatchService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
   const { path, body, json, faults, mount, key } = asked
+  const service = asked.batchService ?? mount.settings.batchService
   const common = { method, path, query, kept: mount.batches, key }
   if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
   const usualLooks = mount.settings.jobLooks
-  const request = { ...common, json, faults, usualLooks, runLine: lineRunner(asked) }
+  const request = {
+    ...common,
+    json,
+    faults,
+    usualLooks,
+    service: services[service],
+    runLine: lineRunner(asked),
+  }
   if (isGoogleBatchesPath(path)) return operateGoogleBatches(request)
   return isMistralJobsPath(path) ? operateMistralJobs(request) : operateBatches(request)
 }

@@ -102,7 +102,43 @@ const modelSchema = z.strictObject({
   audio: audioSchema.optional(),
   context_length: z.int().positive().optional(),
   output_tokens_max: z.int().positive().optional(),
+  batch_upstream: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      'The name that the batch service of the provider knows, where that is another one: at `azure` the deployment of the type Global Batch or Data Zone Batch. Switches its batch service on for the model',
+    ),
 })
+
+/** The operations of batches. */
+const batchOperations = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'] as const
+
+const batchesSchema = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      endpoints: z
+        .partialRecord(z.enum(batchOperations), z.string().startsWith('/').max(256).nullable())
+        .optional()
+        .describe(
+          'The names of operations in its batches, such as `{"/v1/chat/completions": "/chat/completions"}`; null for one that it does not run',
+        ),
+      items: count.optional().describe('Most items of one of its jobs'),
+      bytes: count.optional().describe('Most bytes of the lines of one of its jobs'),
+      texts: count.optional().describe('Most texts to embed in one of its jobs'),
+      look_seconds: z
+        .int()
+        .min(1)
+        .max(3_600)
+        .optional()
+        .describe('Least seconds between two looks at a job; 60 at `azure`, which asks for that'),
+    }),
+  ])
+  .describe(
+    'The batch service of the provider. `false` never uses it. `true`, or an object with what differs, uses it: a server of preset `custom` then has OpenAI’s files and batches',
+  )
 
 // It travels in a header, where anything else would fail every call after it was answered and billed.
 const headerText = z
@@ -165,6 +201,7 @@ const providerSchema = z.strictObject({
     .optional()
     .describe('Offer only the models of `models`; the provider is not asked'),
   models: z.array(modelSchema).default([]),
+  batches: batchesSchema.optional(),
   data_policy: z
     .strictObject({ zdr: z.boolean(), trains: z.boolean(), stores: z.boolean() })
     .partial()
@@ -297,6 +334,8 @@ const outlineSchema = z
             caller_logins: z.unknown(),
             cache_marks: z.unknown(),
             max_tokens_field: z.unknown(),
+            batches: z.unknown(),
+            models: z.unknown(),
           })
           .partial()
           .catch({}),

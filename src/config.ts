@@ -95,6 +95,8 @@ export interface PresetEnvironment {
   baseUrlVariable: string | null
   /** Whether it stands for any server that the operator names. */
   isOperatorNamed: boolean
+  /** Its batch service; absent where none is known. */
+  jobs?: object | undefined
 }
 
 /** What configuration is read from: the environment, the folder of the file, and the providers there are. */
@@ -347,6 +349,11 @@ function checkProviders(
         `providers.${index}.${name}: what "${preset.slug}" takes is known; only a server of preset custom needs it, leave it out`,
       )
     }
+    const wanted = batchServiceMember(provider)
+    if (wanted !== null && preset && preset.jobs === undefined)
+      problems.push(
+        `providers.${index}.${wanted}: batches of "${preset.slug}" run item by item, because no batch service of it is known; leave this out`,
+      )
     // A custom server may need no key.
     const variable = preset?.keyVariable
     if (
@@ -358,6 +365,17 @@ function checkProviders(
     )
       problems.push(`providers.${index}.api_key: needed for preset "${provider.preset}"; or set ${variable}`)
   }
+}
+
+/** The member that asks for the provider's batch service; null where none does. */
+function batchServiceMember({ batches, models }: ProviderOutline): string | null {
+  if (batches !== undefined && batches !== false) return 'batches'
+  const named = Array.isArray(models) ? models.findIndex((model: unknown) => hasBatchUpstream(model)) : -1
+  return named < 0 ? null : `models.${named}.batch_upstream`
+}
+
+function hasBatchUpstream(model: unknown): boolean {
+  return typeof model === 'object' && model !== null && 'batch_upstream' in model
 }
 
 function choice<const T extends string>(

@@ -9,9 +9,10 @@ export interface AzureAddress {
   deployment: string | null
 }
 
-const currentPath = /^\/openai(\/v1\/(?:chat|responses|embeddings|audio|models)(?:\/.*)?)$/
+const currentPath = /^\/openai(\/v1\/(?:chat|responses|embeddings|audio|models|files|batches)(?:\/.*)?)$/
 const deploymentPath =
   /^\/openai\/deployments\/([^/]+)(\/(?:chat\/completions|embeddings|audio\/(?:transcriptions|speech)))$/
+const olderBatches = /^\/openai(\/(?:files|batches)(?:\/.*)?)$/
 const inferencePath = '/models/chat/completions'
 const version = /^\d{4}-\d{2}-\d{2}(?:-preview)?$/
 
@@ -36,6 +37,8 @@ export function azureAddressOf(path: string, query: URLSearchParams): AzureAddre
   const older = deploymentPath.exec(path)?.[2]
   const isDated = version.test(query.get('api-version') ?? '')
   if (isDated && older !== undefined) return { path: `/v1${older}`, deployment: azureDeploymentOf(path) }
+  const batches = olderBatches.exec(path)?.[1]
+  if (isDated && batches !== undefined) return { path: `/v1${batches}`, deployment: null }
   if (isDated && path === inferencePath) return { path: '/v1/chat/completions', deployment: null }
   throw new ApiError({ status: 404, message: 'Resource not found' })
 }

@@ -76,6 +76,7 @@ function create(asked: BatchesAsked, endpoint: string): StoredBatch {
     writer,
     parse: (text) => parsedLine(text, endpoint),
     hasOneOutput: true,
+    losesExpired: true,
   })
 }
 
@@ -118,9 +119,7 @@ function show(batch: StoredBatch): Reply {
 function shown(batch: StoredBatch): JsonObject {
   const { id, status, total, ran, faults } = batch
   const time = new Date(batch.createdSeconds * 1000).toISOString()
-  // What has expired has no results.
-  const hasOutput = status !== 'expired' && batch.outputFileId !== null
-  const output = hasOutput ? { responsesFile: `files/${batch.outputFileId}` } : null
+  const output = batch.outputFileId !== null ? { responsesFile: `files/${batch.outputFileId}` } : null
   const stats = {
     requestCount: total,
     pendingRequestCount: ran === null ? total : 0,

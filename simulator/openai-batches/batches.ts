@@ -4,8 +4,17 @@ import { isObject, type JsonObject } from '../json.ts'
 import { fractionOf, lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { nowSeconds, pageOf, pretty, writtenFile } from './files.ts'
+import { livePathOf, type OpenAiService, parseLine } from './services.ts'
 import { endedStatuses, type KeptBatches, type StoredBatch, type StoredFile } from './kept-batches.ts'
-import { type LineWriter, openAiLines, type ParseLine, readInput, runLines, type RunLine } from './lines.ts'
+import {
+  type LineBounds,
+  type LineWriter,
+  openAiLines,
+  type ParseLine,
+  readInput,
+  runLines,
+  type RunLine,
+} from './lines.ts'
 
 /** A request about batches. */
 export interface BatchesAsked {
@@ -18,19 +27,13 @@ export interface BatchesAsked {
   /** Looks before a batch ends, unless a fault says otherwise. */
   usualLooks: number
   runLine: RunLine
+  service: OpenAiService
   key: string
 }
 
 export const batchesPath = '/v1/batches'
 const batchPath = /^\/v1\/batches\/(batch_[a-z0-9]+)(\/cancel)?$/
-const endpoints = new Set(['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/completions'])
-const createMembers: ReadonlySet<string> = new Set([
-  'input_file_id',
-  'endpoint',
-  'completion_window',
-  'metadata',
-  'output_expires_after',
-])
+const usualBounds: LineBounds = { lines: 50_000 }
 const windowSeconds = 86_400
 const metadataMax = { pairs: 16, key: 64, value: 512 }
 
@@ -41,7 +44,8 @@ export function isBatchesPath(path: string): boolean {
 
 /** Answers a request about batches. Throws `ApiError`. */
 export async function operateBatches(asked: BatchesAsked): Promise<Reply> {
-  const { method, path, query, kept } = asked
+  const { method, path, query, kept, service } = asked
+  const shown = (batch: StoredBatch) => service.show(openAiBatch(batch), batch)
   if (path === batchesPath && method === 'POST') return jsonReply(pretty(shown(create(asked))))
   if (path === batchesPath && method === 'GET') {
     const all = [...kept.batches.values()].toReversed()
@@ -71,21 +75,24 @@ export function cancelBatch(batch: StoredBatch): void {
   reach(batch, 'cancelling')
 }
 
-function create({ json, kept, faults, usualLooks, runLine, key }: BatchesAsked): StoredBatch {
-  const body = checked(json)
+function create({ json, kept, faults, usualLooks, runLine, service, key }: BatchesAsked): StoredBatch {
+  const body = checked(json, service)
+  const endpoint = String(body['endpoint'])
   const file = kept.files.get(String(body['input_file_id']))
   if (file?.purpose !== 'batch')
     throw invalidRequest(`Invalid 'input_file_id': no such file.`, 'input_file_id')
   return beginBatch({
     id: `batch_${Buffer.from(lettersOf(`batch ${key}`, 16)).toString('hex')}`,
     file,
-    endpoint: String(body['endpoint']),
+    endpoint,
     metadata: isObject(body['metadata']) ? body['metadata'] : null,
     writer: openAiLines,
     kept,
+    parse: (text) => parseLine(text, endpoint, service),
+    bounds: service.bounds ?? usualBounds,
     faults,
     usualLooks,
-    runLine,
+    runLine: (path, line, lineKey) => runLine(livePathOf(path), line, lineKey),
     key,
   })
 }
@@ -97,10 +104,11 @@ interface NewBatch extends Pick<BatchesAsked, 'kept' | 'faults' | 'usualLooks' |
   endpoint: string
   metadata: JsonObject | null
   writer: LineWriter
-  /** OpenAI's when left out. */
-  parse?: ParseLine
+  parse: ParseLine
+  bounds?: LineBounds
   /** All lines of its results are in one file. */
   hasOneOutput?: boolean
+  losesExpired?: boolean
 }
 
 /** Makes a batch of a file and keeps it. */
@@ -111,14 +119,16 @@ export function beginBatch({
   metadata,
   writer,
   parse,
+  bounds = usualBounds,
   hasOneOutput = false,
+  losesExpired = false,
   kept,
   faults,
   usualLooks,
   runLine,
   key,
 }: NewBatch): StoredBatch {
-  const input = readInput(file.content, endpoint, parse)
+  const input = readInput(file.content, endpoint, { parse, bounds })
   const { min, max } = faults.batchLooks ?? { min: usualLooks, max: usualLooks }
   const { batchFault } = faults
   const batch: StoredBatch = {
@@ -132,6 +142,7 @@ export function beginBatch({
     faults: batchFault === undefined ? input.faults : [batchFault],
     end: batchFault !== undefined || input.faults.length > 0 ? 'failed' : (faults.batchEnd ?? 'completed'),
     isEndless: faults.jobEndless === true,
+    losesExpired,
     looksMax: min + Math.floor((max - min + 1) * fractionOf(`looks ${key}`)),
     looks: 0,
     cancelledAtLook: null,
@@ -149,15 +160,16 @@ export function beginBatch({
   return batch
 }
 
-function checked(body: JsonObject | null): JsonObject {
+function checked(body: JsonObject | null, { members, endpoints, windows }: OpenAiService): JsonObject {
   if (body === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
-  const unknown = Object.keys(body).find((name) => !createMembers.has(name))
+  const unknown = Object.keys(body).find((name) => !members.includes(name))
   if (unknown !== undefined) throw unknownParameter(unknown)
   if (typeof body['input_file_id'] !== 'string')
     throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
-  if (!endpoints.has(String(body['endpoint'])))
+  if (!endpoints.includes(String(body['endpoint'])))
     throw invalidRequest(`Invalid value: '${String(body['endpoint'])}'.`, 'endpoint')
-  if (body['completion_window'] !== '24h')
+  const { completion_window: window } = body
+  if (window === undefined ? !windows.includes(null) : !windows.includes(String(window)))
     throw invalidRequest("Invalid value: 'completion_window' must be '24h'.", 'completion_window')
   const { metadata = null } = body
   if (metadata !== null) checkMetadata(metadata)
@@ -190,6 +202,7 @@ export async function look(batch: StoredBatch, kept: KeptBatches): Promise<void>
 }
 
 async function finish(batch: StoredBatch, kept: KeptBatches, end: string): Promise<void> {
+  if (end === 'expired' && batch.losesExpired) return reach(batch, end)
   const isWhole = end === 'completed'
   const ran = await batch.run(
     isWhole ? 1 : 0.5,
@@ -214,7 +227,8 @@ function reach(batch: StoredBatch, status: string): void {
   batch.times[status] ??= nowSeconds()
 }
 
-function shown(batch: StoredBatch): JsonObject {
+/** A batch as OpenAI shows it. */
+function openAiBatch(batch: StoredBatch): JsonObject {
   const { times, ran, status, faults } = batch
   const isKnown = status !== 'validating' && status !== 'failed'
   const { input = 0, cached = 0, output = 0, reasoning = 0 } = ran?.usage ?? {}

@@ -55,6 +55,8 @@ export interface StoredBatch {
   faults: readonly BatchFault[]
   end: BatchEnd
   isEndless: boolean
+  /** Nothing can be read of it once it has expired. */
+  losesExpired: boolean
   /** Looks before it ends. */
   looksMax: number
   looks: number

@@ -15,9 +15,16 @@ export interface InputLine {
   customId: string
   url: string
   body: JsonObject
+  /** What the service has against it; then the batch fails. */
+  fault?: string
 }
 
-const linesMax = 50_000
+/** How much a service takes in one batch. */
+export interface LineBounds {
+  lines: number
+  /** Inputs to embed. */
+  texts?: number
+}
 
 /** Reads one line of an input file; null for one that is none. */
 export type ParseLine = (text: string) => InputLine | null
@@ -26,7 +33,7 @@ export type ParseLine = (text: string) => InputLine | null
 export function readInput(
   content: Buffer,
   endpoint: string,
-  parse: ParseLine = parsedLine,
+  { parse, bounds }: { parse: ParseLine; bounds: LineBounds },
 ): { lines: InputLine[]; faults: BatchFault[]; model: string | null } {
   const lines: InputLine[] = []
   const faults: BatchFault[] = []
@@ -51,23 +58,20 @@ export function readInput(
     if (named !== model) fault('model_mismatch', 'All requests of a batch must name one model.', number)
     if (line.body['stream'] === true)
       fault('invalid_request', 'Streaming is not supported in the Batch API.', number)
+    if (line.fault !== undefined) fault('invalid_request', line.fault, number)
     seen.add(line.customId)
     lines.push(line)
   }
   if (lines.length === 0 && faults.length === 0) fault('empty_file', 'The input file is empty.', null)
+  const { lines: linesMax, texts: textsMax = Number.POSITIVE_INFINITY } = bounds
   if (lines.length > linesMax) fault('too_many_tasks', `A batch has at most ${linesMax} requests.`, null)
+  const inputs = lines.reduce(
+    (sum, { body: { input } }) => sum + (Array.isArray(input) ? input.length : 1),
+    0,
+  )
+  if (endpoint.endsWith('/embeddings') && inputs > textsMax)
+    fault('too_many_tasks', `A batch has at most ${textsMax} inputs to embed.`, null)
   return { lines, faults, model }
-}
-
-function parsedLine(text: string): InputLine | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isObject(value) || typeof value['custom_id'] !== 'string' || !isObject(value['body'])) return null
-    if (value['method'] !== 'POST' || typeof value['url'] !== 'string') return null
-    return { customId: value['custom_id'], url: value['url'], body: value['body'] }
-  } catch {
-    return null
-  }
 }
 
 /** Why a line is not run. */

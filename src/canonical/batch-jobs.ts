@@ -1,3 +1,4 @@
+import type { TextFormat } from './operation.ts'
 import type { ResourceKind } from './resource-notes.ts'
 import type { StreamedBody, UpstreamReply, UpstreamRequest } from './upstream.ts'
 
@@ -6,6 +7,8 @@ export interface JobLimits {
   items: number
   /** Bytes of all lines together. */
   bytes: number
+  /** Texts to embed in all lines together, of which a line may have many; absent where no bound is stated. */
+  texts?: number
   /** Milliseconds in which the provider promises to finish. */
   windowMs: number
 }
@@ -98,12 +101,35 @@ export interface JobUpload {
   readId(reply: UpstreamReply): string
 }
 
+/** What a job can be found by. */
+export interface MarkedJob {
+  nonce: string
+  itemCount: number
+  /** The uploaded lines; null where the creating request carries them. */
+  fileId: string | null
+}
+
 /** How a listing is searched for a job whose creating request got no answer. */
 export interface JobSearch {
-  /** What a listing shows of a job: its nonce where the service is `searchable`, else something that other jobs may share. */
-  markOf(job: { nonce: string; itemCount: number }): string
+  /**
+   * What a listing shows of a job: its nonce or its file where the service is `searchable`, else something that other jobs
+   * may share.
+   */
+  markOf(job: MarkedJob): string
   request(older: string | null): UpstreamRequest
   read(reply: UpstreamReply, mark: string): JobPage
+}
+
+/** Where a reply in JSON has the results of a job. */
+export interface ResultArray {
+  /** The members that lead to the array, from the top. */
+  at: readonly string[]
+  /** How its further pages are asked for; absent where the reply has all results. */
+  pages?: {
+    /** The member of the reply with the token of the next page; null or absent on the last. */
+    token: string
+    request(output: string, token: string): UpstreamRequest
+  }
 }
 
 /**
@@ -115,6 +141,11 @@ export interface BatchJobs {
   readonly name: string
   readonly limits: JobLimits
   readonly uncertainCreate: UncertainCreate
+  /**
+   * The formats that its lines can have, of all that the provider has for live calls. An item in another format is translated
+   * into one of them. Absent where its lines take every format.
+   */
+  readonly formats?: readonly TextFormat[]
   /** What the lines of a job ask for, by such a live request; null for what the service does not run. */
   operationOf(request: LiveRequest): string | null
   /** One line of the input, with its line end. The body is one line of JSON. */
@@ -123,17 +154,25 @@ export interface BatchJobs {
   readonly upload: JobUpload | null
   create(job: NewJob): UpstreamRequest
   look(jobId: string): UpstreamRequest
-  cancel(jobId: string): UpstreamRequest
+  /** Null where a job cannot be cancelled: it runs to its end, and then counts as one that was cancelled. */
+  readonly cancel: ((jobId: string) => UpstreamRequest) | null
+  /** The least wait between two looks that the provider asks for, in milliseconds; absent where it names none. */
+  readonly lookWaitMs?: number
   /** Reads the reply to `create` and `look`. */
   readJob(reply: UpstreamReply): JobReading
   /** Null for an `idempotent` service, whose request is sent again. */
   readonly search: JobSearch | null
-  /** The request whose reply is one file of results, a line each. */
+  /** The request whose reply is one output of a job. */
   download(output: string): UpstreamRequest
-  /** Null for a line that cannot be read. */
+  /** The elements of an array in that reply are the results; absent where each line of the reply is one. */
+  readonly resultsIn?: ResultArray
+  /** Reads one result; null for one that cannot be read. */
   readLine(line: Uint8Array): JobLine | null
   /** Whether a job that has ended is removed like one that nobody waits for; absent where it cannot be. */
   readonly removesEnded?: boolean
-  /** What jobs leave at the provider: `input`, `job` and `output`, by these names after the service's own. */
+  /**
+   * What jobs leave at the provider: `batch_input`, `batch` and `batch_output`, by these names after the service's own. An
+   * output that is no thing of its own has no kind.
+   */
   readonly resources: Readonly<Record<string, ResourceKind>>
 }

@@ -55,11 +55,28 @@ export interface Deployment {
   takesCacheMarks?: true
   /** The operator's statement of the member by which this server limits output; absent without one. Chat completions only. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
+  /** The operator's statements about its batch service; absent without any. */
+  batches?: BatchSettings
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
   weight: number
   /** Most calls at once to this deployment; null leaves it to adaptation. */
   concurrencyMax: number | null
+}
+
+/** What the operator states of a deployment's batch service. What is left out is as its preset has it. */
+export interface BatchSettings {
+  /**
+   * The provider's name of each operation, by the gateway's own, such as `/v1/chat/completions`; null for one that its
+   * batches do not run.
+   */
+  endpoints?: Readonly<Record<string, string | null>> | undefined
+  /** The most items of a job, bytes of its lines, and texts to embed in them. */
+  items?: number | undefined
+  bytes?: number | undefined
+  texts?: number | undefined
+  /** The least wait between two looks at a job. */
+  look_seconds?: number | undefined
 }
 
 /** What an endpoint's provider does with the data of calls; unknown counts as "stores and trains". */
@@ -235,6 +252,8 @@ export interface Endpoint {
   /** The day on which the provider shuts the model down, `YYYY-MM-DD`; absent where no list has one. */
   expirationDate?: string
   batch: 'native' | 'emulated' | 'none'
+  /** The name that its provider's batch service knows, where that is another one; absent for nearly all endpoints. */
+  batchUpstream?: string
   audio: AudioCapabilities | null
 }
 

@@ -16,6 +16,8 @@ export interface UpstreamRequest {
   path: string
   /** An ending of the base URL that the path replaces. */
   inPlaceOf?: string
+  /** Other endings for the base URL in this request, by the ending that it may have; absent where it stays as it is. */
+  rebase?: Readonly<Record<string, string>>
   /** The place of the credential in this request, by the header that otherwise carries it. */
   auth?: Readonly<Record<string, AuthScheme>>
   headers: Readonly<Record<string, string>>

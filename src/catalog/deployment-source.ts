@@ -17,6 +17,8 @@ export interface OperatorModel {
   audio?: OperatorAudio | undefined
   context_length?: number | undefined
   output_tokens_max?: number | undefined
+  /** The name that the provider's batch service knows. */
+  batch_upstream?: string | undefined
 }
 
 /** A deployment, with what its preset and the operator say about its models. */

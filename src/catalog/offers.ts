@@ -185,7 +185,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...(listed.interfaces ? { interfaces: listed.interfaces } : {}),
     quantization: null,
     ...(expirationDate === undefined ? {} : { expirationDate }),
-    batch: source.batch,
+    batch: operator?.batch_upstream === undefined ? source.batch : 'native',
+    ...(operator?.batch_upstream === undefined ? {} : { batchUpstream: operator.batch_upstream }),
     audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),
   }
   const kindFrom = pricesProviderId === null ? kindSourceOf(described) : null

@@ -1,5 +1,6 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
-import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
+import type { BatchJobs } from '../canonical/batch-jobs.ts'
+import type { BatchSettings, DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import { modalityNames, type Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
@@ -30,6 +31,7 @@ export interface ProviderSettings {
   discover?: boolean | undefined
   only_models?: boolean | undefined
   models: readonly OperatorModel[]
+  batches?: boolean | BatchSettings | undefined
   data_policy?:
     | { zdr?: boolean | undefined; trains?: boolean | undefined; stores?: boolean | undefined }
     | undefined
@@ -45,6 +47,40 @@ export function presetOf(slug: string): Preset {
   const preset = findPreset(slug)
   assert(preset !== null, `there is no preset ${slug}`)
   return preset
+}
+
+/** The batch service of a deployment, with what the operator states of it; null when none is known. */
+export function batchJobsOf({ preset, batches }: Pick<Deployment, 'preset' | 'batches'>): BatchJobs | null {
+  const { jobs } = presetOf(preset)
+  if (jobs === undefined) return null
+  return batches === undefined ? jobs : withSettings(jobs, batches)
+}
+
+function withSettings(jobs: BatchJobs, settings: BatchSettings): BatchJobs {
+  const { limits } = jobs
+  const { endpoints = {}, items, bytes, texts, look_seconds: lookSeconds } = settings
+  return {
+    ...jobs,
+    limits: {
+      ...limits,
+      items: items ?? limits.items,
+      bytes: bytes ?? limits.bytes,
+      ...(texts === undefined ? {} : { texts }),
+    },
+    ...(lookSeconds === undefined ? {} : { lookWaitMs: lookSeconds * 1000 }),
+    operationOf(request) {
+      const operation = jobs.operationOf(request)
+      const stated = operation === null ? undefined : endpoints[operation]
+      return stated === undefined ? operation : stated
+    },
+  }
+}
+
+/** A batch service that no adapter speaks cannot be used. */
+function batchOf({ batches }: ProviderSettings, { batch, jobs }: Preset): Preset['batch'] {
+  if (batch === 'none') return batch
+  if (jobs === undefined || batches === false) return 'emulated'
+  return batches === undefined ? batch : 'native'
 }
 
 /** A configured provider in the catalog's form; its preset, base URL and key were checked with the configuration. */
@@ -64,6 +100,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     ...(isGuarded(provider, preset) ? { isGuarded: true } : {}),
     ...(provider.cache_marks === true ? { takesCacheMarks: true } : {}),
     ...(provider.max_tokens_field === undefined ? {} : { maxTokensField: provider.max_tokens_field }),
+    ...(typeof provider.batches === 'object' ? { batches: provider.batches } : {}),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
@@ -93,8 +130,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     onlyListed: preset.onlyListed || provider.only_models === true,
     unlisted: preset.unlisted,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
-    // A batch service that no adapter speaks cannot be used.
-    batch: preset.batch === 'native' && preset.jobs === undefined ? 'emulated' : preset.batch,
+    batch: batchOf(provider, preset),
     audio: preset.audio,
     models: provider.models,
   }

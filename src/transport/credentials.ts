@@ -4,9 +4,15 @@ import type { UpstreamRequest } from '../canonical/upstream.ts'
 
 /** The whole address of a request: with the credential, if it belongs there, and with the operator's additions. */
 export function addressOf(
-  { path, inPlaceOf = '', auth: own }: Pick<UpstreamRequest, 'path' | 'inPlaceOf' | 'auth'>,
-  { baseUrl, credential }: UpstreamTarget,
+  {
+    path,
+    inPlaceOf = '',
+    rebase,
+    auth: own,
+  }: Pick<UpstreamRequest, 'path' | 'inPlaceOf' | 'rebase' | 'auth'>,
+  { baseUrl: configured, credential }: UpstreamTarget,
 ): string {
+  const baseUrl = rebase === undefined ? configured : rebased(configured, rebase)
   const auth = authOf(credential, own)
   const { additions } = credential
   const whole = baseUrl.slice(0, baseUrl.length - inPlaceOf.length) + path
@@ -15,6 +21,11 @@ export function addressOf(
   const added = new URLSearchParams({ ...secret, ...additions?.query }).toString()
   if (added === '') return whole
   return `${whole}${path.includes('?') ? '&' : '?'}${added}`
+}
+
+function rebased(baseUrl: string, endings: Readonly<Record<string, string>>): string {
+  const [ending, other] = Object.entries(endings).find(([each]) => baseUrl.endsWith(each)) ?? ['', '']
+  return baseUrl.slice(0, baseUrl.length - ending.length) + other
 }
 
 /** The headers that carry a credential. */

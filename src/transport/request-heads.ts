@@ -15,7 +15,7 @@ export interface PreparedHead {
 
 /** A head, and what it was made of. */
 interface Entry {
-  request: Pick<UpstreamRequest, 'method' | 'path' | 'inPlaceOf' | 'auth' | 'headers'>
+  request: Pick<UpstreamRequest, 'method' | 'path' | 'inPlaceOf' | 'rebase' | 'auth' | 'headers'>
   baseUrl: string
   head: PreparedHead
 }
@@ -39,12 +39,13 @@ export class RequestHeads {
       if (entry.baseUrl === baseUrl && isSameHead(entry.request, request)) return entry.head
     const head = writeHead(request, target)
     if (head === null) return null
-    const { method, path, inPlaceOf, auth, headers } = request
+    const { method, path, inPlaceOf, rebase, auth, headers } = request
     const kept = {
       method,
       path,
       headers: { ...headers },
       ...(inPlaceOf === undefined ? {} : { inPlaceOf }),
+      ...(rebase === undefined ? {} : { rebase }),
       ...(auth === undefined ? {} : { auth }),
     }
     if (entries.length === preparedHeadsMax) entries.shift()
@@ -58,6 +59,7 @@ function isSameHead(left: Entry['request'], right: UpstreamRequest): boolean {
     left.path === right.path &&
     left.method === right.method &&
     left.inPlaceOf === right.inPlaceOf &&
+    left.rebase === right.rebase &&
     left.auth === right.auth &&
     haveSameHeaders(left.headers, right.headers)
   )

@@ -90,6 +90,7 @@ export function jobItemsOf(
         headers: {},
         model: service.model,
         body: Buffer.from(JSON.stringify(body)),
+        texts: 0,
       }
     },
     async charge(item, _, given) {

@@ -48,7 +48,9 @@ export function sentByAdapter(
 }
 
 async function readSent(request: Request): Promise<SentRequest> {
-  const { pathname, search } = new URL(request.url)
+  const { pathname, searchParams } = new URL(request.url)
+  searchParams.sort()
+  const search = searchParams.size === 0 ? '' : `?${searchParams.toString()}`
   const type = request.headers.get('content-type')?.split(';')[0] ?? null
   return { method: request.method, path: pathname + search, type, body: await readBody(request, type) }
 }

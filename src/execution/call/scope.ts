@@ -2,6 +2,7 @@ import type { BudgetRef } from '../../billing/billing.ts'
 import type { CaptureRow } from '../../billing/ledger/capture-row.ts'
 import type { Hold } from '../../billing/budgets/hold.ts'
 import type { BodyPieces } from '../../core/body.ts'
+import type { TextFormat } from '../../canonical/operation.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { CallLine } from '../../telemetry/call-line.ts'
 import type { Attribution } from './prepared.ts'
@@ -61,6 +62,8 @@ export interface BatchScope {
   enlarge?: (missingNanocredits: bigint) => Promise<boolean>
   /** A job of the provider answered it, whose time says nothing about the endpoint's health; absent for live calls. */
   isJob?: true
+  /** The formats in which a job can have the item, as `BatchJobs.formats`; absent where it can be in any. */
+  jobFormats?: readonly TextFormat[]
   /** Called with the deployment when the item begins to wait for a place there, and with null once it has one. */
   onQueued?: (place: QueuedAt | null) => void
 }

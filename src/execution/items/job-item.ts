@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { LiveRequest } from '../../canonical/batch-jobs.ts'
+import type { TextFormat } from '../../canonical/operation.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import { assert } from '../../core/assert.ts'
@@ -9,6 +10,8 @@ import { newId } from '../../core/ids.ts'
 import { modelNamesOf } from '../../catalog/model-ids.ts'
 import { onOneLine } from '../../formats/batch/result-line.ts'
 import type { CallLine } from '../../telemetry/call-line.ts'
+import { isUnsuited } from '../call/failures.ts'
+import { hasMember, memberValue } from '../../json/document.ts'
 import { CallHold } from '../call/call-hold.ts'
 import type { Begun, Run } from '../call/call-hooks.ts'
 import { CallState } from '../call/call-state.ts'
@@ -26,18 +29,60 @@ import { answeredItem, type BatchItem, type BatchItemOutcome, failedItem, readIt
 /** No headers: a line of a job's results has none. */
 const noHeaders = new Headers()
 
-/** An item as a live call would send it to the endpoint; the body is one line. */
+/** Where a job sends an item. */
+export interface JobTarget {
+  endpoint: Endpoint
+  /** As `BatchJobs.formats`. */
+  formats?: readonly TextFormat[] | undefined
+}
+
+/** An item as a job could have it. */
+export interface EncodedJobItem extends LiveRequest {
+  /** One line of JSON. */
+  body: Uint8Array
+  /** How many texts it has, of which only items to embed have more than one. */
+  texts: number
+}
+
+/**
+ * An item as a live call would send it to the endpoint, in a format that the job can have. Where none of those can carry it,
+ * it is encoded as a live call, so that the job's service can tell that it does not run it.
+ */
 export async function encodeJobItem(
   item: BatchItem,
-  endpoint: Endpoint,
+  { endpoint, formats }: JobTarget,
   dependencies: ExecutionDependencies,
-): Promise<LiveRequest & { body: Uint8Array }> {
-  const { step } = await askFor(item, endpoint, { dependencies, facts: noFacts(), requestId: 'req_job' })
+): Promise<EncodedJobItem> {
+  if (formats === undefined) return encodedAt(item, { endpoint }, dependencies)
+  try {
+    return await encodedAt(item, { endpoint, formats }, dependencies)
+  } catch (error) {
+    if (!isUnsuited(error)) throw error
+    return encodedAt(item, { endpoint }, dependencies)
+  }
+}
+
+async function encodedAt(
+  item: BatchItem,
+  target: JobTarget,
+  dependencies: ExecutionDependencies,
+): Promise<EncodedJobItem> {
+  const { endpoint } = target
+  const asked = await askFor(item, target, { dependencies, facts: noFacts(), requestId: 'req_job' })
+  const { step, begun } = asked
   assert(step.type === 'send', 'an item that is not streamed is sent whole')
   const { request } = step.exchange
   assert(Array.isArray(request.body), 'a call of text has its body in memory')
   const { path, headers } = request
-  return { path, headers, model: endpoint.upstreamModel, body: onOneLine(joinPieces(request.body)) }
+  const body = onOneLine(joinPieces(request.body))
+  return { path, headers, model: endpoint.upstreamModel, body, texts: textsOf(begun.call) }
+}
+
+/** A list of numbers is one text in tokens. */
+function textsOf({ document }: TextCall): number {
+  const input = hasMember(document, 'input') ? memberValue(document, 'input') : null
+  const isList = Array.isArray(input) && (typeof input[0] === 'string' || Array.isArray(input[0]))
+  return isList ? input.length : 1
 }
 
 /**
@@ -47,7 +92,7 @@ export async function encodeJobItem(
  */
 export async function chargeJobItem(
   item: BatchItem,
-  { endpoint, answer }: { endpoint: Endpoint; answer: { status: number; body: Uint8Array } },
+  { endpoint, formats, answer }: JobTarget & { answer: { status: number; body: Uint8Array } },
   dependencies: ExecutionDependencies,
   facts: CallLine = noFacts(),
 ): Promise<BatchItemOutcome> {
@@ -57,13 +102,8 @@ export async function chargeJobItem(
     capture = deferred
   }
   try {
-    const { asking, step, begun, candidate } = await askFor(item, endpoint, {
-      isAnswered: true,
-      dependencies,
-      facts,
-      requestId,
-      defer,
-    })
+    const asked: Asked = { isAnswered: true, dependencies, facts, requestId, defer }
+    const { asking, step, begun, candidate } = await askFor(item, { endpoint, formats }, asked)
     assert(step.type === 'send', 'an item that is not streamed is sent whole')
     const { state, call } = begun
     const { adapter, at } = asking
@@ -113,7 +153,7 @@ interface Asked {
 /** What the endpoint is asked for the item, and by which adapter. Throws the item's own error. */
 async function askFor(
   item: BatchItem,
-  endpoint: Endpoint,
+  { endpoint, formats }: JobTarget,
   { dependencies, facts, requestId, defer, isAnswered }: Asked,
 ) {
   const read = (await readItem(item)).call
@@ -134,6 +174,7 @@ async function askFor(
       budgets: item.budgets,
       providerOnly: item.providerOnly,
       isJob: true,
+      ...(formats === undefined ? {} : { jobFormats: formats }),
       defer: defer ?? (() => {}),
       ...(item.enlarge ? { enlarge: item.enlarge } : {}),
     },

@@ -175,10 +175,12 @@ function refuseTier({ endpoint }: Candidate): GatewayError {
 function interfaceAt(
   { format, parameters }: TextCall,
   { endpoint }: Candidate,
-  { serving }: CallState,
+  { serving, scope }: CallState,
 ): TextInterface {
   const { deployment, modality } = endpoint
-  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), modality)
+  const all = textInterfacesOf(serving.adaptersOf(deployment), modality)
+  const formats = scope.batch?.jobFormats
+  const interfaces = formats === undefined ? all : all.filter((each) => formats.includes(each.format))
   const { model, upstreamModel, interfaces: listed } = endpoint
   const asked = { model, upstreamModel, format, parameters, ...(listed && { interfaces: listed }) }
   const found = chooseInterface(interfaces, asked)

@@ -28,8 +28,21 @@ export interface OpenAiJobsOptions {
   /** Stored with the notes of what is left there, such as `openai`. */
   name: string
   limits: JobLimits
-  /** The `endpoint` of a batch by the path of the live request below the base URL. */
-  operations: Readonly<Record<string, string>>
+  /** The `endpoint` of a batch by the path of the live request below the base URL, or how it follows from the request. */
+  operations: Readonly<Record<string, string>> | BatchJobs['operationOf']
+  /** As `BatchJobs.formats`. */
+  formats?: BatchJobs['formats']
+  /** Where its lines have no method and no address. */
+  hasBareLines?: boolean
+  /** What the listing shows of a job: the gateway's metadata, or its file alone. Metadata when left out. */
+  foundBy?: 'metadata' | 'file'
+  /** `completion_window` of a job; null where it has none. `24h` when left out. */
+  window?: string | null
+  /** Further members of the request that creates a job. */
+  members?: Readonly<Record<string, unknown>>
+  /** As in its requests. */
+  rebase?: UpstreamRequest['rebase']
+  lookWaitMs?: number
   /** Its listings take no parameters and show everything at once. */
   isListedWhole?: boolean
   /** Jobs on one page of its listing; OpenAI's maximum when left out. */
@@ -46,9 +59,11 @@ const fullCodes: ReadonlySet<string> = new Set(['token_limit_exceeded', 'rate_li
 const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }
 const acceptJson = { accept: 'application/json' }
 
+/** Some write them in capitals, and Novita has a word of its own for the second. */
 const states: ReadonlyMap<string, JobReading['state']> = new Map([
   ['validating', 'running'],
   ['in_progress', 'running'],
+  ['progress', 'running'],
   ['finalizing', 'running'],
   ['cancelling', 'running'],
   ['completed', 'completed'],
@@ -61,57 +76,73 @@ const states: ReadonlyMap<string, JobReading['state']> = new Map([
  * OpenAI's batch service: a file of lines is uploaded, a batch is made of it, and its results are two further files.
  * https://platform.openai.com/docs/guides/batch
  */
-export function openAiJobs({
-  name,
-  limits,
-  operations,
-  isListedWhole = false,
-  listedJobs = listedJobsMax,
-}: OpenAiJobsOptions): BatchJobs {
+export function openAiJobs(options: OpenAiJobsOptions): BatchJobs {
+  const {
+    name,
+    limits,
+    operations,
+    formats,
+    hasBareLines = false,
+    foundBy = 'metadata',
+    lookWaitMs,
+  } = options
+  const { isListedWhole = false, listedJobs = listedJobsMax, window = '24h', members = {}, rebase } = options
+  const at = (request: UpstreamRequest): UpstreamRequest =>
+    rebase === undefined ? request : { ...request, rebase }
   const listJobs = (older: string | null) =>
-    get(isListedWhole ? '/batches' : `/batches?limit=${listedJobs}${afterOf(older)}`)
+    at(get(isListedWhole ? '/batches' : `/batches?limit=${listedJobs}${afterOf(older)}`))
   const listFiles = (older: string | null) =>
-    get(isListedWhole ? '/files' : `/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`)
-  const inputKind = inputKindOf(listFiles)
+    at(
+      get(
+        isListedWhole ? '/files' : `/files?purpose=batch&limit=${listedFilesMax}&order=desc${afterOf(older)}`,
+      ),
+    )
+  const markIn: MarkOf = foundBy === 'metadata' ? nonceOf : fileOf
+  const inputKind = inputKindOf(listFiles, at)
   return {
     name,
     limits,
-    // No idempotency header is documented; the listing shows the metadata of each batch.
+    // No idempotency header is documented; the listing shows the metadata or at least the file of each batch.
     uncertainCreate: 'searchable',
-    operationOf: ({ path }) => operations[path] ?? null,
-    encodeLine: ({ id, operation, body }) =>
-      Buffer.concat([
-        Buffer.from(`{"custom_id":${JSON.stringify(id)},"method":"POST","url":"${operation}","body":`),
-        body,
-        Buffer.from('}\n'),
-      ]),
-    upload: fileUpload,
+    ...(formats === undefined ? {} : { formats }),
+    ...(lookWaitMs === undefined ? {} : { lookWaitMs }),
+    operationOf: typeof operations === 'function' ? operations : ({ path }) => operations[path] ?? null,
+    encodeLine({ id, operation, body }) {
+      const address = hasBareLines ? '' : `"method":"POST","url":${JSON.stringify(operation)},`
+      const head = `{"custom_id":${JSON.stringify(id)},${address}"body":`
+      return Buffer.concat([Buffer.from(head), body, Buffer.from('}\n')])
+    },
+    upload: { ...fileUpload, request: (...asked) => at(fileUpload.request(...asked)) },
     create({ nonce, operation, fileId }) {
       const body = {
         input_file_id: fileId,
         endpoint: operation,
-        completion_window: '24h',
-        metadata: { [nonceMember]: nonce },
+        ...(window === null ? {} : { completion_window: window }),
+        ...(foundBy === 'metadata' ? { metadata: { [nonceMember]: nonce } } : {}),
+        ...members,
       }
-      return { method: 'POST', path: '/batches', headers: jsonHeaders, body: [JSON.stringify(body)] }
+      return at({ method: 'POST', path: '/batches', headers: jsonHeaders, body: [JSON.stringify(body)] })
     },
-    look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
-    cancel: cancelRequest,
+    look: (jobId) => at(lookRequest(jobId)),
+    cancel: (jobId) => at(cancelRequest(jobId)),
     readJob: (reply) => readJob(parseReply(reply)),
     search: {
-      markOf: ({ nonce }) => nonce,
+      markOf: ({ nonce, fileId }) => (foundBy === 'metadata' ? nonce : (fileId ?? '')),
       request: listJobs,
-      read: readSearch,
+      read: (reply, mark) => readSearch(reply, mark, markIn),
     },
-    download: contentRequest,
+    download: (fileId) => at(contentRequest(fileId)),
     readLine: readResponseLine,
     resources: {
       [`${name}.batch_input`]: inputKind,
       [`${name}.batch_output`]: { ...inputKind, listing: null },
-      [`${name}.batch`]: jobKindOf(listJobs),
+      [`${name}.batch`]: jobKindOf(listJobs, markIn, at),
     },
   }
 }
+
+/** What a listing shows of a job that it can be found by. */
+type MarkOf = (entry: WireRecord) => string | null
 
 /** A file of lines, in one form. */
 export const fileUpload: JobUpload = {
@@ -138,12 +169,15 @@ export function contentRequest(fileId: string): UpstreamRequest {
 }
 
 type List = (older: string | null) => UpstreamRequest
+type Located = (request: UpstreamRequest) => UpstreamRequest
+
+const asItIs: Located = (request) => request
 
 /** A file of lines, which is found by its name. */
-export function inputKindOf(request: List): ResourceKind {
+export function inputKindOf(request: List, at: Located = asItIs): ResourceKind {
   return {
     readId: (reply) => idOf(parseReply(reply)),
-    remove: deleteRequest,
+    remove: (fileId) => at(deleteRequest(fileId)),
     listing: {
       request,
       read: (reply, marker) => readListing(reply, (entry) => entry['filename'] === `${marker}.jsonl`),
@@ -152,22 +186,22 @@ export function inputKindOf(request: List): ResourceKind {
 }
 
 /** A batch, which cannot be removed: one that nobody waits for is cancelled, and runs no further lines. */
-function jobKindOf(request: List): ResourceKind {
+function jobKindOf(request: List, markIn: MarkOf, at: Located): ResourceKind {
   return {
     readId: (reply) => idOf(parseReply(reply)),
-    remove: cancelRequest,
+    remove: (jobId) => at(cancelRequest(jobId)),
     // What has ended cannot be cancelled.
     isGone: (status) => status === 400 || status === 409,
     listing: {
       request,
-      read: (reply, marker) => readListing(reply, (entry) => nonceOf(entry) === marker),
+      read: (reply, marker) => readListing(reply, (entry) => markIn(entry) === marker),
     },
     // A cancelled batch has files with the lines that were run before.
     remains: {
-      look: (jobId) => get(`/batches/${encodeURIComponent(jobId)}`),
+      look: (jobId) => at(lookRequest(jobId)),
       read(reply) {
         const { state, outputs } = readJob(parseReply(reply))
-        return state === null || state === 'running' ? null : outputs.map(deleteRequest)
+        return state === null || state === 'running' ? null : outputs.map((id) => at(deleteRequest(id)))
       },
     },
   }
@@ -176,6 +210,10 @@ function jobKindOf(request: List): ResourceKind {
 /** The request that deletes a file. */
 export function deleteRequest(fileId: string): UpstreamRequest {
   return { method: 'DELETE', path: `/files/${encodeURIComponent(fileId)}`, headers: acceptJson, body: null }
+}
+
+function lookRequest(jobId: string): UpstreamRequest {
+  return get(`/batches/${encodeURIComponent(jobId)}`)
 }
 
 function cancelRequest(jobId: string): UpstreamRequest {
@@ -214,13 +252,13 @@ function readJob(wire: WireRecord): JobReading {
   }
 }
 
-function readSearch(reply: UpstreamReply, nonce: string): JobPage {
+function readSearch(reply: UpstreamReply, mark: string, markIn: MarkOf): JobPage {
   const wire = parseReply(reply)
   const entries = recordsOrEmpty(wire['data'])
   const last = entries.at(-1)
   return {
     found: entries
-      .filter((entry) => nonceOf(entry) === nonce)
+      .filter((entry) => markIn(entry) === mark)
       .map((entry) => ({ reading: readJob(entry), createdAtMs: createdAtMsOf(entry) })),
     oldestAtMs: last === undefined ? null : createdAtMsOf(last),
     older: olderOf(wire, entries),
@@ -244,10 +282,12 @@ export function readListing(reply: UpstreamReply, isFound: (entry: WireRecord) =
   }
 }
 
-/** Its creation time, which stands in seconds; null where it does not tell. */
+/** Its creation time, which stands in seconds or as a date; null where it does not tell. */
 export function createdAtMsOf(entry: WireRecord): number | null {
   const seconds = numberOrNull(entry['created_at'])
-  return seconds === null ? null : seconds * 1000
+  if (seconds !== null) return seconds * 1000
+  const ms = Date.parse(textOrEmpty(entry['created_at']))
+  return Number.isNaN(ms) ? null : ms
 }
 
 /** The id of a page's last entry; null on the last page. */
@@ -257,6 +297,10 @@ function olderOf(wire: WireRecord, entries: readonly WireRecord[]): string | nul
 
 function nonceOf(entry: WireRecord): string | null {
   return textOrNull(recordOrEmpty(entry['metadata'])[nonceMember])
+}
+
+function fileOf(entry: WireRecord): string | null {
+  return textOrNull(entry['input_file_id'])
 }
 
 /** A line of results: the status and the body of a live answer, or why there is none. */

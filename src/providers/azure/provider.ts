@@ -7,6 +7,7 @@ import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
+import { azureBatchJobs } from './jobs.ts'
 import { openAiService } from '../openai/capabilities.ts'
 import {
   isChatServed,
@@ -51,6 +52,10 @@ export const azure = defineProvider({
   pricesProviderId: 'azure',
   modelRules: openAiService,
   hostsManyMakers: true,
+  // Half of all tokens: https://learn.microsoft.com/azure/foundry/openai/how-to/batch
+  tiers: [{ tier: 'batch', models: /./, share: [1n, 2n] }],
+  // Only deployments of the type Global Batch or Data Zone Batch take jobs, and the operator alone knows them.
+  jobs: azureBatchJobs,
   adapters: {
     language: [
       onlyFor((asked) => isNoClaude(asked) && isResponsesServed(asked), {

@@ -5,6 +5,7 @@ import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
+import { customBatchJobs } from './jobs.ts'
 import { ownServers } from './capabilities.ts'
 import { openAiTranscriptionOptions } from '../openai/quirks.ts'
 
@@ -20,6 +21,7 @@ export const custom = defineProvider({
   isOperatorNamed: true,
   modelRules: ownServers,
   hostsManyMakers: true,
+  jobs: customBatchJobs,
   adapters: {
     language: [
       openAiChat({

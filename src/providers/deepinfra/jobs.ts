@@ -4,5 +4,6 @@ import { openAiJobs } from '../../formats/jobs/openai-jobs.ts'
 export const deepinfraBatchJobs = openAiJobs({
   name: 'deepinfra',
   limits: { items: 50_000, bytes: 100_000_000, windowMs: 86_400_000 },
+  formats: ['chat', 'embeddings'],
   operations: { '/chat/completions': '/v1/chat/completions', '/embeddings': '/v1/embeddings' },
 })

@@ -37,7 +37,7 @@ test('creates, looks at, cancels, lists and deletes batches, and reads and delet
         client.batches.create({ model, src: { fileName: 'files/in' }, config: { displayName: 'nonce' } }),
     ],
     [jobs.look('batches/abc'), (client) => client.batches.get({ name: 'batches/abc' })],
-    [jobs.cancel('batches/abc'), (client) => client.batches.cancel({ name: 'batches/abc' })],
+    [jobs.cancel?.('batches/abc'), (client) => client.batches.cancel({ name: 'batches/abc' })],
     [deleted, (client) => client.batches.delete({ name: 'batches/abc' })],
     [removed, (client) => client.files.delete({ name: 'files/in' })],
     [

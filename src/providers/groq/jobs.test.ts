@@ -32,7 +32,7 @@ test('uploads, creates, looks at, cancels, lists and deletes as the SDK of Groq 
         }),
     ],
     [jobs.look('batch_1'), (client) => client.batches.retrieve('batch_1')],
-    [jobs.cancel('batch_1'), (client) => client.batches.cancel('batch_1')],
+    [jobs.cancel?.('batch_1'), (client) => client.batches.cancel('batch_1')],
     [jobs.search.request(null), (client) => client.batches.list()],
     [listedFiles, (client) => client.files.list()],
     [jobs.download('file-2'), (client) => client.files.content('file-2')],

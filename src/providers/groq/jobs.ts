@@ -7,6 +7,7 @@ import { openAiJobs } from '../../formats/jobs/openai-jobs.ts'
 export const groqBatchJobs = openAiJobs({
   name: 'groq',
   limits: { items: 50_000, bytes: 100_000_000, windowMs: 86_400_000 },
+  formats: ['chat'],
   operations: { '/chat/completions': '/v1/chat/completions' },
   isListedWhole: true,
 })

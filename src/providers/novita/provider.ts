@@ -1,3 +1,4 @@
+import { novitaBatchJobs } from './jobs.ts'
 import { openAiCompletions } from '../../formats/completions/quirks.ts'
 import { defineProvider, onlyFor } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
@@ -12,6 +13,9 @@ export const novita = defineProvider({
   author: 'novita',
   pricesProviderId: 'novita',
   hostsManyMakers: true,
+  // Its page states no price of batches, so the operator does.
+  batch: 'native',
+  jobs: novitaBatchJobs,
   adapters: {
     language: [
       openAiChat({ accepts: ['top_k', 'min_p', 'repetition_penalty'] }),

@@ -94,7 +94,9 @@ async function collectSegment(
 ): Promise<number> {
   const written = new JobResults(step, segment, dependencies)
   let left = 0
+  const { sentUntil } = step.lease.job
   for (const item of await readOpenItems(dependencies.payloads, segment)) {
+    if (sentUntil !== null && item.item >= sentUntil) break
     await written.room()
     const line = await collecting.results.lineOf(item.item)
     const outcome = await outcomeOf(step, item, line, { dependencies, owner: collecting.owner })

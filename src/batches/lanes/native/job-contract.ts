@@ -1,5 +1,6 @@
-import type { BatchJobs, LiveRequest } from '../../../canonical/batch-jobs.ts'
+import type { BatchJobs } from '../../../canonical/batch-jobs.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../../../canonical/upstream.ts'
+import type { EncodedJobItem } from '../../../execution/items/job-item.ts'
 import type { UpstreamResponse } from '../../../transport/exchange.ts'
 import type { ItemOutcome, ItemRequest } from '../../item-contract.ts'
 import type { JobPrice } from './job.ts'
@@ -26,12 +27,6 @@ export interface JobEndpoint {
   price: JobPrice
 }
 
-/** An item as its provider is asked for it. The headers are those of the adapter, besides the login. */
-export interface EncodedItem extends LiveRequest {
-  /** One line of JSON. */
-  body: Uint8Array
-}
-
 /** What the results of a job say of an item. */
 export interface JobAnswer {
   status: number
@@ -47,7 +42,7 @@ export interface JobItems {
     asked: Pick<ItemRequest, 'principal' | 'endpoint' | 'model' | 'providerOnly'>,
   ): JobEndpoint | null
   /** As the live path would send it there. Rejects with the item's own error. */
-  encode(item: ItemRequest, at: JobEndpoint): Promise<EncodedItem>
+  encode(item: ItemRequest, at: JobEndpoint): Promise<EncodedJobItem>
   /** Decodes, meters and prices an answer as the live path does, for an item that may have been sent by another process. */
   charge(item: ItemRequest, at: JobEndpoint, answer: JobAnswer): Promise<ItemOutcome>
 }

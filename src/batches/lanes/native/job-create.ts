@@ -41,6 +41,8 @@ export interface CreatedJob {
   nonce: string
   operation: string
   itemCount: number
+  /** As `Job.sentUntil`. */
+  sentUntil: number | null
   fileId: string | null
   /** The lines, where the request carries them. */
   lines: StreamedBody | null
@@ -53,8 +55,9 @@ export async function createAtProvider(step: JobStep, dependencies: JobDependenc
   const { job } = step.lease
   if (isClosing(step.batch)) return endUnneeded(step, dependencies)
   assert(job.operation !== null, 'an uploaded job has an operation')
-  const { nonce, operation, itemCount, inputFileId: fileId } = job
-  await sendCreate(step, dependencies, { nonce, operation, itemCount, fileId, lines: null, more: [] })
+  const { nonce, operation, itemCount, sentUntil, inputFileId: fileId } = job
+  const created = { nonce, operation, itemCount, sentUntil, fileId, lines: null, more: [] }
+  await sendCreate(step, dependencies, created)
 }
 
 /** Sends the request that creates the job. What it makes is noted before; when its answer is lost, the job is searched for. */
@@ -65,12 +68,12 @@ export async function sendCreate(
 ): Promise<void> {
   const { lease, place } = step
   const { job } = lease
-  const { nonce, operation, itemCount, lines } = created
+  const { nonce, operation, itemCount, sentUntil, lines } = created
   const kind = kindOf(place, 'batch')
   const nowMs = dependencies.clock.nowMs()
   const marker = place.jobs.search?.markOf(created) ?? null
   await commitStep(dependencies, 'job.create', [
-    changeJob(lease, { nonce, operation, itemCount, state: 'creating', sentAt: 'now' }),
+    changeJob(lease, { nonce, operation, itemCount, sentUntil, state: 'creating', sentAt: 'now' }),
     insertJobResource(resourceOf(step, 'batch', { marker, nowMs })),
     ...more,
   ])
@@ -110,7 +113,7 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
       const changes = { tries: job.tries + 1 }
       return leave(step, dependencies, 'job.wait', { changes, restMs: retryMs(job.tries, retryAfterMs) })
     }
-    const read = search.read(sent.reply, search.markOf(job))
+    const read = search.read(sent.reply, search.markOf({ ...job, fileId: job.inputFileId }))
     found.push(...read.found)
     const isBefore = read.oldestAtMs !== null && read.oldestAtMs < fromMs
     if (read.older === null || isBefore) break
@@ -148,7 +151,7 @@ async function adoptable(
 export async function intendAgain(
   step: JobStep,
   dependencies: JobDependencies,
-  { restMs, isJobGone }: { restMs: number; isJobGone: boolean },
+  { restMs, isJobGone, more = [] }: { restMs: number; isJobGone: boolean; more?: Statements },
 ): Promise<void> {
   const { job } = step.lease
   const kind = kindOf(step.place, 'batch')
@@ -159,11 +162,13 @@ export async function intendAgain(
       inputFileId: null,
       upstreamId: null,
       outputs: [],
+      sentUntil: null,
       sentAt: null,
       tries: 0,
     },
     restMs,
     more: [
+      ...more,
       isJobGone ? forgetJobResources(job.id, kind) : leaveJobResources(job.id, kind),
       leaveJobResources(job.id, kindOf(step.place, 'batch_input')),
     ],
@@ -174,7 +179,7 @@ async function noteCreated(step: JobStep, dependencies: JobDependencies, { id }:
   const { job } = step.lease
   await leave(step, dependencies, 'job.created', {
     changes: { state: 'running', upstreamId: id, tries: 0 },
-    restMs: firstLookMs,
+    restMs: Math.max(firstLookMs, step.place.jobs.lookWaitMs ?? 0),
     more: [nameJobResource(job.id, kindOf(step.place, 'batch'), id)],
   })
 }

@@ -81,7 +81,9 @@ export async function endJob(
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
   const isLeft = mayRun || place.jobs.removesEnded === true
   const kind = kindOf(place, 'batch')
-  const isMoved = leftItems > 0 && batch?.status === 'in_progress' && mayMove(batch)
+  // Where the job had no room for all items of its segment, another one takes those that are left, whyever they are.
+  const mayLeave = batch?.status === 'in_progress' && mayMove(batch) && job.sentUntil === null
+  const isMoved = leftItems > 0 && mayLeave
   const reason = moveReasonOf(job, endedAs)
   const move = { from: 'native', to: 'emulated', reason, items: leftItems } as const
   await leave(step, dependencies, 'job.end', {
@@ -92,7 +94,7 @@ export async function endJob(
       ...(isMoved ? countMoves(job.batchId, [move]) : []),
       leaveJobResources(job.id, kindOf(place, 'batch_input')),
       isLeft ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
-      ...outputs.map((id) =>
+      ...(kindOf(place, 'batch_output') in place.jobs.resources ? outputs : []).map((id) =>
         insertLeftResource(resourceOf(step, 'batch_output', { marker: null, nowMs }), id),
       ),
     ],

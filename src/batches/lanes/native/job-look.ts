@@ -2,6 +2,7 @@ import type { JobReading } from '../../../canonical/batch-jobs.ts'
 import { assert } from '../../../core/assert.ts'
 import { readRetryAfter } from '../../../formats/retry-after.ts'
 import { firstLookMs, intendAgain } from './job-create.ts'
+import { returnGiven } from '../../running/segment-repository.ts'
 import type { JobEnd } from './job.ts'
 import { changeJob } from './job-repository.ts'
 import {
@@ -13,6 +14,7 @@ import {
   leave,
   retryMs,
   type Sent,
+  takeSegments,
 } from './job-step.ts'
 
 /** The longest wait between two looks, and the part of a job's age that it is until then. */
@@ -47,7 +49,7 @@ export async function lookAtJob(step: JobStep, dependencies: JobDependencies): P
     const changes = { tries: job.tries + 1 }
     return leave(step, dependencies, 'job.look', {
       changes,
-      restMs: Math.max(restMs, retryAfterOf(sent) ?? 0),
+      restMs: Math.max(restMs, retryAfterOf(sent) ?? 0, place.jobs.lookWaitMs ?? 0),
     })
   }
   const { state, outputs, problem } = reading
@@ -57,8 +59,23 @@ export async function lookAtJob(step: JobStep, dependencies: JobDependencies): P
   }
   const mayBeTaken =
     problem?.isFull === true && outputs.length === 0 && !isClosing(step.batch) && !isLate(step)
-  if (mayBeTaken) return intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true })
+  if (mayBeTaken) return waitForRoom(step, dependencies)
   await end(step, dependencies, { endedAs: state, outputs, reason: problem?.code ?? null })
+}
+
+/**
+ * The account has too much queued, so the job is created again later. Where no other job of its batch runs, its own size may
+ * be what is too much: half of its segments are given back for another job.
+ */
+async function waitForRoom(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const { job } = step.lease
+  const ofBatch = await dependencies.jobs.listOf(job.batchId)
+  const isAlone = !ofBatch.some(({ id, state }) => id !== job.id && state === 'running')
+  const segments = isAlone ? await takeSegments(step, dependencies) : []
+  const second = segments[Math.ceil(segments.length / 2)]
+  const more =
+    second === undefined ? [] : [returnGiven(job.batchId, job.id, { from: second.ordinal, lane: null })]
+  await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true, more })
 }
 
 async function end(
@@ -88,16 +105,19 @@ async function cancelWhenDue(
 ): Promise<void> {
   const { lease, batch, place } = step
   if (lease.job.cancelledAtMs !== null || (!isClosing(batch) && !isLate(step))) return
-  const sent = await ask(step, place.jobs.cancel(upstreamId))
-  const isPassing = sent.type === 'unknown' || (sent.type === 'refused' && sent.status === 429)
-  // What cannot be cancelled has ended, which the look shows.
+  const { cancel } = place.jobs
+  const sent = cancel === null ? null : await ask(step, cancel(upstreamId))
+  const isPassing = sent?.type === 'unknown' || (sent?.type === 'refused' && sent.status === 429)
+  // What cannot be cancelled any more has ended, which the look shows. A service without cancelling runs the job on, and it
+  // is waited for as long as for one that was cancelled.
   if (!isPassing) await commitStep(dependencies, 'job.look', [changeJob(lease, { cancelledAt: 'now' })])
 }
 
-/** Grows with the job's age. */
-function lookWaitMs({ lease }: JobStep): number {
+/** Grows with the job's age, and is as long as its provider wants at least. */
+function lookWaitMs({ lease, place }: JobStep): number {
   const ageMs = lease.leasedAtMs - (lease.job.sentAtMs ?? lease.leasedAtMs)
-  return Math.min(Math.max(firstLookMs, ageMs * lookShareOfAge), lookMsMax)
+  const grownMs = Math.min(Math.max(firstLookMs, ageMs * lookShareOfAge), lookMsMax)
+  return Math.max(grownMs, place.jobs.lookWaitMs ?? 0)
 }
 
 function retryAfterOf(sent: Sent): number | null {

@@ -24,6 +24,7 @@ export type JobChanges = Partial<
     | 'operation'
     | 'state'
     | 'itemCount'
+    | 'sentUntil'
     | 'tries'
     | 'inputFileId'
     | 'upstreamId'
@@ -161,6 +162,7 @@ const columns: Readonly<Record<keyof JobChanges, string>> = {
   operation: 'operation',
   state: 'state',
   itemCount: 'item_count',
+  sentUntil: 'sent_until',
   tries: 'tries',
   inputFileId: 'input_file_id',
   upstreamId: 'upstream_id',
@@ -244,6 +246,7 @@ function toJob(row: Row): Job {
     operation: text('operation'),
     state: row['state'] as JobState,
     itemCount: Number(row['item_count']),
+    sentUntil: number('sent_until'),
     tries: Number(row['tries']),
     inputFileId: text('input_file_id'),
     upstreamId: text('upstream_id'),

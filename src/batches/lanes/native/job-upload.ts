@@ -1,4 +1,4 @@
-import type { JobUpload } from '../../../canonical/batch-jobs.ts'
+import type { JobLimits, JobUpload } from '../../../canonical/batch-jobs.ts'
 import type { Principal } from '../../../canonical/principal.ts'
 import { assert } from '../../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../../core/errors.ts'
@@ -42,8 +42,19 @@ interface Lines {
   count: number
   /** Items that the service does not run, and that go on in another lane after the job. */
   elsewhere: number
+  /** Texts to embed in them. */
+  texts: number
   /** The first segment that did not fit. */
   beyond: number | null
+  /** As `Job.sentUntil`. */
+  sentUntil: number | null
+}
+
+/** One line, with the item that it asks for. */
+interface ItemLine {
+  item: number
+  bytes: Uint8Array
+  texts: number
 }
 
 /**
@@ -72,25 +83,60 @@ async function writeLines(
   { owner, nonce, spool }: { owner: Principal; nonce: string; spool: JobSpool },
 ): Promise<Lines> {
   const { limits } = step.place.jobs
-  const written: Lines = { operation: null, count: 0, elsewhere: 0, beyond: null }
-  for (const segment of await takeSegments(step, dependencies)) {
+  const written: Lines = {
+    operation: null,
+    count: 0,
+    elsewhere: 0,
+    texts: 0,
+    beyond: null,
+    sentUntil: null,
+  }
+  const segments = await takeSegments(step, dependencies)
+  for (const [index, segment] of segments.entries()) {
     const encoded = await encodeSegment(step, segment, dependencies, {
       owner,
       nonce,
       operation: written.operation,
     })
-    const bytes = encoded.lines.reduce((sum, line) => sum + line.length, 0)
-    const isFull = written.count + encoded.lines.length > limits.items || spool.bytes + bytes > limits.bytes
-    if (isFull && written.count > 0) {
+    const fitting = fittingOf(encoded.lines, { written, spool, limits })
+    const [cut] = encoded.lines.slice(fitting.length)
+    if (cut !== undefined && written.count > 0) {
       written.beyond = segment.ordinal
       break
     }
-    for (const line of encoded.lines) await spool.write(line)
+    for (const { bytes, texts } of fitting) {
+      await spool.write(bytes)
+      written.texts += texts
+    }
     written.operation ??= encoded.operation
-    written.count += encoded.lines.length
+    written.count += fitting.length
     written.elsewhere += encoded.elsewhere
+    if (cut === undefined) continue
+    written.sentUntil = cut.item
+    written.beyond = segments[index + 1]?.ordinal ?? null
+    break
   }
   return written
+}
+
+/** The first lines that fit into the job too; of an empty job at least one. */
+function fittingOf(
+  lines: readonly ItemLine[],
+  { written, spool, limits }: { written: Lines; spool: JobSpool; limits: JobLimits },
+): readonly ItemLine[] {
+  const left = {
+    items: limits.items - written.count,
+    bytes: limits.bytes - spool.bytes,
+    texts: (limits.texts ?? Number.POSITIVE_INFINITY) - written.texts,
+  }
+  const end = lines.findIndex((line) => {
+    left.items -= 1
+    left.bytes -= line.bytes.length
+    left.texts -= line.texts
+    return left.items < 0 || left.bytes < 0 || left.texts < 0
+  })
+  if (end < 0) return lines
+  return lines.slice(0, written.count === 0 ? Math.max(1, end) : end)
 }
 
 async function encodeSegment(
@@ -98,10 +144,10 @@ async function encodeSegment(
   segment: SegmentLease,
   dependencies: JobDependencies,
   { owner, nonce, operation }: { owner: Principal; nonce: string; operation: string | null },
-): Promise<{ lines: Uint8Array[]; elsewhere: number; operation: string | null }> {
+): Promise<{ lines: ItemLine[]; elsewhere: number; operation: string | null }> {
   const { jobs } = step.place
   const results = new JobResults(step, segment, dependencies)
-  const lines: Uint8Array[] = []
+  const lines: ItemLine[] = []
   let ofAll = operation
   let elsewhere = 0
   for (const item of await readOpenItems(dependencies.payloads, segment)) {
@@ -118,7 +164,9 @@ async function encodeSegment(
     ofAll ??= encoded.operation
     // Another job takes those that ask for something else.
     if (encoded.operation !== ofAll) continue
-    lines.push(jobs.encodeLine({ id: lineIdOf(nonce, item.item), operation: ofAll, body: encoded.body }))
+    const { body, texts } = encoded
+    const bytes = jobs.encodeLine({ id: lineIdOf(nonce, item.item), operation: ofAll, body })
+    lines.push({ item: item.item, bytes, texts })
   }
   await results.flush()
   return { lines, elsewhere, operation: ofAll }
@@ -142,7 +190,7 @@ export async function encodeItem(
       const message = `${place.providerName} does not run this request in its batches. Use the lane "emulated" for it.`
       throw new GatewayError('no_matching_endpoint', message, { param: 'headrace.lane' })
     }
-    return { operation, body: encoded.body }
+    return { operation, body: encoded.body, texts: encoded.texts }
   } catch (thrown) {
     if (isPassing(thrown)) throw thrown
     return { ending: failedEnding(toGatewayError(thrown)) }
@@ -166,6 +214,7 @@ async function send(step: JobStep, dependencies: JobDependencies, sending: Sendi
     nonce,
     operation,
     itemCount: lines.count,
+    sentUntil: lines.sentUntil,
     fileId: null,
     lines: { contentLength: spool.bytes, open: () => spool.stream() },
     more: returnedBeyond(step, lines),
@@ -204,7 +253,14 @@ async function upload(
     return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
   }
   await leave(step, dependencies, 'job.uploaded', {
-    changes: { state: 'uploaded', operation, itemCount: lines.count, inputFileId: fileId, tries: 0 },
+    changes: {
+      state: 'uploaded',
+      operation,
+      itemCount: lines.count,
+      sentUntil: lines.sentUntil,
+      inputFileId: fileId,
+      tries: 0,
+    },
     restMs: 0,
     more: [nameJobResource(job.id, kind, fileId), ...returnedBeyond(step, lines)],
   })

@@ -29,6 +29,11 @@ export interface Job {
   operation: string | null
   state: JobState
   itemCount: number
+  /**
+   * The place in the batch of the first item that did not fit into the job, which then has one segment; null where all items
+   * of its segments were sent.
+   */
+  sentUntil: number | null
   /** Failed tries of the present state. */
   tries: number
   inputFileId: string | null

@@ -1,15 +1,14 @@
-import type { JobItems, JobPlace } from './job-contract.ts'
-import type { JobPrice } from './job.ts'
+import type { JobEndpoint, JobItems, JobPlace } from './job-contract.ts'
 import { native } from '../native.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { UpstreamErrorResponse } from '../../../canonical/upstream.ts'
 import type { CatalogView } from '../../../catalog/catalog.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { ExecutionDependencies } from '../../../execution/dependencies.ts'
-import { chargeJobItem, encodeJobItem } from '../../../execution/items/job-item.ts'
+import { chargeJobItem, encodeJobItem, type JobTarget } from '../../../execution/items/job-item.ts'
 import { routeBatch } from '../../../execution/items/route-batch.ts'
 import { readUpstreamFailure } from '../../../formats/upstream-errors.ts'
-import { presetOf } from '../../../providers/deployments.ts'
+import { batchJobsOf } from '../../../providers/deployments.ts'
 import type { UpstreamResponse } from '../../../transport/exchange.ts'
 
 /** Bytes that are read of a refusal; the important part is at its beginning. */
@@ -30,12 +29,17 @@ export function createJobItems(execution: ExecutionDependencies): JobItems {
     return byId.get(id) ?? null
   }
 
-  function pricedEndpoint({ endpointId, price }: { endpointId: string; price: JobPrice }): Endpoint {
+  function pricedEndpoint({ endpointId, price }: JobEndpoint): Endpoint {
     const endpoint = endpointOf(endpointId)
     if (endpoint === null)
       throw new GatewayError('storage_unavailable', `The endpoint ${endpointId} is not served at present.`)
     const { tierPrices: _, ...rest } = endpoint
-    return { ...rest, ...price }
+    return { ...rest, upstreamModel: endpoint.batchUpstream ?? endpoint.upstreamModel, ...price }
+  }
+
+  function targetOf(at: JobEndpoint): JobTarget {
+    const endpoint = pricedEndpoint(at)
+    return { endpoint, formats: batchJobsOf(endpoint.deployment)?.formats }
   }
 
   return {
@@ -54,14 +58,14 @@ export function createJobItems(execution: ExecutionDependencies): JobItems {
         throw error
       }
     },
-    encode: (item, at) => encodeJobItem(item, pricedEndpoint(at), execution),
-    charge: (item, at, answer) => chargeJobItem(item, { endpoint: pricedEndpoint(at), answer }, execution),
+    encode: (item, at) => encodeJobItem(item, targetOf(at), execution),
+    charge: (item, at, answer) => chargeJobItem(item, { ...targetOf(at), answer }, execution),
   }
 }
 
 function placeOf({ deployment }: Endpoint, { serving, transport }: ExecutionDependencies): JobPlace | null {
-  const { jobs } = presetOf(deployment.preset)
-  if (jobs === undefined) return null
+  const jobs = batchJobsOf(deployment)
+  if (jobs === null) return null
   const credential = serving().credentialOf(deployment)
   const target = { baseUrl: deployment.baseUrl, client: deployment.client, credential }
   return {
