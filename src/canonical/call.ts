@@ -106,6 +106,11 @@ export interface TextCall extends CallBase {
   completed?: Readonly<Record<string, string>> | null
   /** The caller wants to see the request to the provider, and times of its answer. Chat completions and responses only. */
   debug?: true
+  /**
+   * Whether the request has nothing but texts by system, user and assistant, and common settings: no media, tools,
+   * addresses or names, and nothing that a host must not be sent. Absent when it has more, or when that was not checked.
+   */
+  isPlain?: true
   /** Whether messages have only members that hosts of their format know; absent when that was not checked. */
   hasKnownMembers?: boolean
   /**

@@ -37,8 +37,16 @@ function refillPool(): void {
 
 /** `<prefix>_<9 characters of time><15 random>`, sortable by creation within a millisecond's precision. */
 export function newId(prefix: string, nowMs: number): string {
-  return `${prefix}_${nowMs.toString(36).padStart(9, '0')}${randomText(15)}`
+  if (nowMs !== writtenMs) {
+    writtenMs = nowMs
+    writtenTime = nowMs.toString(36).padStart(9, '0')
+  }
+  return `${prefix}_${writtenTime}${randomText(15)}`
 }
+
+/** The time of the last id and its text: a busy gateway makes several ids in one millisecond. */
+let writtenMs = Number.NaN
+let writtenTime = ''
 
 /**
  * The public contract's generation ids: `gen-<unix seconds>-<20 characters>`, also `gen-stt-…`, `gen-tts-…`,

@@ -12,7 +12,7 @@ import { type ClientConvention, contractConvention } from '../formats/client-con
 import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, type HttpRoute, runRoute } from './pipeline.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
-import { hostError, withAddress } from './request-address.ts'
+import { hasSeveralHosts, hostError, withAddress } from './request-address.ts'
 import { openAiConvention } from '../formats/openai-convention.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
@@ -20,19 +20,44 @@ import { siteRoutes } from './site.ts'
 /** The base paths of the same handlers: the gateway's own, and the one that clients of the public contract use. */
 const versionPaths = ['/v1', '/api/v1']
 
+/** URLs whose routes are kept, and the longest of them; callers use few, unless one of them looks for room to fill. */
+const keptUrlsMax = 256
+const keptUrlLengthMax = 256
+
 /** The whole HTTP surface as one function from request to response; a server or a test calls it. */
 export function createApp(dependencies: HttpDependencies): {
   fetch: (request: Request) => Response | Promise<Response>
 } {
   const find = createFinder(dependencies)
+  /** The routes of POST by whole URL: such a URL was parsed before, and its path has no parameters. */
+  const posted = new Map<string, Place>()
+  const kept = (request: Request): Place | undefined =>
+    request.method === 'POST' && !hasSeveralHosts(request) ? posted.get(request.url) : undefined
+  const keep = ({ url, method }: Request, place: Place): void => {
+    if (method !== 'POST' || !place.isLiteral) return
+    if (posted.size < keptUrlsMax && url.length <= keptUrlLengthMax) posted.set(url, place)
+  }
+  const respond = (request: Request): Response | Promise<Response> => {
+    const place = kept(request)
+    if (place !== undefined) return answerAt(place, request, dependencies)
+    const addressed = withAddress(request)
+    if (!addressed) return unaddressed(request, dependencies)
+    if (addressed !== request) dependencies.onReaddressed(addressed, request)
+    if (request.method === 'OPTIONS') return preflight(request, dependencies)
+    // Answers like GET; the server sends the length of the body without the body.
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const found = find(method, getPathNoStrict(addressed))
+    if (found === null) return unknownPath(addressed, find, dependencies)
+    if (addressed === request) keep(request, found)
+    return answerAt(found, addressed, dependencies)
+  }
   return {
     fetch(request) {
-      const addressed = withAddress(request)
-      if (!addressed) return unaddressed(request, dependencies)
-      if (addressed !== request) dependencies.onReaddressed(addressed, request)
-      if (request.method === 'OPTIONS') return preflight(request, dependencies)
-      // Answers like GET; the server sends the length of the body without the body.
-      return answer(addressed, find, dependencies, request.method === 'HEAD' ? 'GET' : request.method)
+      try {
+        return respond(request)
+      } catch (thrown) {
+        return unexpected(thrown, dependencies)
+      }
     },
   }
 }
@@ -41,6 +66,8 @@ export function createApp(dependencies: HttpDependencies): {
 interface Place {
   route: HttpRoute
   params: Readonly<Record<string, string>>
+  /** Whether the path has no parameters, so that it always means this route. */
+  isLiteral: boolean
 }
 
 /** Null when there is no such route. */
@@ -68,29 +95,23 @@ function createFinder(dependencies: HttpDependencies): FindPlace {
     add(route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
   const match: FindPlace = (method, path) => {
     const [[found], stash] = router.match(method, path)
-    return found ? { route: found[0], params: paramsOf(found[1], stash) } : null
+    return found ? { route: found[0], params: paramsOf(found[1], stash), isLiteral: false } : null
   }
   const known: Record<string, Map<string, Place | null>> = {}
-  for (const [method, path] of literal) (known[method] ??= new Map()).set(path, match(method, path))
+  for (const [method, path] of literal) {
+    const place = match(method, path)
+    ;(known[method] ??= new Map()).set(path, place && { ...place, isLiteral: true })
+  }
   return (method, path) => known[method]?.get(path) ?? match(method, path)
 }
 
-function answer(
+function answerAt(
+  { route, params }: Place,
   request: Request,
-  find: FindPlace,
   dependencies: HttpDependencies,
-  method: string,
-): Response | Promise<Response> {
-  try {
-    const place = find(method, getPathNoStrict(request))
-    if (!place) return unknownPath(request, find, dependencies)
-    const exchange = createExchange(request, place.params, dependencies)
-    return runRoute(place.route, exchange, dependencies).catch((thrown: unknown) =>
-      unexpected(thrown, dependencies),
-    )
-  } catch (thrown) {
-    return unexpected(thrown, dependencies)
-  }
+): Promise<Response> {
+  const exchange = createExchange(request, params, dependencies)
+  return runRoute(route, exchange, dependencies).catch((thrown: unknown) => unexpected(thrown, dependencies))
 }
 
 /** One of the library's routers returns the values of parameters, the other returns their indexes in a list. */

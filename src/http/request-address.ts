@@ -1,13 +1,17 @@
 import { GatewayError } from '../core/errors.ts'
 
+/** Whether it has two Hosts: the runtime joins them with a comma, and a proxy in front may have checked another one than this process reads. */
+export function hasSeveralHosts(request: Request): boolean {
+  return request.headers.get('host')?.includes(',') === true
+}
+
 /**
- * The request with a URL that can be parsed. Null when its Host is invalid, or when it has two: the runtime joins them
- * with a comma, and a proxy in front may have checked another one than this process reads. HTTP/1.0 needs no Host, and
- * the health checks of some load balancers send none; the server's URL is then only the path.
+ * The request with a URL that can be parsed. Null when its Host is invalid, or when it has several. HTTP/1.0 needs no
+ * Host, and the health checks of some load balancers send none; the server's URL is then only the path.
  */
 export function withAddress(request: Request): Request | null {
   const { url } = request
-  if (request.headers.get('host')?.includes(',')) return null
+  if (hasSeveralHosts(request)) return null
   if (URL.canParse(url)) return request
   return url.startsWith('/') && URL.canParse(url, 'http://localhost')
     ? new Request(`http://localhost${url}`, request)

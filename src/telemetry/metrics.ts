@@ -195,6 +195,8 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     inputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'input')),
     outputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'output')),
     cost: onceNeeded(() => metrics.cost.of(provider, model)),
+    /** By operation. */
+    calls: new Map<string, Counter>(),
   }))
   const ofAnswered = rememberByPair((deployment, model) =>
     metrics.tried.of(deployment, model, 'answered', noError),
@@ -211,7 +213,9 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     if (provider === null || operation === null) return
     const model = facts.model ?? 'unknown'
     const series = ofModel(provider, model)
-    metrics.calls.of(operation, provider, model).value += 1
+    const calls = series.calls.get(operation) ?? metrics.calls.of(operation, provider, model)
+    series.calls.set(operation, calls)
+    calls.value += 1
     series.attempts.value += facts.attempts
     if (facts.firstByteMs !== null) series.firstBytes().observe(facts.firstByteMs / 1000)
     if (facts.inputTokens > 0) series.inputTokens().value += facts.inputTokens

@@ -42,7 +42,8 @@ export function createTransport({
       if (prepared === null) return new FetchExchange(options, byFetch).send(request, target)
       const outgoing = toOutgoing(prepared, request)
       const exchange = new SocketExchange(outgoing, target, { options, parts: bySocket })
-      return exchange.send(connections.originOf(prepared.url))
+      prepared.origin ??= connections.originOf(prepared.url)
+      return exchange.send(prepared.origin)
     },
   }
 }

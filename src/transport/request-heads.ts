@@ -1,5 +1,6 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
+import type { Origin } from './connection.ts'
 import { addressOf } from './credentials.ts'
 import { requestHeaders } from './request-headers.ts'
 
@@ -9,6 +10,8 @@ const preparedHeadsMax = 16
 /** A request's head without the length of its body. */
 export interface PreparedHead {
   url: URL
+  /** Where the request goes; null until it was sent for the first time. */
+  origin: Origin | null
   /** Latin-1 text; ends with a line break. */
   text: string
 }
@@ -97,5 +100,5 @@ function writeHead(request: UpstreamRequest, target: UpstreamTarget): PreparedHe
     if (!fieldPattern.test(value)) return null
     text += `${name}: ${value}\r\n`
   }
-  return { url, text }
+  return { url, origin: null, text }
 }

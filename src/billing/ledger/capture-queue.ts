@@ -110,25 +110,25 @@ export class CaptureQueue {
       this.#free(hold)
       return Promise.reject(notDurable())
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    hold.captured = promise
     reserve(hold, row)
     const queuedMs = this.#timing.clock.monotonicMs()
     if (this.#delayMs > 0) this.#noteGap(queuedMs)
-    this.#queue.push({
-      hold,
-      row,
-      resolve,
-      reject,
-      queuedMs,
-      whenRefused,
-      isOverdue: false,
-      isRefused: false,
-      mayBeDurable: false,
-      place: -1,
+    hold.captured = new Promise((resolve, reject) => {
+      this.#queue.push({
+        hold,
+        row,
+        resolve,
+        reject,
+        queuedMs,
+        whenRefused,
+        isOverdue: false,
+        isRefused: false,
+        mayBeDurable: false,
+        place: -1,
+      })
     })
     this.#schedule()
-    return promise
+    return hold.captured
   }
 
   /** For a batch part: the captures as statements of the part's own unit. Holds that ended are left out. */

@@ -60,6 +60,8 @@ export function createLearning(): Learning {
 
 class MemoryLearning implements Learning {
   readonly #entries = new Map<string, Entry>()
+  #last: Entry | null = null
+  #lastOfAll: Entry | null = null
 
   record(sample: LearningSample): void {
     // Only complete answers with the provider's own figures are samples; the gateway's estimates would only confirm
@@ -76,13 +78,13 @@ class MemoryLearning implements Learning {
   }
 
   promptRatio(organizationId: string, model: string): number {
-    const own = this.#entries.get(keyOf(organizationId, model))?.ratios.percentile(ratioQuantile)
-    const ppm = own ?? this.#entries.get(keyOf(everyone, model))?.ratios.percentile(ratioQuantile)
+    const own = this.#find(organizationId, model)?.ratios.percentile(ratioQuantile)
+    const ppm = own ?? this.#find(everyone, model)?.ratios.percentile(ratioQuantile)
     return ppm === null || ppm === undefined ? 1 : ppm / 1_000_000
   }
 
   outputTokens(organizationId: string, model: string): number | null {
-    return this.#entries.get(keyOf(organizationId, model))?.outputs.percentile(outputQuantile) ?? null
+    return this.#find(organizationId, model)?.outputs.percentile(outputQuantile) ?? null
   }
 
   restore(stats: readonly ModelStats[]): void {
@@ -110,22 +112,36 @@ class MemoryLearning implements Learning {
     return changed
   }
 
+  /** The entry that was found last is tried first: joining its names to a key costs more than all else that is done here. */
+  #find(organizationId: string, model: string): Entry | undefined {
+    const last = organizationId === everyone ? this.#lastOfAll : this.#last
+    if (last?.model === model && last.organizationId === organizationId && !last.isForgotten) return last
+    const found = this.#entries.get(keyOf(organizationId, model))
+    if (found === undefined) return undefined
+    if (organizationId === everyone) this.#lastOfAll = found
+    else this.#last = found
+    return found
+  }
+
   #entry(organizationId: string, model: string): Entry {
-    const key = keyOf(organizationId, model)
-    const found = this.#entries.get(key)
+    const found = this.#find(organizationId, model)
     if (found) {
       // The order of entries matters only when one must be forgotten.
       if (this.#entries.size >= modelStatsMax) {
+        const key = keyOf(organizationId, model)
         this.#entries.delete(key)
         this.#entries.set(key, found)
       }
       return found
     }
     const created = new Entry(organizationId, model)
-    this.#entries.set(key, created)
+    this.#entries.set(keyOf(organizationId, model), created)
     if (this.#entries.size > modelStatsMax) {
-      const [oldest] = this.#entries.keys()
-      if (oldest !== undefined) this.#entries.delete(oldest)
+      for (const [key, oldest] of this.#entries) {
+        oldest.isForgotten = true
+        this.#entries.delete(key)
+        break
+      }
     }
     return created
   }
@@ -144,6 +160,7 @@ class Entry {
   /** Calls seen, those before the start included. */
   count = 0
   isChanged = false
+  isForgotten = false
 
   constructor(organizationId: string, model: string) {
     this.organizationId = organizationId

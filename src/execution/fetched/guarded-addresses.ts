@@ -15,7 +15,7 @@ const guardedHostsMax = 20
 
 /** Whether the call must be searched for addresses: some deployment is guarded, and the call may name an address. */
 export function mayNeedGuard(call: TextCall, { serving }: ExecutionDependencies): boolean {
-  return serving().hasGuarded && mayNameAddress(call)
+  return call.isPlain !== true && serving().hasGuarded && mayNameAddress(call)
 }
 
 /**

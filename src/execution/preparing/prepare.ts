@@ -78,8 +78,9 @@ export function candidateOf(
 
 /** A caller who pays one provider by their own login must not pay another provider for the same call. */
 function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
-  const own = route.filter(({ credential }) => credential.isByok)
-  return own.length > 0 ? own : route
+  for (const { credential } of route)
+    if (credential.isByok) return route.filter((candidate) => candidate.credential.isByok)
+  return route
 }
 
 /** The candidate as its hold is reckoned: at the tier's own prices where the batch never asks for a dearer one. */

@@ -105,11 +105,11 @@ function attributionOf(headers: Headers): Attribution {
   const referer = headers.get('http-referer')
   const title = headers.get('x-openrouter-title') ?? headers.get('x-title')
   const agent = headers.get('user-agent')
-  return {
-    ...(referer ? { http_referer: referer.slice(0, attributionLengthMax) } : {}),
-    ...(title ? { app_title: title.slice(0, attributionLengthMax) } : {}),
-    ...(agent ? { user_agent: agent.slice(0, attributionLengthMax) } : {}),
-  }
+  const attribution: { -readonly [Name in keyof Attribution]: Attribution[Name] } = {}
+  if (referer) attribution.http_referer = referer.slice(0, attributionLengthMax)
+  if (title) attribution.app_title = title.slice(0, attributionLengthMax)
+  if (agent) attribution.user_agent = agent.slice(0, attributionLengthMax)
+  return attribution
 }
 
 function metadataSwitch(headers: Headers): RequestScope['metadata'] {
@@ -120,14 +120,31 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 
 /** The response of an outcome; the exchange ends with its body. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
-  const headers = commonHeaders(exchange)
-  headers['content-type'] = outcome.contentType
-  headers['x-generation-id'] = outcome.generationId
-  if (outcome.provider !== '') headers['x-provider-name'] = outcome.provider
+  const isStream = outcome.body instanceof ReadableStream
+  // A copy of ready headers costs a quarter less than headers from a plain object.
+  const headers = new Headers(headersOf(outcome.contentType, isStream))
+  headers.set('x-request-id', exchange.requestId)
+  headers.set('x-generation-id', outcome.generationId)
+  if (outcome.provider !== '') headers.set('x-provider-name', outcome.provider)
   exchange.hasCommonHeaders = true
   if (!(outcome.body instanceof ReadableStream))
     return new Response(toResponseBody(outcome.body), { headers })
   exchange.ended = outcome.ended
-  Object.assign(headers, streamHeaders)
   return new Response(outcome.body, { headers })
+}
+
+const readyHeaders = new Map<string, Headers>()
+
+/** The headers of all answers of a content type, which is one of few. */
+function headersOf(contentType: string, isStream: boolean): Headers {
+  const key = isStream ? `${contentType}, streamed` : contentType
+  const known = readyHeaders.get(key)
+  if (known !== undefined) return known
+  const headers = new Headers({
+    ...commonHeaders({ requestId: '' }),
+    'content-type': contentType,
+    ...(isStream ? streamHeaders : {}),
+  })
+  readyHeaders.set(key, headers)
+  return headers
 }

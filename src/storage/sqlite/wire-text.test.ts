@@ -56,6 +56,34 @@ test('a text that PostgreSQL would refuse is one that both keep, as text and wit
   expect(toWire(groupOf(['\0', bytes]))).toEqual(groupOf(['\ufffd', bytes]))
 })
 
+test('rows that differ in few values from the row before are equal afterwards', () => {
+  const group = rowsOf(
+    ['a', 1, 5n, null, '#x', 0],
+    ['a', 2, 5n, null, '#x', 0],
+    ['b', 2, 6n, '#', '#x', null],
+    ['b', 2, 6n, '#', '#x', null],
+    ['a', 1, -5n, null, 'x', -1.5],
+  )
+  const text = textOf(toWire(group))
+  expect(parseWireText(text)).toEqual(group)
+  // The repeated value stands in the text once for each of its changes.
+  expect(text.split('##x')).toHaveLength(2)
+})
+
+test('rows of unequal length, and a later row with bytes or NUL, are equal afterwards', () => {
+  const unequal = rowsOf(['a', 1], ['a', 1, 2], ['a'])
+  expect(parseWireText(textOf(toWire(unequal)))).toEqual(unequal)
+  const withBytes = rowsOf(['a', 1], ['a', new Uint8Array([1])])
+  expect(toWire(withBytes)).toEqual(withBytes)
+  const withNul = rowsOf(['a', '#\0'], ['b', '#\0'], ['b', true])
+  expect(parseWireText(textOf(toWire(withNul)))).toEqual(rowsOf(['a', '#\ufffd'], ['b', '#\ufffd'], ['b', 1]))
+})
+
+function rowsOf(...rows: SqlValue[][]) {
+  const statement: [number, null, SqlValue[][], number] = [7, null, rows, -1]
+  return { kind: 'group' as const, reset: false, statements: [], units: [[statement]] }
+}
+
 function textOf(wire: ReturnType<typeof toWire>): string {
   expect(wire).toBeString()
   return typeof wire === 'string' ? wire : ''

@@ -11,31 +11,104 @@ const markCode = mark.charCodeAt(0)
 /** A NUL in JSON. After another backslash it is not one; then the group is searched for nothing. */
 const escapedNul = '\\u0000'
 
+/** A statement in the text. With the fifth member, each row after the first has only what differs from the row before it. */
+type TextStatement = WireStatement | [...WireStatement, true]
+
+/** The group as it stands in the text. */
+type TextGroup = Omit<Group, 'units'> & { units: TextStatement[][] }
+
 /**
- * A group as one text: sending that to a thread costs half of cloning its hundreds of values. A group with bytes is
- * returned as it is, to be cloned. In both forms booleans are 0 and 1, and texts are storable.
+ * A group as one text: sending that to a thread costs half of cloning its hundreds of values. The rows of a statement
+ * often differ in few values, and only these are written. A group with bytes is returned as it is, to be cloned. In
+ * both forms booleans are 0 and 1, and texts are storable.
  */
 export function toWire(group: Group): string | Group {
-  let hasBytes = false
-  const writable = mapGroup(group, (values) => {
+  const writing = new WrittenGroup()
+  const units = group.units.map((unit) => unit.map((statement) => writing.add(statement)))
+  if (writing.hasBytes) return mapGroup(group, mapCloned)
+  const text = JSON.stringify({ ...group, units })
+  // One search in the whole text costs a fraction of looking at every value, and nearly never finds anything.
+  if (!text.includes(escapedNul)) return text
+  return JSON.stringify({ ...group, units: units.map((unit) => unit.map(mapText)) })
+}
+
+class WrittenGroup {
+  hasBytes = false
+
+  add([number, params, rows, expect]: WireStatement): TextStatement {
+    const ownParams = params === null ? null : this.#whole(params)
+    if (rows === null) return [number, ownParams, null, expect]
+    const differences = this.#differences(rows)
+    if (differences !== null) return [number, ownParams, differences, expect, true]
+    return [number, ownParams, rows.map((values) => this.#whole(values)), expect]
+  }
+
+  /** Values without a change stay the same list: checking is much cheaper than copying. */
+  #whole(values: Values): Values {
     let isChanged = false
     for (const value of values) {
       const type = typeof value
-      if (type === 'object') hasBytes ||= value !== null
+      if (type === 'object') this.hasBytes ||= value !== null
       else if (type === 'bigint' || type === 'boolean' || isMarked(value)) isChanged = true
     }
     return isChanged ? values.map(written) : values
-  })
-  if (hasBytes) return mapGroup(group, mapCloned)
-  const text = JSON.stringify(writable)
-  // One search in the whole text costs a fraction of looking at every value, and nearly never finds anything.
-  if (!text.includes(escapedNul)) return text
-  return JSON.stringify(mapGroup(writable, mapCloned))
+  }
+
+  /** The first row, and for each later one the places and values that differ; null for one row, or for unequal lengths. */
+  #differences(rows: readonly Values[]): Values[] | null {
+    let before = rows[0]
+    if (before === undefined || rows.length === 1) return null
+    const found = [this.#whole(before)]
+    for (let index = 1; index < rows.length; index += 1) {
+      const row = rows[index]
+      if (row?.length !== before.length) return null
+      const changes: SqlValue[] = []
+      for (let at = 0; at < row.length; at += 1) {
+        const value = row[at] ?? null
+        if (value !== before[at]) changes.push(at, this.#single(value))
+      }
+      found.push(changes)
+      before = row
+    }
+    return found
+  }
+
+  #single(value: SqlValue): SqlValue {
+    if (typeof value === 'object') this.hasBytes ||= value !== null
+    return written(value)
+  }
+}
+
+function mapText([number, params, rows, expect, ...rest]: TextStatement): TextStatement {
+  const own = params === null ? null : mapCloned(params)
+  return [number, own, rows === null ? null : rows.map(mapCloned), expect, ...rest] as TextStatement
 }
 
 /** The inverse of `toWire`, value for value. */
 export function parseWireText(text: string): Group {
-  return mapGroup(JSON.parse(text) as Group, mapRead)
+  const group = JSON.parse(text) as TextGroup
+  return { ...group, units: group.units.map((unit): WireUnit => unit.map(readStatement)) }
+}
+
+function readStatement([number, params, rows, expect, isDifferent]: TextStatement): WireStatement {
+  const own = params === null ? null : mapRead(params)
+  if (rows === null) return [number, own, null, expect]
+  return [number, own, isDifferent === true ? wholeRows(rows) : rows.map(mapRead), expect]
+}
+
+function wholeRows([first = [], ...differences]: readonly Values[]): Values[] {
+  let before = mapRead(first)
+  const rows = [before]
+  for (const changes of differences) {
+    const row = before.slice()
+    for (let at = 0; at < changes.length; at += 2) {
+      const value = changes[at + 1] ?? null
+      row[Number(changes[at])] = isMarked(value) ? read(value) : value
+    }
+    rows.push(row)
+    before = row
+  }
+  return rows
 }
 
 function mapGroup(group: Group, map: (values: Values) => Values): Group {

@@ -43,10 +43,14 @@ export function* adaptMessagesInSteps(
   return conversation === null ? null : yield* adapt(conversation, quirks)
 }
 
-type AdaptedCall = Pick<TextCall, 'document' | 'hasKnownMembers'>
+type AdaptedCall = Pick<TextCall, 'document' | 'hasKnownMembers' | 'isPlain'>
 
 /** The conversation if it needs an edit, otherwise null. */
-function toBeAdapted({ document, hasKnownMembers }: AdaptedCall, quirks: ChatQuirks): LookedInto | null {
+function toBeAdapted(
+  { document, hasKnownMembers, isPlain }: AdaptedCall,
+  quirks: ChatQuirks,
+): LookedInto | null {
+  if (isPlain) return null
   const conversation = lookInto(document, 'messages')
   if (conversation === null) return null
   const { bytes } = conversation

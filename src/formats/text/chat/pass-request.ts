@@ -13,7 +13,7 @@ import type { EncodedRequest } from '../halves.ts'
 /** A chat completions body, and the parts of it that are already read. */
 export interface ChatBody extends Pick<
   TextCall,
-  'document' | 'stream' | 'userId' | 'completed' | 'hasKnownMembers'
+  'document' | 'stream' | 'userId' | 'completed' | 'hasKnownMembers' | 'isPlain'
 > {
   demand: { choices: number }
 }
@@ -195,9 +195,10 @@ function encodeOutputLimit(
   const newer = hasMember(document, 'max_completion_tokens')
   const older = hasMember(document, 'max_tokens')
   if (!newer && !older) return
+  if (maxTokensField === 'as_sent' && !(newer && older)) return
   const value = memberBytes(document, newer ? 'max_completion_tokens' : 'max_tokens')
   if (maxTokensField === 'as_sent') {
-    if (newer && older && value !== null) edits.set['max_tokens'] = value
+    if (value !== null) edits.set['max_tokens'] = value
     return
   }
   edits.remove.push('max_tokens', 'max_completion_tokens')

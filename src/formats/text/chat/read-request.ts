@@ -88,6 +88,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   const document = documentOf(bytes, context)
   const fields = readFields(document)
   const messages = decodeMessages(document)
+  const isPlain = messages.arePlain && hasPlainMembers(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
   const debug = readDebugOptions(fields.debug)
   const { model, fallbackModels } = decodeModels(fields)
@@ -99,21 +100,17 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     fallbackModels,
     preferences,
     parameters: listParameters(document, fields),
-    demand: demandOf(document, fields, messages),
+    demand: demandOf(document, fields, messages, isPlain),
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
-    dropped: [
-      ...dropped,
-      ...debug.dropped,
-      ...readUnserved(document, fields),
-      ...(hasMember(document, 'transforms') ? ['transforms'] : []),
-    ],
+    dropped: isPlain ? noneDropped : [...dropped, ...debug.dropped, ...readDropped(document, fields)],
     stream: fields.stream ?? false,
     document,
-    completed: completeMembers(fields),
+    completed: isPlain ? null : completeMembers(fields),
     encodingFormat: null,
   }
+  if (isPlain) call.isPlain = true
   // Set one by one: spreading optional members into the call would cost more than all the others.
   if (messages.hasKnownMembers !== null) call.hasKnownMembers = messages.hasKnownMembers
   if (debug.asked.debug === true) call.debug = true
@@ -122,9 +119,45 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   return call
 }
 
-function demandOf(document: JsonDocument, fields: Fields, { tokens, media }: ReadMessages): Demand {
+const noneDropped: readonly string[] = []
+
+/** The names of members that are accepted without effect. */
+function readDropped(document: JsonDocument, fields: Fields): string[] {
+  const dropped = readUnserved(document, fields)
+  return hasMember(document, 'transforms') ? [...dropped, 'transforms'] : dropped
+}
+
+/** Members of plain requests: they carry no media, tools or addresses, and need no completion. */
+const plainMembers: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'n',
+  'seed',
+  'stop',
+  'stream',
+  'stream_options',
+  'user',
+])
+
+function hasPlainMembers({ members }: JsonDocument): boolean {
+  for (const name of members.keys()) if (!plainMembers.has(name)) return false
+  return true
+}
+
+function demandOf(
+  document: JsonDocument,
+  fields: Fields,
+  { tokens, media }: ReadMessages,
+  isPlain: boolean,
+): Demand {
   const demand: Demand = {
-    inputTokens: tokens + estimateRest(document),
+    inputTokens: isPlain ? tokens : tokens + estimateRest(document),
     inputBytes: document.bytes.length,
     outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
     choices: fields.n ?? 1,
@@ -133,7 +166,7 @@ function demandOf(document: JsonDocument, fields: Fields, { tokens, media }: Rea
   }
   if (media.audioTokens > 0) demand.audioInputTokens = media.audioTokens
   if (media.images > 0) demand.images = media.images
-  if (media.isUncounted || mayUseProviderTools(document)) demand.hasUncountedInput = true
+  if (!isPlain && (media.isUncounted || mayUseProviderTools(document))) demand.hasUncountedInput = true
   return demand
 }
 
@@ -198,6 +231,8 @@ interface ReadMessages {
   media: Readonly<MediaWeight>
   /** Null when the members were not checked. */
   hasKnownMembers: boolean | null
+  /** Whether each message has nothing but a plain role and a text. */
+  arePlain: boolean
 }
 
 /** Checks the conversation and estimates its tokens. */
@@ -207,18 +242,39 @@ function decodeMessages(document: JsonDocument): ReadMessages {
     throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
   }
   if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
+  if (document.values !== null) {
+    const messages = document.values['messages'] as unknown[]
+    checkMessages(messages)
+    if (arePlainTexts(messages))
+      return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: true, arePlain: true }
+  }
   const conversation = lookInto(document, 'messages')
   assert(conversation, 'the messages are there')
   const mayHaveMedia = mayCarryMedia(conversation.bytes)
   if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: null }
+    return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: null, arePlain: false }
   const messages = conversation.value() as unknown[]
-  checkMessages(messages)
+  if (document.values === null) checkMessages(messages)
   if (mayHaveMedia) checkChatMedia(messages, conversation)
   const media = mayHaveMedia ? weighMedia(messages, (text) => conversation.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
-  return { tokens, media, hasKnownMembers: areKnown(messages) }
+  return { tokens, media, hasKnownMembers: areKnown(messages), arePlain: false }
 }
+
+/** Whether every message is a role that all hosts know and a text, so that it carries no media and needs no edit. */
+function arePlainTexts(messages: readonly unknown[]): boolean {
+  for (const message of messages) {
+    if (!isRecord(message)) return false
+    for (const name in message) {
+      const value = message[name]
+      if (typeof value !== 'string') return false
+      if (name === 'role' ? !plainMessageRoles.has(value) : name !== 'content') return false
+    }
+  }
+  return true
+}
+
+const plainMessageRoles: ReadonlySet<string> = new Set(['system', 'user', 'assistant'])
 
 /** The roles of messages. */
 const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
