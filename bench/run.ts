@@ -6,7 +6,6 @@ import { hangUps } from './cases/hang-ups.ts'
 import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
-import { peers } from './cases/peers.ts'
 import { footprint } from './cases/footprint.ts'
 import { embeddings, translated } from './cases/translated.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
@@ -14,6 +13,7 @@ import { uploads } from './cases/uploads.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
 import { fullScale, quickScale, type Scale } from './harness/scale.ts'
 import { runPairs } from './pairs.ts'
+import { runPeers } from './peers.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 /** Everything that can be measured, in the order in which it is. */
@@ -35,7 +35,6 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   upload: uploads,
   start: startTimes,
   installed,
-  peers,
 }
 
 const root = join(import.meta.dir, '..')
@@ -53,19 +52,26 @@ const { values: options, positionals } = parseArgs({
     rounds: { type: 'string' },
     /** Takes this run's ratios as what later ones are compared with. */
     record: { type: 'boolean', default: false },
+    /** Of the command `peers`: puts its tables into docs/benchmarks.md. */
+    write: { type: 'boolean', default: false },
     /** Flags for the Bun that runs Headrace, separated by spaces; for profilers. */
     bun: { type: 'string', default: '' },
   },
 })
 
 const [command, commit] = positionals
-process.exit(command === 'pairs' ? await runPairs(commit, { only: options.only, output }) : await run())
+process.exit(await runCommand())
+
+async function runCommand(): Promise<number> {
+  const { only, quick: isQuick, write: isWritten } = options
+  if (command === undefined) return run()
+  if (command === 'pairs') return runPairs(commit, { only, output })
+  if (command === 'peers') return runPeers({ output, only, isQuick, isWritten })
+  console.error(`There is no command "${command}"; there are: pairs [COMMIT] and peers.`)
+  return 2
+}
 
 async function run(): Promise<number> {
-  if (command !== undefined) {
-    console.error(`There is no command "${command}"; there is: pairs COMMIT.`)
-    return 2
-  }
   const names = options.only?.split(',') ?? Object.keys(cases)
   const unknown = names.find((name) => !(name in cases))
   if (unknown !== undefined) {

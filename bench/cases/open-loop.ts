@@ -1,25 +1,9 @@
-import { median, percentile } from '../harness/figures.ts'
-import { runProgram } from '../harness/program.ts'
+import { median } from '../harness/figures.ts'
+import { callSteadily, type LatencyRound } from '../harness/open-loop.ts'
 import { atMost, fact, failures, type Report } from '../harness/report.ts'
 import type { Scale } from '../harness/scale.ts'
 import { directTarget, floorTarget, headraceTarget, type Target } from '../harness/target.ts'
 import type { World } from '../harness/world.ts'
-
-/** What the load program prints. */
-export interface Latencies {
-  sent: number
-  failures: number
-  firstMs: number[]
-  lastMs: number[]
-}
-
-/** One round's percentiles in milliseconds. */
-interface Round {
-  first50: number
-  first99: number
-  last50: number
-  last99: number
-}
 
 /** Added latency at 500 requests a second: what a caller waits longer than straight at the upstream. */
 export async function openLoopJson(world: World, report: Report, scale: Scale): Promise<void> {
@@ -63,17 +47,18 @@ async function added(
   targets: readonly Target[],
   { report, scale, rate, isWhole }: { report: Report; scale: Scale; rate: number; isWhole: boolean },
 ): Promise<void> {
-  const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]))
+  const rounds = new Map<string, LatencyRound[]>(targets.map(({ name }) => [name, []]))
   const seconds = scale.isQuick ? 2 : 3
   let failed = 0
   for (let round = 0; round < scale.rounds; round += 1) {
-    for (const { name, port, path, headers, body } of targets) {
-      const found = await runProgram<Latencies>('open-loop.ts', { port, path, headers, body, rate, seconds })
+    for (const target of targets) {
+      const found = await callSteadily(target, { rate, seconds })
       failed += found.failures
-      rounds.get(name)?.push(toRound(found))
+      rounds.get(target.name)?.push(found)
     }
   }
-  const of = (name: string, pick: keyof Round) => median((rounds.get(name) ?? []).map((round) => round[pick]))
+  const of = (name: string, pick: keyof LatencyRound) =>
+    median((rounds.get(name) ?? []).map((round) => round[pick]))
   for (const { name } of targets) {
     const text = (['first50', 'first99', 'last50', 'last99'] as const).map((pick) =>
       of(name, pick).toFixed(2),
@@ -98,13 +83,4 @@ async function added(
     )
   }
   report.rows.push(...failures(what, failed))
-}
-
-function toRound({ firstMs, lastMs }: Latencies): Round {
-  return {
-    first50: percentile(firstMs, 0.5),
-    first99: percentile(firstMs, 0.99),
-    last50: percentile(lastMs, 0.5),
-    last99: percentile(lastMs, 0.99),
-  }
 }

@@ -1,71 +1,13 @@
 import { saturatedConnections, saturatedStreams } from '../harness/bounds.ts'
-import { megabytes, median } from '../harness/figures.ts'
+import { megabytes } from '../harness/figures.ts'
 import { atMost, fact, failures, type Report } from '../harness/report.ts'
 import { bareTarget, durableTarget, floorTarget, headraceTarget, type Target } from '../harness/target.ts'
+import { interleave, type Saturated } from '../harness/rounds.ts'
 import type { Scale } from '../harness/scale.ts'
 import type { World } from '../harness/world.ts'
-import { runWrk } from '../harness/wrk.ts'
 
 /** The proxy on the same runtime that keeps what each call used before it passes the usage on. */
 export const durableName = 'bare Bun, durable'
-
-/** One target's medians. */
-export interface Saturated {
-  cpuMicroseconds: number
-  requestsPerSecond: number
-  p50Ms: number
-  requests: number
-  failures: number
-  /** Of the program's largest process, at the end of its load. */
-  residentBytes: number
-}
-
-/** Runs targets one after the other, round after round, so that what disturbs the machine disturbs all of them alike. */
-export async function interleave(
-  targets: readonly Target[],
-  options: { folder: string; rounds: number; seconds: number; warmSeconds: number; connections: number },
-): Promise<Map<string, Saturated>> {
-  const samples = new Map<string, Saturated[]>(targets.map(({ name }) => [name, []]))
-  // Compilers work in the background for the first ten thousand calls; what they cost then is not what a call costs.
-  for (const target of targets) await runWrk(target, { ...options, seconds: options.warmSeconds })
-  for (let round = 0; round < options.rounds; round += 1) {
-    for (const target of targets) samples.get(target.name)?.push(await measure(target, options))
-  }
-  return new Map([...samples].map(([name, rounds]) => [name, medians(rounds)]))
-}
-
-async function measure(
-  target: Target,
-  options: { folder: string; seconds: number; connections: number },
-): Promise<Saturated> {
-  const before = target.process.cpuMs()
-  const result = await runWrk(target, options)
-  const residentBytes = target.process.largestBytes()
-  // What a gateway puts off until the load is gone, such as its last group of captures, is part of its cost.
-  await Bun.sleep(100)
-  const cpuMs = target.process.cpuMs() - before
-  return {
-    cpuMicroseconds: (cpuMs * 1000) / Math.max(1, result.requests),
-    requestsPerSecond: (result.requests * 1000) / result.durationMs,
-    p50Ms: result.p50Ms,
-    requests: result.requests,
-    failures: result.failures,
-    residentBytes,
-  }
-}
-
-function medians(rounds: readonly Saturated[]): Saturated {
-  const of = (pick: (round: Saturated) => number) => median(rounds.map(pick))
-  const total = (pick: (round: Saturated) => number) => rounds.reduce((sum, round) => sum + pick(round), 0)
-  return {
-    cpuMicroseconds: of((round) => round.cpuMicroseconds),
-    requestsPerSecond: of((round) => round.requestsPerSecond),
-    p50Ms: of((round) => round.p50Ms),
-    requests: total((round) => round.requests),
-    failures: total((round) => round.failures),
-    residentBytes: of((round) => round.residentBytes),
-  }
-}
 
 /** Chat, not streamed, 1 kB each way. */
 export async function saturatedJson(world: World, report: Report, scale: Scale): Promise<void> {

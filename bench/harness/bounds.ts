@@ -30,3 +30,6 @@ export const pipWaitMs = 600_000
 
 /** Longest wait for the Go compiler, in milliseconds. */
 export const goWaitMs = 300_000
+
+/** How long a gateway rests before its memory counts as idle, in milliseconds. */
+export const idleMs = 15_000

@@ -30,7 +30,14 @@ export interface Upstreams {
 }
 
 /** Names of the paced upstream's models: milliseconds to the first frame, frames, milliseconds between them. */
-export const pacedModels = ['5-50-10', '5-50-5', '20-1000-100', '0-1000000-0', '500-60-500'] as const
+export const pacedModels = [
+  '20-50-20',
+  '5-50-10',
+  '5-50-5',
+  '20-1000-100',
+  '0-1000000-0',
+  '500-60-500',
+] as const
 
 /** Starts `bin/headrace.js serve` with everything on. */
 export async function startHeadrace(options: {
@@ -46,6 +53,8 @@ export async function startHeadrace(options: {
   settings?: Readonly<Record<string, unknown>>
   /** The replies that it has providers for; all when left out, of which an old version may not know some. */
   replies?: readonly ReplyName[]
+  /** The HTTP client for its providers; the gateway's choice when left out. */
+  client?: 'fetch'
 }): Promise<Headrace> {
   const home = join(options.folder, options.name)
   mkdirSync(home, { recursive: true })
@@ -93,15 +102,18 @@ export function environmentOf(
     isPrepaid,
     settings,
     replies = replyNames,
+    client,
   }: {
     upstreams: Upstreams
     isPrepaid: boolean
     settings?: Readonly<Record<string, unknown>>
     replies?: readonly ReplyName[]
+    client?: 'fetch'
   },
 ): Record<string, string> {
   const config = join(home, 'config.json')
-  writeFileSync(config, JSON.stringify({ ...settings, providers: providersOf(upstreams, replies) }))
+  const providers = providersOf(upstreams, replies).map((each) => ({ ...each, client }))
+  writeFileSync(config, JSON.stringify({ ...settings, providers }))
   return {
     HEADRACE_CONFIG: config,
     HEADRACE_DATA: join(home, 'data'),

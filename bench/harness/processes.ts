@@ -16,6 +16,8 @@ export interface Running {
   largestBytes(): number
   /** Memory of the program and its children that no other process could share, in bytes: pages of no file. Linux only. */
   anonymousBytes(): number
+  /** Memory of the program and its children that no other process has mapped, in bytes: of files too. Linux only. */
+  privateBytes(): number
   /** The process that does the work: below a launcher that stays, its child. */
   workingPid(): number
   hasEnded(): boolean
@@ -50,6 +52,7 @@ export function start(program: Program): Running {
     residentBytes: () => sum(treeOf(child.pid).map(residentOf)),
     largestBytes: () => Math.max(...treeOf(child.pid).map(residentOf)),
     anonymousBytes: () => sum(treeOf(child.pid).map(anonymousOf)),
+    privateBytes: () => sum(treeOf(child.pid).map(privateOf)),
     workingPid: () => treeOf(child.pid).at(-1) ?? child.pid,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
@@ -124,6 +127,11 @@ function residentOf(pid: number): number {
 
 function anonymousOf(pid: number): number {
   return bytesIn(`/proc/${pid}/smaps_rollup`, 'Anonymous')
+}
+
+function privateOf(pid: number): number {
+  const file = `/proc/${pid}/smaps_rollup`
+  return bytesIn(file, 'Private_Clean') + bytesIn(file, 'Private_Dirty')
 }
 
 /** A figure of a process in bytes; 0 when the process is gone. */

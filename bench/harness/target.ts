@@ -13,6 +13,8 @@ export interface Target {
   process: Running
   /** The Headrace behind it, whose ledger is read afterwards; null for the others. */
   headrace: Headrace | null
+  /** Callers at once that keep it busy, where it is so slow that the usual number would all wait in it. */
+  callers?: number
 }
 
 /** What is asked of every program: which reply, by a request of which size. */

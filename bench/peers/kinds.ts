@@ -9,7 +9,9 @@ const portkey: PeerKind = {
   name: 'portkey',
   version: '1.15.2',
   leavesOut: 'keys, credits, a ledger, a log',
-  install: installFromNpm('@portkey-ai/gateway', '1.15.2'),
+  // Its streams answer 500 with that server from 1.14 on: it adds headers to an answer whose headers cannot be changed there.
+  install: installFromNpm('@portkey-ai/gateway', '1.15.2', { '@hono/node-server': '1.13.8' }),
+  callers: 32,
   commandOf: ({ home, port }) => ({
     command: [
       'node',
@@ -89,6 +91,7 @@ const litellm: PeerKind = {
   version: '1.106.2',
   leavesOut: 'keys, credits and a ledger, which need its database',
   install: installFromPyPi('litellm[proxy]==1.106.2', 'litellm'),
+  callers: 4,
   commandOf({ home, folder, port, address }) {
     const config = join(folder, 'config.json')
     const parameters = { model: 'openai/bench', api_base: `${address}/v1`, api_key: upstreamKey }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { goWaitMs, npmWaitMs, pipWaitMs } from '../harness/bounds.ts'
 import { sparePort, start, untilReady, type Running } from '../harness/processes.ts'
-import { isStreamed, requestOf, type ReplyName } from '../harness/replies.ts'
+import { embeddingsRequestOf, isStreamed, requestOf } from '../harness/replies.ts'
 import type { Target } from '../harness/target.ts'
 
 /** Another gateway, started as its users start it, with as little switched on as it allows. */
@@ -19,6 +19,16 @@ export interface PeerKind {
   headersOf?(address: string): Readonly<Record<string, string>>
   /** The model that it knows; the reply's name when left out. */
   model?: string
+  /** Callers at once that keep its cores busy, where the usual number would wait longer than a round lasts. */
+  callers?: number
+}
+
+/** What a peer is asked, and where the provider is that it asks. */
+export interface PeerQuestion {
+  /** The reply, or the pace of a paced stream. */
+  reply: string
+  requestBytes: number
+  upstreamPort: number
 }
 
 /** Where a peer is installed, what it may write to, and what it serves. */
@@ -39,40 +49,47 @@ export interface Peer {
 /** Starts a peer before the reply and asks it once. The reason when it cannot be installed, started or does not answer. */
 export async function startPeer(
   kind: PeerKind,
-  options: { installFolder: string; folder: string; upstreamPort: number; reply: ReplyName },
+  question: PeerQuestion,
+  { installFolder, folder: workFolder }: { installFolder: string; folder: string },
 ): Promise<Peer | { reason: string }> {
-  const home = join(options.installFolder, kind.name)
+  const home = join(installFolder, kind.name)
   mkdirSync(home, { recursive: true })
   const reason = await kind.install(home)
   if (reason !== null) return { reason }
-  const { reply } = options
-  const folder = join(options.folder, `${kind.name}-${reply}`)
+  const { reply, upstreamPort } = question
+  const folder = join(workFolder, `${kind.name}-${reply}`)
   mkdirSync(folder, { recursive: true })
-  const place = {
-    home,
-    folder,
-    port: sparePort(),
-    address: `http://127.0.0.1:${options.upstreamPort}/${reply}`,
-  }
+  const place = { home, folder, port: sparePort(), address: `http://127.0.0.1:${upstreamPort}/${reply}` }
   const running = start({
     name: kind.name,
     ...kind.commandOf(place),
     cwd: folder,
     logFile: join(folder, 'output.log'),
   })
-  const target: Target = {
-    name: kind.name,
-    port: place.port,
-    path: '/v1/chat/completions',
-    headers: kind.headersOf?.(place.address) ?? {},
-    body: requestOf(kind.model ?? reply, 1000, isStreamed(reply)),
-    process: running,
-    headrace: null,
-  }
+  const target = targetOf(kind, question, { place, running })
   const failure = await whyNoAnswer(target, isStreamed(reply))
   if (failure === null) return { kind, target, process: running }
   await running.stop()
   return { reason: failure }
+}
+
+function targetOf(
+  kind: PeerKind,
+  { reply, requestBytes }: PeerQuestion,
+  { place, running }: { place: PeerPlace; running: Running },
+): Target {
+  const model = kind.model ?? reply
+  const isEmbedding = reply.startsWith('embeddings')
+  return {
+    name: kind.name,
+    port: place.port,
+    path: isEmbedding ? '/v1/embeddings' : '/v1/chat/completions',
+    headers: kind.headersOf?.(place.address) ?? {},
+    body: isEmbedding ? embeddingsRequestOf(model) : requestOf(model, requestBytes, isStreamed(reply)),
+    process: running,
+    headrace: null,
+    ...(kind.callers === undefined ? {} : { callers: kind.callers }),
+  }
 }
 
 /** Asks until it answers: some find their models only after they listen. Null, or why there is no answer. */
@@ -100,15 +117,22 @@ async function ask({ name, port, path, headers, body }: Target, isStream: boolea
   return text.includes(isStream ? '[DONE]' : '"usage"') ? null : `${name} answers something else to this call`
 }
 
-/** Installs an npm package into a folder of its own. */
-export function installFromNpm(packageName: string, version: string): PeerKind['install'] {
+/** Installs an npm package into a folder of its own; `overrides` pins packages below it. */
+export function installFromNpm(
+  packageName: string,
+  version: string,
+  overrides: Readonly<Record<string, string>> = {},
+): PeerKind['install'] {
   return async (home) => {
     if (existsSync(join(home, 'node_modules', packageName))) return null
-    writeFileSync(join(home, 'package.json'), '{ "private": true }\n')
-    const specifier = `${packageName}@${version}`
+    const wanted = { private: true, dependencies: { [packageName]: version }, overrides }
+    writeFileSync(join(home, 'package.json'), `${JSON.stringify(wanted)}\n`)
     const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefix', home]
-    const installed = await succeeds(['npm', 'install', ...flags, specifier], home, npmWaitMs)
-    return installed ? null : `npm could not install ${specifier}`
+    return whyFailed(['npm', 'install', ...flags], {
+      cwd: home,
+      msMax: npmWaitMs,
+      what: `npm could not install ${packageName}@${version}`,
+    })
   }
 }
 
@@ -117,24 +141,34 @@ export function installFromPyPi(requirement: string, command: string): PeerKind[
   return async (home) => {
     if (existsSync(join(home, 'bin', command))) return null
     const pip = join(home, 'bin', 'pip')
-    const installed =
-      (await succeeds(['python3', '-m', 'venv', home], home, pipWaitMs)) &&
-      (await succeeds([pip, 'install', '--quiet', '--no-input', requirement], home, pipWaitMs))
-    return installed ? null : `pip could not install ${requirement}`
+    const place = { cwd: home, msMax: pipWaitMs }
+    const failure = await whyFailed(['python3', '-m', 'venv', home], {
+      ...place,
+      what: 'python3 could not make an environment',
+    })
+    if (failure !== null) return failure
+    const what = `pip could not install ${requirement}`
+    return whyFailed([pip, 'install', '--quiet', '--no-input', requirement], { ...place, what })
   }
 }
 
-/** Builds a Go program of this folder. */
+/** Builds a Go program of this folder; the compiler keeps what has not changed. */
 export function buildWithGo(source: string, program: string): PeerKind['install'] {
-  return async (home) => {
-    if (existsSync(join(home, program))) return null
-    const built = await succeeds(['go', 'build', '-o', join(home, program), '.'], source, goWaitMs)
-    return built ? null : `go could not build ${program}`
-  }
+  return (home) =>
+    whyFailed(['go', 'build', '-o', join(home, program), '.'], {
+      cwd: source,
+      msMax: goWaitMs,
+      what: `go could not build ${program}`,
+    })
 }
 
-async function succeeds(command: readonly string[], cwd: string, timeout: number): Promise<boolean> {
-  if (Bun.which(command[0] ?? '') === null) return false
-  const child = Bun.spawn([...command], { cwd, stdout: 'ignore', stderr: 'ignore', timeout })
-  return (await child.exited) === 0
+/** Runs an installer. Null when it succeeds, else why it does not, `what` when it ran. */
+async function whyFailed(
+  command: readonly string[],
+  { cwd, msMax, what }: { cwd: string; msMax: number; what: string },
+): Promise<string | null> {
+  const [program = ''] = command
+  if (Bun.which(program) === null) return `${program} is not installed`
+  const child = Bun.spawn([...command], { cwd, stdio: ['ignore', 'ignore', 'ignore'], timeout: msMax })
+  return (await child.exited) === 0 ? null : what
 }

@@ -40,6 +40,12 @@ type chatBody struct {
 	Temperature *float64                 `json:"temperature"`
 }
 
+type embeddingBody struct {
+	Model          string  `json:"model"`
+	Input          *string `json:"input"`
+	EncodingFormat *string `json:"encoding_format"`
+}
+
 func main() {
 	port, address := os.Args[1], os.Args[2]
 	core, err := bifrost.Init(context.Background(), schemas.BifrostConfig{
@@ -54,7 +60,11 @@ func main() {
 		Concurrency:        4096,
 		MaxRequestBodySize: 100 << 20,
 		Handler: func(ctx *fasthttp.RequestCtx) {
-			if ctx.IsPost() {
+			switch {
+			case !ctx.IsPost():
+			case string(ctx.Path()) == "/v1/embeddings":
+				embed(core, ctx)
+			default:
 				chat(core, ctx)
 			}
 		},
@@ -79,6 +89,25 @@ func chat(core *bifrost.Bifrost, ctx *fasthttp.RequestCtx) {
 		return
 	}
 	answer, failure := core.ChatCompletionRequest(ctx, request)
+	if failure != nil {
+		refuse(ctx, failure)
+		return
+	}
+	write(ctx, answer)
+}
+
+func embed(core *bifrost.Bifrost, ctx *fasthttp.RequestCtx) {
+	var body embeddingBody
+	if err := sonic.Unmarshal(ctx.PostBody(), &body); err != nil {
+		ctx.Error(err.Error(), fasthttp.StatusBadRequest)
+		return
+	}
+	answer, failure := core.EmbeddingRequest(ctx, &schemas.BifrostRequest{
+		Provider: schemas.OpenAI,
+		Model:    body.Model,
+		Input:    schemas.RequestInput{EmbeddingInput: &schemas.EmbeddingInput{Text: body.Input}},
+		Params:   &schemas.ModelParameters{EncodingFormat: body.EncodingFormat},
+	})
 	if failure != nil {
 		refuse(ctx, failure)
 		return
