@@ -5,6 +5,8 @@ import { checkOut, hasChanges, shortCommit } from './harness/checkout.ts'
 import { median } from './harness/figures.ts'
 import type { Headrace } from './harness/headrace.ts'
 import { comparePairs, type PairFigures } from './harness/pairs.ts'
+import { historyFile } from './harness/history.ts'
+import { referenceCommit } from './harness/reference.ts'
 import { machineFacts } from './harness/report.ts'
 import { embeddingsTarget, headraceTarget, messagesTarget, type Target } from './harness/target.ts'
 
@@ -24,12 +26,10 @@ const rows: Readonly<Record<string, (gateway: Headrace) => Target>> = {
 /** The most that a row may cost of what it cost before; beyond, the decision record of the change says why. */
 const ratioMax = 1.03
 
-const history = join(import.meta.dir, 'history.jsonl')
-
 /**
- * `npm run bench -- pairs COMMIT`: this checkout against a commit, row by row in ten interleaved pairs, beside two
- * processes of the commit itself, whose difference is the machine's. Adds a line to `bench/history.jsonl`, unless some
- * rows were left out. The exit code is 1 when a row costs more than `ratioMax` and more than that difference.
+ * `npm run bench -- pairs [COMMIT]`: this checkout against a commit, without one against the last release, row by row in
+ * ten interleaved pairs, beside two processes of the commit itself, whose difference is the machine's. Adds a line to
+ * `bench/history.jsonl`, unless some rows were left out. The exit code is 1 when a row costs more than `ratioMax` and more than that difference.
  */
 export async function runPairs(
   commit: string | undefined,
@@ -37,18 +37,18 @@ export async function runPairs(
 ): Promise<number> {
   const names = only?.split(',') ?? Object.keys(rows)
   const unknown = names.find((name) => !(name in rows))
-  const before = commit === undefined ? null : shortCommit(commit)
+  const before = shortCommit(commit ?? referenceCommit().commit)
   const root = before === null ? null : checkOut(before)
   if (root === null || unknown !== undefined) {
     console.error(
       unknown === undefined
-        ? 'Name a commit of this repository: npm run bench -- pairs COMMIT [--only ROW,ROW]'
+        ? 'Name a commit of this repository: npm run bench -- pairs [COMMIT] [--only ROW,ROW]'
         : `There is no row "${unknown}"; the rows are ${Object.keys(rows).join(', ')}.`,
     )
     return 2
   }
   const found = await measure(names, root, join(output, 'pairs'))
-  if (only === undefined) appendFileSync(history, `${JSON.stringify(entryOf(before, found))}\n`)
+  if (only === undefined) appendFileSync(historyFile, `${JSON.stringify(entryOf(before, found))}\n`)
   const slower = found.filter(([, figures]) => isSlower(figures)).map(([name]) => name)
   if (slower.length > 0) console.log(`\nMore than ${ratioMax} × before: ${slower.join(', ')}.`)
   return slower.length === 0 ? 0 : 1

@@ -7,6 +7,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lastRatios } from '../bench/harness/history.ts'
 
 const root = join(import.meta.dir, '..')
 const linted = ['bin', 'src', 'simulator', 'scripts', 'test', 'bench'].filter((folder) =>
@@ -64,20 +65,6 @@ async function run(step: Step): Promise<boolean> {
   return code === 0
 }
 
-/** Shows what the last `npm run bench -- pairs` found, so that nobody lands a slower path without having seen it. */
-function printLastPairs(): void {
-  const history = join(root, 'bench', 'history.jsonl')
-  const last = existsSync(history) ? readFileSync(history, 'utf8').trim().split('\n').at(-1) : undefined
-  if (last === undefined) return
-  const { commit, against, ratios } = JSON.parse(last) as {
-    commit: string
-    against: string
-    ratios: Readonly<Record<string, number>>
-  }
-  const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`)
-  console.log(`\nCPU of ${commit} to ${against}: ${shown.join(', ')}`)
-}
-
 const given = new Set(process.argv.slice(2))
 const unknown = [...given].filter((argument) => !['--fix', '--no-test', '--verbose'].includes(argument))
 if (unknown.length > 0) {
@@ -94,6 +81,7 @@ const options = {
 for (const step of stepsFor(options)) {
   if (!(await run(step))) failed.push(step.name)
 }
-printLastPairs()
+// So that nobody lands a slower path without having seen it.
+console.log(`\n${lastRatios()}`)
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
 process.exit(failed.length === 0 ? 0 : 1)
