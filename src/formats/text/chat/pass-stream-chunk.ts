@@ -54,8 +54,14 @@ export function membersBeside(
   wire: Readonly<Record<string, unknown>>,
   earlier: Readonly<Record<string, unknown>> | null,
 ): Record<string, unknown> | null {
-  const found = Object.entries(wire).filter(([name, value]) => !ownMembers.has(name) && value !== null)
-  return found.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(found) }
+  let found: Record<string, unknown> | null = null
+  for (const name in wire) {
+    const value = wire[name]
+    if (value === null || ownMembers.has(name)) continue
+    found ??= { ...earlier }
+    found[name] = value
+  }
+  return found ?? earlier
 }
 
 /** The state of one choice of a stream. */

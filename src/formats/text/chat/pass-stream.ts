@@ -153,7 +153,9 @@ class ChatPassage extends StreamPassage<Chunk> {
       }
     }
     if (keptChoices.length > 0) {
-      this.keepBack({ ...toShownChunk(wire, this.#context), choices: keptChoices }, frame.length)
+      const kept = toShownChunk(wire, this.#context)
+      kept['choices'] = keptChoices
+      this.keepBack(kept, frame.length)
     }
     // OpenAI's last frame has usage alone. A provider that writes its choices one after the other sends usage with the
     // end of each.
@@ -162,7 +164,9 @@ class ChatPassage extends StreamPassage<Chunk> {
       this.readsEach = this.#end.finished > 0 || this.#beside !== null
       return ''
     }
-    const chunk = { ...this.#beside, ...toShownChunk(wire, this.#context), choices: shownChoices }
+    const shown = toShownChunk(wire, this.#context)
+    shown['choices'] = shownChoices
+    const chunk = this.#beside === null ? shown : { ...this.#beside, ...shown }
     this.#beside = null
     // After the first finish reason, which choices have ended decides what is shown.
     this.readsEach = this.#end.finished > 0
