@@ -62,6 +62,12 @@ export interface Database {
    */
   query<T = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>
   /**
+   * Like `query`, for reads that may take long, such as a search or a sum for a chart: never on the event loop, and never
+   * in the way of other reads. On SQLite they run one after the other on a thread of their own, on PostgreSQL by
+   * connections of their own and for `asideWaitMs` at most. Rejects with `storage_unavailable`, also when too many wait.
+   */
+  queryAside<T = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>
+  /**
    * Commits one unit durably. Resolves after the commit with the rows that each statement returned, in order. Units that
    * arrive together share a transaction, but each succeeds or fails alone. Rejects with `GuardFailed`, `UniqueViolation` or
    * `storage_unavailable`. After the last one the unit may have been committed nevertheless: `commitOnce` finds out.

@@ -110,6 +110,10 @@ export class SimulatedDatabase implements Database {
     return rows
   }
 
+  queryAside<T = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]> {
+    return this.query(sql, params)
+  }
+
   async commit(unit: Unit): Promise<Row[][]> {
     await this.gate
     const fate = this.#fateOf(unit)

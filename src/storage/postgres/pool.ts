@@ -10,6 +10,8 @@ export interface PoolOptions {
   connectionsMax: number
   /** How long one use may take. After that the network is to blame, not the server, and all connections are given up. */
   patienceMs: number
+  /** After this time the server ends a statement; `serverPatienceMs` by default. */
+  statementMs?: number
   onClose?: () => void
   /** Called after the connections were replaced; their sessions and locks are gone. */
   onReplaced?: () => void
@@ -48,7 +50,7 @@ export class Pool {
   }
 }
 
-function connect({ url, connectionsMax, onClose }: PoolOptions): SQL {
+function connect({ url, connectionsMax, statementMs = serverPatienceMs, onClose }: PoolOptions): SQL {
   return new SQL({
     url,
     max: connectionsMax,
@@ -56,7 +58,7 @@ function connect({ url, connectionsMax, onClose }: PoolOptions): SQL {
     connectionTimeout: postgresConnectMs / 1000,
     connection: {
       application_name: 'headrace',
-      statement_timeout: serverPatienceMs,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: serverPatienceMs,
     },
     ...(onClose ? { onclose: onClose } : {}),

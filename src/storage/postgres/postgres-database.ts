@@ -28,6 +28,10 @@ import { SignalConnection } from './signal-connection.ts'
 import { toParams } from './transaction.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 
+/** How long a read aside may take on the server, and its connections for them. */
+const asideWaitMs = 10_000
+const asideConnectionsMax = 2
+
 /** How often PostgreSQL's partitions are checked. */
 const partitionEveryMs = 3_600_000
 
@@ -66,6 +70,7 @@ class PostgresDatabase implements Database {
   // A pool of its own, so that writes that wait for each other's rows cannot use up the connections for reads.
   readonly #reads: Pool
   readonly #writes: Pool
+  readonly #aside: Pool
   readonly #runner: GroupRunner
   readonly #grouped: UnitQueue
   readonly #guarded: UnitQueue
@@ -93,6 +98,12 @@ class PostgresDatabase implements Database {
       patienceMs: readWaitMs,
     })
     this.#writes = new Pool({ url, connectionsMax: writesMax, patienceMs: commitWaitMs })
+    this.#aside = new Pool({
+      url,
+      connectionsMax: asideConnectionsMax,
+      patienceMs: asideWaitMs + readWaitMs,
+      statementMs: asideWaitMs,
+    })
     this.#runner = new GroupRunner({
       pool: this.#writes,
       translate: this.#translate,
@@ -174,6 +185,17 @@ class PostgresDatabase implements Database {
     }
   }
 
+  /** A failure says nothing about the health of storage: a sum that takes too long is no outage. */
+  async queryAside<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    if (this.#isClosed) throw closed()
+    try {
+      const rows = await this.#aside.use<Row[]>((pool) => pool.unsafe(this.#translate(sql), toParams(params)))
+      return normaliseRows([...rows]) as T[]
+    } catch (error) {
+      throw toCallerError(error, 'query')
+    }
+  }
+
   /** Reads once more, so that health checks notice when the database is back: without traffic nothing else would read. */
   #lookAgain(): void {
     if (this.#isLookingAgain || this.#isClosed) return
@@ -234,6 +256,7 @@ class PostgresDatabase implements Database {
       this.#signalConnection.close(),
       this.#owner.close(),
       this.#reads.close(),
+      this.#aside.close(),
       this.#writes.close(),
     ])
   }

@@ -8,6 +8,7 @@ import { createTranslator } from '../dialect.ts'
 import { untilUnoccupied } from '../migration-wait.ts'
 import { Signals } from '../signals.ts'
 import { UnitQueue } from '../unit-queue.ts'
+import { AsideReader } from './aside-reader.ts'
 import { listOccupants, OwnerFiles } from './owner-files.ts'
 import { SqliteReader } from './reader.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
@@ -72,6 +73,7 @@ class SqliteDatabase implements Database {
   readonly #translate: (sql: string) => string
   readonly #link: WriterLink
   readonly #reader: SqliteReader
+  readonly #aside: AsideReader
   readonly #owners: OwnerFiles
   readonly #signals = new Signals()
   readonly #queue: UnitQueue
@@ -83,6 +85,7 @@ class SqliteDatabase implements Database {
     this.#translate = translate
     this.#link = link
     this.#reader = new SqliteReader(path)
+    this.#aside = new AsideReader(path)
     this.#owners = owners
     this.#queue = new UnitQueue({
       run: (group) => link.run(group),
@@ -95,6 +98,11 @@ class SqliteDatabase implements Database {
   async query<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
     if (this.#isClosed) throw closed()
     return (await this.#reader.query(this.#translate(sql), params)) as T[]
+  }
+
+  async queryAside<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    if (this.#isClosed) throw closed()
+    return (await this.#aside.query(this.#translate(sql), params)) as T[]
   }
 
   commit(unit: Unit): Promise<Row[][]> {
@@ -131,7 +139,8 @@ class SqliteDatabase implements Database {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#queue.drain()
-    // The reader must close first: SQLite merges the log into the file only when the last connection can write.
+    // The readers must close first: SQLite merges the log into the file only when the last connection can write.
+    await this.#aside.close()
     this.#reader.close()
     await this.#link.close()
     this.#owners.close()
