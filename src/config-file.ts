@@ -13,6 +13,7 @@ import { describeIssue } from './formats/schema-issue.ts'
 /** The least memory for bodies that an operator may set. */
 const bodyMemoryMegabytesMin = 64
 const commitDelayMsMax = 100
+const requestLogDaysMax = 3_650
 
 /** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
 const transcriptionSecondsMin = 5
@@ -294,6 +295,14 @@ export const configFileSchema = z.strictObject({
       'Milliseconds for which the record of a finished call may wait for the records of others, so that one write to the disk serves them all; the answer, or the end of a stream, waits with it. Counts only while calls end closer together than that. 0 by default; 20 is a good value for a disk that wears or is slow',
     ),
   broadcasts: broadcastsSchema.optional(),
+  request_log_days: z
+    .int()
+    .min(0)
+    .max(requestLogDaysMax)
+    .optional()
+    .describe(
+      'Days for which the log of calls is kept, answered and not: who, when, what became of it, each attempt, tokens, times and cost, and nothing of what was said. 30 by default; 0 writes none',
+    ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
   share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),

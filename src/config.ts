@@ -55,6 +55,8 @@ export interface Config {
   readonly bodyMemoryBytes: number | null
   /** How long the record of a finished call may wait for others to be written with it. */
   readonly commitDelayMs: number
+  /** How long the log of calls is kept; 0: none is written. */
+  readonly requestLogMs: number
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -179,6 +181,7 @@ export function readConfig(sources: ConfigSources): Config {
     uncountedInputTokens: file.uncounted_input_tokens ?? null,
     bodyMemoryBytes: file.body_memory_mb === undefined ? null : file.body_memory_mb * 1_000_000,
     commitDelayMs: file.commit_delay_ms ?? 0,
+    requestLogMs: (file.request_log_days ?? requestLogDays) * 86_400_000,
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??
@@ -246,6 +249,9 @@ function toMilliseconds(seconds: number | undefined): number | null {
 }
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+/** Days for which the log of calls is kept. */
+const requestLogDays = 30
+
 const roles = ['all', 'api', 'worker'] as const
 
 /** A provider of the file that names no key of its own has the one of the environment. */

@@ -11,6 +11,7 @@ import type { HttpDependencies, HttpLog } from './http/http-dependencies.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import type { RequestLog } from './insight/log/request-log.ts'
 
 /** How long a stop waits for running calls before it ends them. */
 const stopWaitMs = 30_000
@@ -34,6 +35,8 @@ export interface EdgeDependencies {
   bodyMemory: HttpDependencies['bodyMemory']
   log: Logger
   metrics: Metrics
+  requestLog: RequestLog
+  insight: HttpDependencies['insight']
   clock: Clock
 }
 
@@ -90,6 +93,7 @@ function servingParts(
     organizations: access.organizations,
     keys: access.keys,
     accounts: money.accounts,
+    insight: dependencies.insight,
     catalog: dependencies.catalog,
     figuresOf: dependencies.figuresOf,
     batches: dependencies.batches,
@@ -137,12 +141,17 @@ function listen(config: Config, fetch: (request: Request) => Response | Promise<
   })
 }
 
-/** Where the edge tells of its requests: a line and a count each. */
-export function createHttpLog({ log, metrics }: { log: Logger; metrics: Metrics }): HttpLog {
+/** Where the edge tells of its requests: a line, a count, and for calls a row each. */
+export function createHttpLog({
+  log,
+  metrics,
+  requestLog,
+}: Pick<EdgeDependencies, 'log' | 'metrics' | 'requestLog'>): HttpLog {
   return {
     request: (line) => {
       log.request(line)
       metrics.recordRequest(line)
+      requestLog.request(line)
     },
     failure: (error, { requestId, route, asker, facts }) =>
       log.warn('request failed', {

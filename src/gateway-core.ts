@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
 import { createAnnounce } from './delivery/broadcasts/announcements.ts'
+import type { ShownFinding } from './insight/insight.ts'
 import { createFiles } from './files/file-store.ts'
 import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
@@ -41,6 +42,8 @@ export interface GatewayHooks {
   broadcastSender?: Pick<CallbackSender, 'post'>
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
+  /** All checks of `headrace doctor`; by default that command, as a process of its own. */
+  diagnose?: () => Promise<ShownFinding[]>
   /** Where log lines go; stdout by default. */
   writeLog?: (line: string) => void
 }

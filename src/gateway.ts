@@ -70,6 +70,8 @@ import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport } from './transport/http-client.ts'
 import type { Transport } from './transport/exchange.ts'
 import { createPublicFetch } from './transport/public-fetch.ts'
+import type { RequestLog } from './insight/log/request-log.ts'
+import { createInsight, createLog, keepUsers, tellStates } from './insights.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
 import {
   type Closer,
@@ -93,6 +95,9 @@ const discoveryMissWaitMs = 1_000
 
 /** After so much silence a stream sends its caller a comment, so that proxies keep the connection open. */
 const keepAliveMs = 10_000
+
+/** How long a stop waits for the log of calls, whose last second may be lost. */
+const requestLogStopMs = 2_000
 
 /** How long a stop goes on removing what the last calls left. */
 const resourcesStopMs = 5_000
@@ -145,9 +150,13 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const telling = createTelling(config, { core, hooks })
   const { callbacks } = telling
-  const batches = createBatchEngine(config, { core, executor, execution, callbacks, hooks })
+  const requestLog = createLog(config, core)
+  const insight = createInsight(config, { core, providers, hooks })
+  const batches = createBatchEngine(config, { core, executor, execution, callbacks, requestLog, hooks })
   const edge = createEdge(config, {
     ...core,
+    requestLog,
+    insight,
     catalog: providers.catalog,
     figuresOf: execution.health.figuresOf,
     audioIntake: execution.audioIntake,
@@ -157,11 +166,16 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     signingSecrets: telling.secrets,
   })
   const { money, log } = core
-  offerGauges(core, { batches, execution, activity: edge.activity })
+  offerGauges(core, { batches, execution, requestLog, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
   opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
+  requestLog.start()
+  const states = tellStates(config, { core, providers, execution, requestLog, activity: edge.activity })
+  states.start()
+  const users = keepUsers(core)
+  users.start()
   if (config.role !== 'api') {
     batches.start()
     telling.courier.start()
@@ -183,6 +197,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
     core.metrics.stop()
+    await atMost(requestLogStopMs, Promise.all([requestLog.stop(), states.stop(), users.stop()]))
     // What storage does not accept now is repaired by the next process that starts, as after a crash.
     const isSaved = await atMost(hooks.storageStopMs ?? storageStopMs, stopSaved(core))
     if (!isSaved) log.warn('stopped without storage, which does not answer')
@@ -274,7 +289,8 @@ async function createProviders(
     onFailure: onPricesFailure,
   })
   const removalPlaceOf = createRemovalPlaces(sources, presetOf)
-  return { simulator, transport, catalog, serving, removalPlaceOf, discovery, prices, settings }
+  const deployments = sources.map(({ deployment }) => deployment)
+  return { deployments, simulator, transport, catalog, serving, removalPlaceOf, discovery, prices, settings }
 }
 
 /** Asks servers that can tell what their models are. */
@@ -398,10 +414,11 @@ function createBatchEngine(
     executor: Executor
     execution: ExecutionDependencies
     callbacks: Callbacks
+    requestLog: RequestLog
     hooks: GatewayHooks
   },
 ): Batches {
-  const { core, executor, execution, callbacks, hooks } = dependencies
+  const { core, executor, execution, callbacks, requestLog, hooks } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
@@ -415,6 +432,8 @@ function createBatchEngine(
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
     async runItem(item) {
       const facts = noFacts()
+      const beganAtMs = core.clock.nowMs()
+      const startedMs = core.clock.monotonicMs()
       const held = core.bodyMemory.open(item.signal)
       const counted: Executor = {
         ...executor,
@@ -429,6 +448,9 @@ function createBatchEngine(
         held.release()
         core.metrics.recordCall(facts)
         batchLines.record(item.batchId, facts)
+        const { organizationId, keyId } = item.principal
+        const durationMs = core.clock.monotonicMs() - startedMs
+        requestLog.item({ batchId: item.batchId, organizationId, keyId, beganAtMs, durationMs }, facts)
       }
     },
     resolveBatch: (question) =>
@@ -444,7 +466,12 @@ function createBatchEngine(
 
 function offerGauges(
   { metrics, money, database }: Core,
-  dependencies: { batches: Batches; execution: ExecutionDependencies; activity: Activity },
+  dependencies: {
+    batches: Batches
+    execution: ExecutionDependencies
+    requestLog: RequestLog
+    activity: Activity
+  },
 ): void {
   registerGauges(metrics, {
     requestsRunning: () => dependencies.activity.running,
@@ -457,6 +484,7 @@ function offerGauges(
       }
     },
     storageQueue: () => database.health().queueLength,
+    requestLog: () => dependencies.requestLog.stats(),
     batches: () => dependencies.batches.stats(),
     deployments: () => dependencies.execution.limiter.states(),
   })

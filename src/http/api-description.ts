@@ -17,6 +17,7 @@ import { creditsSchema, currentKeySchema, generationSchema } from './schemas/acc
 import { batchDescription } from './batch-description.ts'
 import { json, readErrors, type Described } from './described.ts'
 import { fileDescription } from './file-description.ts'
+import { insightDescription } from './insight-description.ts'
 import { keyDescription } from './key-description.ts'
 import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
@@ -315,5 +316,6 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: readErrors,
   },
+  ...insightDescription,
   ...modelDescription,
 }

@@ -13,6 +13,7 @@ import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
+import type { Insight } from '../insight/insight.ts'
 import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
 import type { BodyMemory } from './body-memory.ts'
@@ -38,6 +39,7 @@ export interface HttpDependencies {
   organizations: Organizations
   keys: Keys
   accounts: Accounts
+  insight: Insight
   catalog: Pick<Catalog, 'current'>
   /** The measured performance of an endpoint in this process. */
   figuresOf: FiguresOf

@@ -2,6 +2,13 @@ import { openAiConvention } from '../formats/openai-convention.ts'
 import { batchRoutes } from './handlers/batches.ts'
 import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
+import { activityRoutes } from './handlers/activity.ts'
+import { analyticsRoutes } from './handlers/analytics.ts'
+import { gatewayStateRoutes } from './handlers/gateway-state.ts'
+import { generationRoutes } from './handlers/generations.ts'
+import { ledgerRoutes } from './handlers/ledger.ts'
+import { requestRoutes } from './handlers/requests.ts'
+import { spendRoutes } from './handlers/spend.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { keyRoutes } from './handlers/keys.ts'
 import { messageBatchRoutes } from './handlers/message-batches.ts'
@@ -52,6 +59,13 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     ...organizationRoutes(dependencies),
     ...keyRoutes(dependencies),
     ...accountRoutes(dependencies),
+    ...generationRoutes(dependencies),
+    ...activityRoutes(dependencies),
+    ...analyticsRoutes(dependencies),
+    ...requestRoutes(dependencies),
+    ...spendRoutes(dependencies),
+    ...ledgerRoutes(dependencies),
+    ...gatewayStateRoutes(dependencies),
     // Before the catalog, which would read `…/endpoints` as the end of an id.
     ...endpointRoutes(dependencies),
     ...catalogRoutes(dependencies),

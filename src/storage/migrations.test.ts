@@ -17,6 +17,8 @@ const digests: Readonly<Record<string, string>> = {
   '0013_callbacks.sql': 'ebe4d7f12f38b1d37b63d6b50ff2a7131e3a0de1c8cd873774959ef4e425f657',
   '0014_imported_keys.sql': 'ee47e899a55165f92182b443770783f3e073b4526461ddb729bdf097e743749d',
   '0015_cut_jobs.sql': 'ba9441a0b6fa272bd60dd0c97d438bc167e8608fb93c800c3fe87d59c99e31a1',
+  '0016_request_log.sql': 'ecb281f3afb41dc4eb1727bd21b10130013bc7bb20b936e1d66cb413b5a2e71c',
+  '0017_usage_quarters.sql': '919c73b43007ff3e34e2d23d3df4f9153e38cc4cea887aa5cabd0ce0e912cc6b',
 }
 
 test('a migration is never changed, only followed by another', async () => {

@@ -14,6 +14,32 @@ export interface AttemptLine {
   said: string | null
 }
 
+/**
+ * What the log of requests keeps of a call beyond its line: read once, when the request has ended. It is the call's own
+ * state, so a call without a log pays nothing for it.
+ */
+export interface CallStory {
+  readonly call: { readonly sessionId: string | null; readonly userId: string | null }
+  /** Times are milliseconds since the call began; null when a stage was not reached. */
+  readonly attempts: readonly {
+    readonly endpoint: { readonly deployment: { readonly provider: string; readonly providerName: string } }
+    readonly startedMs: number
+    readonly headersMs: number | null
+    readonly firstTokenMs: number | null
+    readonly endedMs: number | null
+    /** Of the provider's answer; null when there was none. */
+    readonly status: number | null
+    readonly line: AttemptLine
+  }[]
+  /** Endpoints that were left out, and why. */
+  readonly excluded: readonly { provider: string; model: string; step: string; reason: string }[]
+  /** Null when the call was refused before money was set aside. */
+  readonly prepared: {
+    readonly isStreamed: boolean
+    readonly hold: { readonly amountNanocredits: bigint }
+  } | null
+}
+
 /** The facts about a call that has ended. Numbers and names only: no content, no secret, no address. */
 export interface CallLine {
   generationId: string | null
@@ -36,6 +62,8 @@ export interface CallLine {
   /** Milliseconds from the request to the first byte; null when there was none. */
   firstByteMs: number | null
   errorType: string | null
+  /** Null when the request failed before it was a call. */
+  story: CallStory | null
 }
 
 /** The sender of a request, as far as it is known: never the key itself. */

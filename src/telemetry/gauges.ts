@@ -16,6 +16,8 @@ export interface GaugeReaders {
     abandonedCredits: number
   }
   storageQueue: () => number
+  /** Rows of the log of calls that wait, and those that were dropped since the start. */
+  requestLog: () => { queued: number; dropped: number }
   batches: () => {
     segmentsRunning: number
     itemsRunning: number
@@ -53,6 +55,12 @@ export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeRe
       () => billing().abandonedCredits,
     ],
     ['storage_queue', 'Units that wait to be committed.', readers.storageQueue],
+    ['request_log_queue', 'Rows of the log of calls that wait.', () => readers.requestLog().queued],
+    [
+      'request_log_dropped',
+      'Rows of the log of calls that were dropped since the start: too many waited, or storage failed.',
+      () => readers.requestLog().dropped,
+    ],
     ['batch_segments_running', 'Batch segments leased by this process.', () => batches().segmentsRunning],
     ['batch_items_running', 'Batch items running in this process.', () => batches().itemsRunning],
     ['batches_waiting', 'Batches that wait for credits or a limit.', () => batches().batchesWaiting],

@@ -25,6 +25,7 @@ const facts: CallLine = {
   isCancelled: true,
   firstByteMs: 1.23456,
   errorType: null,
+  story: null,
 }
 
 test('a request is one line of JSON with what is known of its call', () => {

@@ -20,6 +20,7 @@ const facts: CallLine = {
   uncoveredNanocredits: 0n,
   firstByteMs: 30,
   errorType: null,
+  story: null,
 }
 const line = { requestId: 'req_1', route: 'chat_completions', status: 200, durationMs: 700, asker, facts }
 

@@ -19,6 +19,7 @@ const layerOf: Readonly<Record<string, number>> = {
   files: 4,
   delivery: 4,
   execution: 5,
+  insight: 5,
   batches: 6,
   http: 7,
   cli: 8,
@@ -56,6 +57,7 @@ const composing: ReadonlySet<string> = new Set([
   'gateway.ts',
   'gateway-core.ts',
   'edge.ts',
+  'insights.ts',
   'stores.ts',
 ])
 const outwardEdges = [

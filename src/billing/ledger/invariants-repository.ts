@@ -17,7 +17,7 @@ export interface InvariantsRepository {
   listHeldLeases(limit: number): Promise<(Violation & { ownerId: string })[]>
   listMisgrantedBudgets(limit: number): Promise<Violation[]>
   listMisbalancedCredits(limit: number): Promise<Violation[]>
-  /** Groups of usages within an hour, and days, whose sum differs from the roll-up plus the tail. */
+  /** Groups of usages within an hour, quarters and days, whose sum differs from the roll-up plus the tail. */
   listMisrolledUsage(limit: number): Promise<Violation[]>
   isOwnerDead(ownerId: string): Promise<boolean>
 }
@@ -97,6 +97,9 @@ const misbalancedSql = `select subject, detail from (
   ) balances where difference <> 0`
 
 const groups = groupColumns.join(', ')
+const quarterGroups = groupColumns
+  .map((column) => (column === 'hour' ? 'quarter / 4 as hour' : column))
+  .join(', ')
 const measures = rollupColumns.slice(groupColumns.length)
 
 // One statement, so that the comparison holds even while usage is captured and rolled up.
@@ -124,4 +127,12 @@ const misrolledSql = `select subject, detail from (
       union all select 'key:' || key_id, hour / 24, cost_nanocredits from usage_rollups
       union all select subject, day, -cost_nanocredits from usage_days
     ) as days group by subject, day having sum(cost_nanocredits) <> 0
+    union all
+    select organization_id || ' ' || key_id || ' ' || model || ' ' || provider || ' hour ' || cast(hour as text) as subject,
+      'the hour exceeds its quarters by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits, '
+        || cast(cast(sum(requests) as bigint) as text) || ' requests' as detail
+    from (
+      select ${groups}, ${measures.join(', ')} from usage_rollups
+      union all select ${quarterGroups}, ${measures.map((column) => `-${column}`).join(', ')} from usage_quarters
+    ) as quarters group by ${groups} having ${measures.map((column) => `sum(${column}) <> 0`).join(' or ')}
   ) as differences`

@@ -74,15 +74,25 @@ export const groupColumns = [
   'credential_id',
 ] as const
 
-/** Columns of the tail and of the roll-ups, in the order of the values here. */
+/** Columns of the roll-ups by the hour. */
 export const rollupColumns = [...groupColumns, ...sumColumns]
 
-const hourMs = 3_600_000
+/** The groups of the roll-ups by quarters of an hour, from which a day of any time zone is summed. */
+export const quarterColumns = groupColumns.map((column) => (column === 'hour' ? 'quarter' : column))
+
+/** Columns of the tail, in the order of the values here. */
+const tailColumns = ['quarter', ...rollupColumns]
+
+const quarterMs = 900_000
+const quartersPerHour = 4
+
+/** SQL for the quarter of an hour of a usage row. */
+export const usageQuarter = `usages.created_at_ms / ${quarterMs} as quarter`
 
 /** SQL for the group of a usage row, in the order of `groupColumns`. An unknown value is an empty text. */
 export const usageGroup = [
   'usages.organization_id as organization_id',
-  `usages.created_at_ms / ${hourMs} as hour`,
+  `usages.created_at_ms / ${quarterMs * quartersPerHour} as hour`,
   'usages.key_id as key_id',
   'usages.model as model',
   'usages.provider as provider',
@@ -91,8 +101,8 @@ export const usageGroup = [
   "coalesce(usages.credential_id, '') as credential_id",
 ].join(', ')
 
-const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
-  values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
+const insertTailSql = `insert into usage_tail (${tailColumns.join(', ')})
+  values (${tailColumns.map((_, index) => `$${index + 1}`).join(', ')})`
 
 /**
  * What a unit's captures add to the tail of the roll-ups, one row for each different group. Must be in the unit that
@@ -111,7 +121,7 @@ export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
 
 interface Group {
   readonly first: CaptureRow
-  readonly hour: number
+  readonly quarter: number
   requests: number
   inputTokens: number
   outputTokens: number
@@ -122,7 +132,7 @@ interface Group {
   cost: bigint
 }
 
-function isAlike({ first, hour }: Group, row: CaptureRow): boolean {
+function isAlike({ first, quarter }: Group, row: CaptureRow): boolean {
   return (
     row.organizationId === first.organizationId &&
     row.keyId === first.keyId &&
@@ -131,17 +141,17 @@ function isAlike({ first, hour }: Group, row: CaptureRow): boolean {
     row.workspaceId === first.workspaceId &&
     row.memberId === first.memberId &&
     row.credentialId === first.credentialId &&
-    hourOf(row) === hour
+    quarterOf(row) === quarter
   )
 }
 
 function findGroup(groups: Map<string, Group>, row: CaptureRow): Group {
-  const hour = hourOf(row)
-  const name = JSON.stringify(groupOf(row, hour))
+  const quarter = quarterOf(row)
+  const name = JSON.stringify(groupOf(row, quarter))
   const found = groups.get(name)
   if (found !== undefined) return found
   const sums = { requests: 0, inputTokens: 0, outputTokens: 0, reasoningTokens: 0 }
-  const group = { first: row, hour, ...sums, audioMilliseconds: 0, characters: 0, estimated: 0, cost: 0n }
+  const group = { first: row, quarter, ...sums, audioMilliseconds: 0, characters: 0, estimated: 0, cost: 0n }
   groups.set(name, group)
   return group
 }
@@ -157,16 +167,17 @@ function addTo(group: Group, { usage, source, costNanocredits }: CaptureRow): vo
   group.cost += costNanocredits
 }
 
-/** In the order of `groupColumns`. Columns of a primary key take no null. */
-function groupOf(row: CaptureRow, hour: number): LedgerValue[] {
+/** The quarter, then in the order of `groupColumns`. Columns of a primary key take no null. */
+function groupOf(row: CaptureRow, quarter: number): LedgerValue[] {
   const { organizationId, keyId, model, provider, workspaceId, memberId, credentialId } = row
-  return [organizationId, hour, keyId, model, provider, workspaceId, memberId ?? '', credentialId]
+  const hour = Math.floor(quarter / quartersPerHour)
+  return [quarter, organizationId, hour, keyId, model, provider, workspaceId, memberId ?? '', credentialId]
 }
 
-/** In the order of `rollupColumns`. */
+/** In the order of `tailColumns`. */
 function valuesOf(group: Group): LedgerValue[] {
   return [
-    ...groupOf(group.first, group.hour),
+    ...groupOf(group.first, group.quarter),
     group.requests,
     group.inputTokens,
     group.outputTokens,
@@ -178,11 +189,11 @@ function valuesOf(group: Group): LedgerValue[] {
   ]
 }
 
-function hourOf(row: CaptureRow): number {
-  return Math.floor(row.createdAtMs / hourMs)
+function quarterOf(row: CaptureRow): number {
+  return Math.floor(row.createdAtMs / quarterMs)
 }
 
-/** Subtracts a refund from the roll-ups, in the hour of its original. Must be in the unit that writes the refund. */
+/** Subtracts a refund from the roll-ups, in the quarter of its original. Must be in the unit that writes the refund. */
 export function insertRefundTail(refund: {
   generationId: string
   day: number
@@ -190,8 +201,8 @@ export function insertRefundTail(refund: {
 }): LedgerStatement {
   const nothing = sumColumns.slice(0, -1).map(() => '0')
   return {
-    sql: `insert into usage_tail (${rollupColumns.join(', ')})
-      select ${usageGroup}, ${nothing.join(', ')},
+    sql: `insert into usage_tail (${tailColumns.join(', ')})
+      select ${usageQuarter}, ${usageGroup}, ${nothing.join(', ')},
         -cast($3 as bigint) from usages where day = $1 and generation_id = $2`,
     params: [refund.day, refund.generationId, refund.amountNanocredits],
   }
@@ -202,7 +213,18 @@ export const cursorGuard = 'rollup:cursor'
 
 const sums = sumColumns.map((column) => `cast(sum(${column}) as bigint)`).join(', ')
 
-const additions = sumColumns.map((column) => `${column} = usage_rollups.${column} + excluded.${column}`)
+/** Adds these rows of the tail to a table of sums, which has one row for each of these groups. */
+function addSums(
+  table: 'usage_rollups' | 'usage_quarters',
+  columns: readonly string[],
+  chosen: string,
+): string {
+  const groups = columns.join(', ')
+  const additions = sumColumns.map((column) => `${column} = ${table}.${column} + excluded.${column}`)
+  return `insert into ${table} (${groups}, ${sumColumns.join(', ')})
+    select ${groups}, ${sums} from usage_tail where ${chosen} group by ${groups}
+    on conflict (${groups}) do update set ${additions.join(', ')}`
+}
 
 /**
  * Moves rows of the tail into the roll-ups, each exactly once: nothing happens unless the cursor is where it was read
@@ -218,13 +240,8 @@ export function rollUp(position: number, tailIds: readonly number[]): LedgerStat
       expect: 1,
       guard: cursorGuard,
     },
-    {
-      sql: `insert into usage_rollups (${rollupColumns.join(', ')})
-        select ${groupColumns.join(', ')}, ${sums} from usage_tail where ${chosen}
-        group by ${groupColumns.join(', ')}
-        on conflict (${groupColumns.join(', ')}) do update set ${additions.join(', ')}`,
-      params: tailIds,
-    },
+    { sql: addSums('usage_rollups', groupColumns, chosen), params: tailIds },
+    { sql: addSums('usage_quarters', quarterColumns, chosen), params: tailIds },
     {
       sql: `insert into usage_days (subject, day, cost_nanocredits)
         select subject, hour / 24, cast(sum(cost_nanocredits) as bigint) from (

@@ -190,9 +190,18 @@ eachDatabase((name, _open, { openFresh }) => {
     await tamper('update usage_days set cost_nanocredits = 6')
     expect(await findings(database)).toHaveLength(2)
     await tamper('update usage_days set cost_nanocredits = 5')
+    const found = {
+      invariant: 'usage is what was rolled up and the tail',
+      subject: expect.stringContaining('key_a'),
+    }
+    await tamper('update usage_quarters set input_tokens = input_tokens - 1')
+    expect(await findings(database)).toMatchObject([
+      { ...found, detail: expect.stringContaining('the hour exceeds its quarters') },
+    ])
+    // Both sums are wrong alike, so that only the usage rows tell.
     await tamper('update usage_rollups set input_tokens = input_tokens - 1')
     expect(await findings(database)).toMatchObject([
-      { invariant: 'usage is what was rolled up and the tail', subject: expect.stringContaining('key_a') },
+      { ...found, detail: expect.stringContaining('usages exceed roll-ups and tail') },
     ])
   })
 })
@@ -200,16 +209,20 @@ eachDatabase((name, _open, { openFresh }) => {
 /** Workspace, member and credential of a capture, unless a test changes them. */
 const whose = ['ws_a', '', 'operator:maker']
 
-test('captures of one hour, key, model and provider add one row to the tail', () => {
+test('captures of one quarter of an hour, key, model and provider add one row to the tail', () => {
   const rows = [
     captureRowOf('gen-1', 5n, { createdAtMs: startMs, source: 'estimated' }),
-    captureRowOf('gen-2', 6n, { createdAtMs: startMs + 3_599_999 }),
-    captureRowOf('gen-3', 7n, { createdAtMs: startMs + 3_600_000 }),
+    captureRowOf('gen-2', 6n, { createdAtMs: startMs + 899_999 }),
+    captureRowOf('gen-3', 7n, { createdAtMs: startMs + 900_000 }),
+    captureRowOf('gen-4', 8n, { createdAtMs: startMs + 3_600_000 }),
   ]
   const hour = startMs / 3_600_000
+  const quarter = 4 * hour
+  const group = ['key_a', 'maker/model', 'maker', ...whose]
   expect(insertUsageTail(rows).rows).toEqual([
-    ['org_a', hour, 'key_a', 'maker/model', 'maker', ...whose, 2, 20, 10, 0, 0, 0, 1, 11n],
-    ['org_a', hour + 1, 'key_a', 'maker/model', 'maker', ...whose, 1, 10, 5, 0, 0, 0, 0, 7n],
+    [quarter, 'org_a', hour, ...group, 2, 20, 10, 0, 0, 0, 1, 11n],
+    [quarter + 1, 'org_a', hour, ...group, 1, 10, 5, 0, 0, 0, 0, 7n],
+    [quarter + 4, 'org_a', hour + 1, ...group, 1, 10, 5, 0, 0, 0, 0, 8n],
   ])
 })
 
@@ -221,7 +234,7 @@ test('a roll-up tells workspace, member and credential apart, and not the end us
     captureRowOf('gen-4', 1n, { memberId: 'member_b' }),
     captureRowOf('gen-5', 1n, { credentialId: 'credential_b' }),
   ]
-  expect(insertUsageTail(rows).rows?.map((row) => row.slice(5, 9))).toEqual([
+  expect(insertUsageTail(rows).rows?.map((row) => row.slice(6, 10))).toEqual([
     [...whose, 2],
     ['ws_b', '', 'operator:maker', 1],
     ['ws_a', 'member_b', 'operator:maker', 1],

@@ -7,15 +7,16 @@ import { createPaint, padded, type Paint } from '../paint.ts'
 
 /** `headrace doctor`: reports problems and their remedies. Exit code 1 when there is a problem. */
 export async function runDoctor(args: readonly string[], context: CommandContext): Promise<number> {
-  parseArguments('doctor', args, {}, 0)
+  const parsed = parseArguments('doctor', args, { json: { type: 'boolean' } }, 0)
   const paint = createPaint(context.isTty, context.env)
   let problems = 0
   let warnings = 0
   for await (const finding of diagnose(context)) {
     if (finding.level === 'problem') problems += 1
     if (finding.level === 'warning') warnings += 1
-    context.write(renderFinding(finding, paint))
+    context.write(parsed.isOn('json') ? `${JSON.stringify(finding)}\n` : renderFinding(finding, paint))
   }
+  if (parsed.isOn('json')) return problems === 0 ? 0 : 1
   if (problems > 0)
     context.write(`\n${paint.red(counted(problems, 'problem'))}, ${counted(warnings, 'warning')}\n`)
   else

@@ -71,6 +71,7 @@ export class CallState {
     scope.facts.generationId = this.generationId
     scope.facts.operation = operation.name
     scope.facts.model = call.model
+    scope.facts.story = this
   }
 
   noteDropped(name: string): void {

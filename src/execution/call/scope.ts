@@ -92,6 +92,7 @@ export function noFacts(): CallLine {
     isCancelled: false,
     firstByteMs: null,
     errorType: null,
+    story: null,
   }
 }
 

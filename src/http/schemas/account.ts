@@ -60,3 +60,21 @@ export const generationSchema = z.object({
     })
     .meta({ id: 'Generation' }),
 })
+
+/** Characters of a comment, by the contract. */
+const commentLengthMax = 1_000
+
+/** Body of `POST /generation/feedback`. */
+export const feedbackSchema = z.strictObject({
+  generation_id: z.string().min(1).max(200),
+  category: z.enum([
+    'latency',
+    'incoherence',
+    'incorrect_response',
+    'formatting',
+    'billing',
+    'api_error',
+    'other',
+  ]),
+  comment: z.string().max(commentLengthMax).nullable().optional(),
+})

@@ -1,0 +1,149 @@
+import type { Database, SqlValue, Statement } from '../../storage/database.ts'
+import { binColumns } from './latency-bins.ts'
+import { firstIdAt, type LogRow } from './log-row.ts'
+import type { LogSum } from './log-sums.ts'
+
+/** Requests without a valid key, from one address within one minute. */
+export interface AnonymousCount {
+  minute: number
+  clientAddress: string
+  requests: number
+}
+
+/** What one unit of the log writes. */
+export interface LogUnit {
+  rows: readonly LogRow[]
+  sums: readonly LogSum[]
+  anonymous: readonly AnonymousCount[]
+}
+
+/** Writes the log of calls and its sums. All methods reject with `storage_unavailable`. */
+export interface RequestLogRepository {
+  write(unit: LogUnit): Promise<void>
+  /** The organizations that have rows. */
+  nextOrganization(after: string): Promise<string | null>
+  /** Deletes at most `limit` rows of requests that began before this time; returns how many. */
+  deleteRows(organizationId: string, beforeMs: number, limit: number): Promise<number>
+  deleteSums(organizationId: string, beforeMs: number, limit: number): Promise<number>
+  deleteAnonymous(beforeMs: number, limit: number): Promise<number>
+}
+
+export function createRequestLogRepository(database: Database): RequestLogRepository {
+  const remove = async (sql: string, params: readonly SqlValue[]): Promise<number> => {
+    const [rows = []] = await database.commit({ name: 'request_log.delete', statements: [{ sql, params }] })
+    return rows.length
+  }
+  return {
+    async write(unit) {
+      await database.commit({ name: 'request_log.write', statements: statementsOf(unit) })
+    },
+    async nextOrganization(after) {
+      const [row] = await database.query<{ organization_id: string | null }>(
+        'select min(organization_id) as organization_id from request_log where organization_id > $1',
+        [after],
+      )
+      return row?.organization_id ?? null
+    },
+    deleteRows: (organizationId, beforeMs, limit) =>
+      remove(
+        `delete from request_log where organization_id = $1 and request_id in (select request_id from request_log
+          where organization_id = $1 and request_id < $2 order by request_id limit $3) returning 1 as gone`,
+        [organizationId, firstIdAt(beforeMs), limit],
+      ),
+    async deleteSums(organizationId, beforeMs, limit) {
+      let gone = 0
+      for (const minutes of [15, 60]) {
+        gone += await remove(
+          `delete from request_rollups where organization_id = $1 and minutes = $2 and slot in (select slot
+            from request_rollups where organization_id = $1 and minutes = $2 and slot < $3
+            order by slot limit $4) returning 1 as gone`,
+          [organizationId, minutes, Math.floor(beforeMs / 60_000 / minutes), limit],
+        )
+      }
+      return gone
+    },
+    deleteAnonymous: (beforeMs, limit) =>
+      remove(
+        `delete from anonymous_refusals where minute in (select minute from anonymous_refusals where minute < $1
+          order by minute limit $2) returning 1 as gone`,
+        [Math.floor(beforeMs / 60_000), limit],
+      ),
+  }
+}
+
+/** The columns of a row, and how each is filled. */
+const rowColumns: readonly (readonly [string, (row: LogRow) => SqlValue])[] = [
+  ['organization_id', (row) => row.organizationId],
+  ['request_id', (row) => row.requestId],
+  ['generation_id', (row) => row.generationId],
+  ['key_id', (row) => row.keyId],
+  ['outcome', (row) => row.outcome],
+  ['status', (row) => row.status],
+  ['error_type', (row) => row.errorType],
+  ['operation', (row) => row.operation],
+  ['model', (row) => row.model],
+  ['provider', (row) => row.provider],
+  ['deployment', (row) => row.deployment],
+  ['user_id', (row) => row.userId],
+  ['session_id', (row) => row.sessionId],
+  ['batch_id', (row) => row.batchId],
+  ['streamed', (row) => (row.streamed ? 1 : 0)],
+  ['attempts', (row) => row.attempts],
+  ['input_tokens', (row) => row.inputTokens],
+  ['output_tokens', (row) => row.outputTokens],
+  ['first_byte_ms', (row) => row.firstByteMs],
+  ['total_ms', (row) => row.totalMs],
+  ['cost_nanocredits', (row) => row.costNanocredits],
+  ['is_estimated', (row) => (row.isEstimated ? 1 : 0)],
+  ['client_address', (row) => row.clientAddress],
+  ['details_json', (row) => row.detailsJson],
+]
+
+// A request id is written once; a unit whose answer was lost is not repeated.
+const insertRowsSql = `insert into request_log (${rowColumns.map(([name]) => name).join(', ')})
+  values (${rowColumns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict do nothing`
+
+const sumKey = ['organization_id', 'minutes', 'slot', 'key_id', 'model', 'provider']
+const sumCounts = ['requests', 'failed', 'refused', 'cancelled', ...binColumns]
+const sumColumns = [...sumKey, ...sumCounts]
+
+const addSumsSql = `insert into request_rollups (${sumColumns.join(', ')})
+  values (${sumColumns.map((_, index) => `$${index + 1}`).join(', ')})
+  on conflict (${sumKey.join(', ')}) do update set
+    ${sumCounts.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(', ')}`
+
+const addAnonymousSql = `insert into anonymous_refusals (minute, client_address, requests) values ($1, $2, $3)
+  on conflict (minute, client_address) do update set requests = anonymous_refusals.requests + excluded.requests`
+
+function statementsOf({ rows, sums, anonymous }: LogUnit): Statement[] {
+  const statements: Statement[] = []
+  if (rows.length > 0) statements.push({ sql: insertRowsSql, rows: rows.map(valuesOf) })
+  if (sums.length > 0) statements.push({ sql: addSumsSql, rows: sums.map(sumValuesOf) })
+  if (anonymous.length > 0) {
+    const values = anonymous.map(({ minute, clientAddress, requests }) => [minute, clientAddress, requests])
+    statements.push({ sql: addAnonymousSql, rows: values })
+  }
+  return statements
+}
+
+function valuesOf(row: LogRow): SqlValue[] {
+  return rowColumns.map(([, read]) => read(row))
+}
+
+function sumValuesOf(sum: LogSum): SqlValue[] {
+  const { organizationId, minutes, slot, keyId, model, provider } = sum
+  const { requests, failed, refused, cancelled, bins } = sum
+  return [
+    organizationId,
+    minutes,
+    slot,
+    keyId,
+    model,
+    provider,
+    requests,
+    failed,
+    refused,
+    cancelled,
+    ...bins,
+  ]
+}

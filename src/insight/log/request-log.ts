@@ -1,0 +1,223 @@
+import type { Clock } from '../../core/clock.ts'
+import type { CallLine, RequestLine } from '../../telemetry/call-line.ts'
+import { newId } from '../../core/ids.ts'
+import { sumsOf } from './log-sums.ts'
+import { type LogRow, toLogRow } from './log-row.ts'
+import type { AnonymousCount, LogUnit, RequestLogRepository } from './request-log-repository.ts'
+
+/** How long a row waits for others before it is written: a crash loses no more than that. */
+export const logGatherMs = 500
+/** Rows of one unit: few, so that a capture never waits long behind them. */
+export const logRowsMax = 50
+/** Rows that may wait; one more is dropped and counted, because a call must never wait for its log. */
+export const logQueueMax = 20_000
+/** Addresses that are counted within one gathering; further ones are counted together, under an empty address. */
+const addressesMax = 1_000
+/** Units of others that may wait for the database before the log stands back, and how often it does so in a row. */
+const busyUnits = 32
+const standBacksMax = 20
+/** How often rows that are too old are looked for, and how many are deleted at once. */
+const retentionEveryMs = 600_000
+const deletedAtOnce = 200
+/** Pause between two deletions, and their number in one round. */
+const deletionPauseMs = 50
+const deletionsMax = 2_000
+/** Sums are kept for longer than rows: they are few. */
+const sumsKeptMs = 800 * 86_400_000
+
+/** An item of a batch that has ended, or is put back to be tried again. */
+export interface LoggedItem {
+  batchId: string
+  organizationId: string
+  keyId: string
+  /** Unix milliseconds. */
+  beganAtMs: number
+  durationMs: number
+}
+
+/** The log of calls: rows gather here and are written apart from the calls' own units. */
+export interface RequestLog {
+  /** A live request has ended. Management requests are not logged. */
+  request(line: RequestLine): void
+  /** An item of a batch has ended, for which there was no request. */
+  item(item: LoggedItem, facts: CallLine): void
+  /** Rows that wait, and rows that were dropped since the start. */
+  stats(): { queued: number; dropped: number }
+  start(): void
+  /** Writes what waits, for a bounded time. Never rejects. */
+  stop(): Promise<void>
+}
+
+/** What the log is made of. */
+export interface RequestLogOptions {
+  repository: RequestLogRepository
+  clock: Clock
+  /** Routes whose requests are calls, also when they fail before they are one. */
+  callRoutes: ReadonlySet<string>
+  /** How long rows are kept; 0: none are written. */
+  keptMs: number
+  /** Units that wait for the database. */
+  storageQueue: () => number
+  /** Receives a failure, once per streak. */
+  report: (cause: unknown) => void
+}
+
+export function createRequestLog(options: RequestLogOptions): RequestLog {
+  return options.keptMs > 0 ? new GatheredLog(options) : noLog
+}
+
+const noLog: RequestLog = {
+  request: () => undefined,
+  item: () => undefined,
+  stats: () => ({ queued: 0, dropped: 0 }),
+  start: () => undefined,
+  stop: () => Promise.resolve(),
+}
+
+class GatheredLog implements RequestLog {
+  readonly #options: RequestLogOptions
+  #rows: LogRow[] = []
+  #anonymous = new Map<string, AnonymousCount>()
+  #dropped = 0
+  #timer: Timer | null = null
+  #retention: Timer | null = null
+  #writing: Promise<void> | null = null
+  #isFailing = false
+  #isStopped = false
+
+  constructor(options: RequestLogOptions) {
+    this.#options = options
+  }
+
+  request(line: RequestLine): void {
+    const { asker, facts } = line
+    if (facts.operation === null && !this.#options.callRoutes.has(line.route)) return
+    if (asker.organizationId === null) return this.#countAnonymous(line)
+    this.#add(() => toLogRow(line, asker.organizationId ?? ''))
+  }
+
+  item(item: LoggedItem, facts: CallLine): void {
+    const { organizationId, keyId, batchId, beganAtMs, durationMs } = item
+    const requestId = newId('req', beganAtMs)
+    const asker = { organizationId, keyId, clientAddress: '' }
+    // An item has no answer of its own yet; its status is what a live call would have had.
+    const status = facts.errorType === null ? 200 : 502
+    const line = { requestId, route: 'batch_item', status, durationMs, asker, facts }
+    this.#add(() => toLogRow(line, organizationId, batchId))
+  }
+
+  stats(): { queued: number; dropped: number } {
+    return { queued: this.#rows.length, dropped: this.#dropped }
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#flush(), logGatherMs)
+    this.#timer.unref()
+    this.#retention ??= setInterval(() => void this.#deleteOld().catch(() => undefined), retentionEveryMs)
+    this.#retention.unref()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer !== null) clearInterval(this.#timer)
+    if (this.#retention !== null) clearInterval(this.#retention)
+    await this.#flush()
+    // What arrived while the last units were written.
+    await this.#flush()
+  }
+
+  #add(make: () => LogRow): void {
+    if (this.#rows.length >= logQueueMax) {
+      this.#dropped += 1
+      return
+    }
+    this.#rows.push(make())
+  }
+
+  #countAnonymous({ asker }: RequestLine): void {
+    const minute = Math.floor(this.#options.clock.nowMs() / 60_000)
+    const isKnown = this.#anonymous.has(`${minute} ${asker.clientAddress}`)
+    const clientAddress = isKnown || this.#anonymous.size < addressesMax ? asker.clientAddress : ''
+    const name = `${minute} ${clientAddress}`
+    const count = this.#anonymous.get(name)
+    if (count) count.requests += 1
+    else this.#anonymous.set(name, { minute, clientAddress, requests: 1 })
+  }
+
+  /** Writes all rows that wait now, a unit at a time; never rejects. */
+  #flush(): Promise<void> {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null
+    })
+    return this.#writing
+  }
+
+  async #write(): Promise<void> {
+    const anonymous = this.#takeAnonymous()
+    let rest = this.#rows.length
+    if (rest === 0 && anonymous.length === 0) return
+    await this.#writeUnit({ rows: [], sums: sumsOf(this.#rows.slice(0, rest)), anonymous })
+    while (rest > 0) {
+      await this.#standBack()
+      const rows = this.#rows.splice(0, Math.min(logRowsMax, rest))
+      rest -= rows.length
+      await this.#writeUnit({ rows, sums: [], anonymous: [] })
+    }
+  }
+
+  async #writeUnit(unit: LogUnit): Promise<void> {
+    try {
+      await this.#options.repository.write(unit)
+      this.#isFailing = false
+    } catch (cause) {
+      // The rows are lost: keeping them would fill the memory for as long as storage is out of order.
+      this.#dropped += unit.rows.length
+      if (!this.#isFailing) this.#options.report(cause)
+      this.#isFailing = true
+    }
+  }
+
+  /** Captures go first: while many units wait, the log waits too, unless its own queue is half full. */
+  async #standBack(): Promise<void> {
+    for (let times = 0; times < standBacksMax; times++) {
+      const isLate = this.#isStopped || this.#rows.length > logQueueMax / 2
+      if (isLate || this.#options.storageQueue() < busyUnits) return
+      await Bun.sleep(logGatherMs / standBacksMax)
+    }
+  }
+
+  #takeAnonymous(): AnonymousCount[] {
+    if (this.#anonymous.size === 0) return []
+    const counts = [...this.#anonymous.entries()].toSorted(([left], [right]) => (left < right ? -1 : 1))
+    this.#anonymous = new Map()
+    return counts.map(([, count]) => count)
+  }
+
+  /** Deletes what is too old, a little at a time; the next round goes on. */
+  async #deleteOld(): Promise<void> {
+    const { repository, clock, keptMs } = this.#options
+    const nowMs = clock.nowMs()
+    const budget = { left: deletionsMax }
+    for (
+      let id = await repository.nextOrganization('');
+      id !== null;
+      id = await repository.nextOrganization(id)
+    ) {
+      const organizationId = id
+      await this.#repeat(budget, () => repository.deleteRows(organizationId, nowMs - keptMs, deletedAtOnce))
+      await this.#repeat(budget, () =>
+        repository.deleteSums(organizationId, nowMs - sumsKeptMs, deletedAtOnce),
+      )
+      if (budget.left <= 0 || this.#isStopped) return
+    }
+    await this.#repeat(budget, () => repository.deleteAnonymous(nowMs - keptMs, deletedAtOnce))
+  }
+
+  async #repeat(budget: { left: number }, remove: () => Promise<number>): Promise<void> {
+    while (budget.left > 0 && !this.#isStopped) {
+      budget.left -= 1
+      if ((await remove()) < deletedAtOnce) return
+      await Bun.sleep(deletionPauseMs)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { hostname } from 'node:os'
+import { type Config, processEnvironment } from './config.ts'
+import type { Core, GatewayHooks } from './gateway-core.ts'
+import type { Catalog, CatalogView } from './catalog/catalog.ts'
+import type { Deployment } from './canonical/endpoint.ts'
+import type { ExecutionDependencies } from './execution/dependencies.ts'
+import { operations } from './execution/operations.ts'
+import type { Activity } from './http/activity.ts'
+import { createFeedbackRepository } from './insight/feedback-repository.ts'
+import type { Insight } from './insight/insight.ts'
+import { createPostingsRepository } from './insight/ledger/postings-repository.ts'
+import { createRequestLog, type RequestLog } from './insight/log/request-log.ts'
+import { createRequestLogRepository } from './insight/log/request-log-repository.ts'
+import { createRequestSearchRepository } from './insight/log/request-search-repository.ts'
+import { createNamesRepository } from './insight/names-repository.ts'
+import { createSumsRepository } from './insight/spend/sums-repository.ts'
+import { createUsersRepository } from './insight/spend/users-repository.ts'
+import { createUsersKeeper } from './insight/spend/users.ts'
+import { createOwnDoctor } from './insight/state/own-doctor.ts'
+import { createProcessStateRepository } from './insight/state/process-state-repository.ts'
+import { createProcessStates, type ProcessStates } from './insight/state/process-states.ts'
+import type { DeploymentReport } from './insight/state/process-report.ts'
+import { createQueueRepository } from './insight/state/queue-repository.ts'
+
+const dayMs = 86_400_000
+
+/** The log of calls. */
+export function createLog({ requestLogMs }: Config, { database, clock, log }: Core): RequestLog {
+  return createRequestLog({
+    repository: createRequestLogRepository(database),
+    clock,
+    callRoutes: new Set(Object.values(operations).map(({ name }) => name)),
+    keptMs: requestLogMs,
+    storageQueue: () => database.health().queueLength,
+    report: (cause) => log.warn('rows of the log of calls are lost', { cause }),
+  })
+}
+
+/** The parts of the providers that are looked at. */
+export interface WatchedProviders {
+  deployments: readonly Deployment[]
+  catalog: Pick<Catalog, 'current'>
+  simulator: unknown
+}
+
+/** What people look at. */
+export function createInsight(
+  config: Config,
+  { core, providers, hooks }: { core: Core; providers: WatchedProviders; hooks: GatewayHooks },
+): Insight {
+  const { database } = core
+  const { deployments } = providers
+  return {
+    search: createRequestSearchRepository(database),
+    names: createNamesRepository(database),
+    postings: createPostingsRepository(database),
+    sums: createSumsRepository(database),
+    users: createUsersRepository(database),
+    feedback: createFeedbackRepository(database),
+    processes: createProcessStateRepository(database),
+    queues: createQueueRepository(database),
+    deployments,
+    providerNames: new Map([
+      ...deployments.map(({ provider, providerName }) => [provider, providerName] as const),
+      ...deployments.map(({ id, providerName }) => [id, providerName] as const),
+    ]),
+    facts: {
+      version: core.version,
+      database: database.dialect,
+      isSandbox: providers.simulator !== null,
+      requestLogDays: config.requestLogMs / dayMs,
+    },
+    diagnose: hooks.diagnose ?? createOwnDoctor(new URL('./main.ts', import.meta.url), processEnvironment()),
+  }
+}
+
+/** Keeps what the largest users of old days used. */
+export function keepUsers({ database, clock, log }: Core) {
+  return createUsersKeeper({
+    repository: createUsersRepository(database),
+    nowMs: () => clock.nowMs(),
+    report: (cause) => log.warn('the users of a day are not kept', { cause }),
+  })
+}
+
+/** Tells the other processes, and whoever looks, how this process and its deployments are. */
+export function tellStates(
+  { role }: Config,
+  {
+    core,
+    providers,
+    execution,
+    requestLog,
+    activity,
+  }: {
+    core: Core
+    providers: WatchedProviders
+    execution: Pick<ExecutionDependencies, 'health' | 'limiter'>
+    requestLog: RequestLog
+    activity: Activity
+  },
+): ProcessStates {
+  const { database, money, clock } = core
+  return createProcessStates({
+    repository: createProcessStateRepository(database),
+    ownerId: database.ownerId,
+    startedAtMs: clock.nowMs(),
+    report: () => ({
+      host: hostname(),
+      pid: process.pid,
+      version: core.version,
+      role,
+      requestsRunning: activity.running,
+      storageQueue: database.health().queueLength,
+      capturesQueued: money.billing.stats().capturesQueued,
+      logQueued: requestLog.stats().queued,
+      logDropped: requestLog.stats().dropped,
+      deployments: reportDeployments(providers, execution),
+    }),
+  })
+}
+
+function reportDeployments(
+  { deployments, catalog }: WatchedProviders,
+  { health, limiter }: Pick<ExecutionDependencies, 'health' | 'limiter'>,
+): DeploymentReport[] {
+  const troubles = new Map(health.troubles().map((trouble) => [trouble.deploymentId, trouble]))
+  const places = new Map(limiter.states().map((state) => [state.deploymentId, state]))
+  const models = modelCounts(catalog.current())
+  return deployments.map(({ id }) => {
+    const trouble = troubles.get(id)
+    const place = places.get(id)
+    const failure = trouble?.lastFailure
+    return {
+      id,
+      state: trouble?.state ?? 'healthy',
+      sinceMs: trouble?.sinceMs ?? null,
+      nextTryMs: trouble?.nextTryMs ?? null,
+      lastError: failure
+        ? { type: failure.type, status: failure.status, message: failure.said, atMs: failure.atMs }
+        : null,
+      models: models.get(id) ?? 0,
+      running: place?.running ?? 0,
+      waiting: place?.waiting ?? 0,
+      limit: place === undefined ? null : Math.floor(place.limit),
+    }
+  })
+}
+
+let counted: { view: CatalogView; counts: ReadonlyMap<string, number> } | null = null
+
+/** Models of each deployment; counted once for a view of the catalog. */
+function modelCounts(view: CatalogView): ReadonlyMap<string, number> {
+  if (counted?.view === view) return counted.counts
+  const counts = new Map<string, number>()
+  for (const { endpoints } of view.models()) {
+    const ids = new Set(endpoints.map(({ deployment }) => deployment.id))
+    for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  counted = { view, counts }
+  return counts
+}
