@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
@@ -5,9 +7,11 @@ import type { Clock } from './core/clock.ts'
 import type { Executor } from './execution/executor.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
-import { clientAddress } from './http/client-address.ts'
+import { clientAddress, isTrusted } from './http/client-address.ts'
+import { type ConsolePlaces, createConsoleFiles } from './http/console/console-files.ts'
 import { type MetricsAddress, openMetricsAddress } from './http/metrics-address.ts'
 import type { HttpDependencies, HttpLog } from './http/http-dependencies.ts'
+import { originBehindProxy, originOf } from './http/request-address.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -38,6 +42,10 @@ export interface EdgeDependencies {
   requestLog: RequestLog
   insight: HttpDependencies['insight']
   clock: Clock
+  /** The program's version. */
+  version: string
+  /** Where the console is, if elsewhere than beside the program. */
+  consolePlaces?: Partial<ConsolePlaces> | undefined
 }
 
 /** Puts the HTTP surface together. It opens no port before `listen` is called. */
@@ -54,6 +62,10 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
     onReaddressed: peers.readdress,
     clientAddressOf: (request) =>
       clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
+    originOf: (request) =>
+      isTrusted(peerAddressOf(request), config.trustedProxies)
+        ? originBehindProxy(request)
+        : originOf(request),
     // The server has no timeouts of its own for calls that run; from here on the connection only rests.
     onAnswered: (request) => server?.timeout(peers.receivedFor(request), connectionRestSeconds),
   }
@@ -85,13 +97,17 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
 function servingParts(
   config: Config,
   dependencies: EdgeDependencies,
-): Omit<HttpDependencies, 'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'onAnswered'> {
+): Omit<
+  HttpDependencies,
+  'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'originOf' | 'onAnswered'
+> {
   const { access, money } = dependencies
   return {
     authenticator: access.authenticator,
     rates: access.rates,
     organizations: access.organizations,
     keys: access.keys,
+    ...access.people,
     accounts: money.accounts,
     insight: dependencies.insight,
     catalog: dependencies.catalog,
@@ -108,6 +124,14 @@ function servingParts(
     bodyMemory: dependencies.bodyMemory,
     renderMetrics: () => dependencies.metrics.render(),
     metricsToken: config.metrics.token,
+    version: dependencies.version,
+    consoleFiles: createConsoleFiles({
+      source: fileURLToPath(new URL('../dashboard', import.meta.url)),
+      lock: fileURLToPath(new URL('../package-lock.json', import.meta.url)),
+      packaged: fileURLToPath(new URL('../dashboard/dist', import.meta.url)),
+      cache: join(config.dataFolder, 'console'),
+      ...dependencies.consolePlaces,
+    }),
     basePath: config.basePath,
   }
 }

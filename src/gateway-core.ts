@@ -3,6 +3,7 @@ import { bootstrap } from './access/bootstrap.ts'
 import type { Report } from './billing/billing.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
+import type { ConsolePlaces } from './http/console/console-files.ts'
 import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
 import { createAnnounce } from './delivery/broadcasts/announcements.ts'
 import type { ShownFinding } from './insight/insight.ts'
@@ -44,6 +45,8 @@ export interface GatewayHooks {
   storageStopMs?: number
   /** All checks of `headrace doctor`; by default that command, as a process of its own. */
   diagnose?: () => Promise<ShownFinding[]>
+  /** Where the console is. */
+  consolePlaces?: Partial<ConsolePlaces>
   /** Where log lines go; stdout by default. */
   writeLog?: (line: string) => void
 }
@@ -126,6 +129,7 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
     bootstrapped,
     descriptors,
     bodyMemory,
+    version: packageJson.version,
     files: createFiles({ ...storage, clock }),
   }
 }

@@ -115,6 +115,11 @@ export interface Gateway {
   stop(): Promise<void>
   /** Says in the log that the configuration is read at the start alone: what SIGHUP asks for is not there yet. */
   refuseReload(): void
+  /**
+   * The token of the link with which the first admin signs in; null when the organization has, or had, people. Call it when
+   * the token can be shown, because nobody can read it later.
+   */
+  makeFirstLink(): Promise<{ token: string; expiresAtMs: number } | null>
   /** What the first start created; the secrets are shown once. */
   readonly bootstrapped: Bootstrapped
   /** True when the simulator is used because no provider is configured. */
@@ -164,6 +169,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     executor,
     batches,
     signingSecrets: telling.secrets,
+    consolePlaces: hooks.consolePlaces,
   })
   const { money, log } = core
   offerGauges(core, { batches, execution, requestLog, activity: edge.activity })
@@ -206,6 +212,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   }
   let stopping: Promise<void> | null = null
   return {
+    makeFirstLink: () => core.access.people.members.makeFirstLink(core.bootstrapped.organizationId),
     bootstrapped: core.bootstrapped,
     isSandbox: providers.simulator !== null,
     fetch: edge.fetch,

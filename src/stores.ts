@@ -1,10 +1,16 @@
-import { createAuthenticator } from './access/authenticator.ts'
-import { createKeyRepository } from './access/key-repository.ts'
-import { createKeys } from './access/keys.ts'
+import { type Authenticator, createAuthenticator } from './access/authenticator.ts'
+import { createKeyRepository, type KeyRepository } from './access/key-repository.ts'
+import { createKeys, type Keys } from './access/keys.ts'
 import { createOrganizations } from './access/organization.ts'
 import { createOrganizationRepository } from './access/organization-repository.ts'
 import { createRateGate } from './access/rates.ts'
 import { createRateRepository } from './access/rate-repository.ts'
+import { createMemberRepository } from './access/people/member-repository.ts'
+import { createMembers } from './access/people/members.ts'
+import { createPasswords } from './access/people/password.ts'
+import { createSessionRepository } from './access/people/session-repository.ts'
+import { createSessions } from './access/people/sessions.ts'
+import { createSignIn } from './access/people/sign-in.ts'
 import { createAccounts } from './billing/ledger/accounts.ts'
 import { createAccountsRepository } from './billing/ledger/accounts-repository.ts'
 import { createBilling, type Report } from './billing/billing.ts'
@@ -36,14 +42,16 @@ export function createAccess(database: Database, clock: Clock) {
   const keyRepository = createKeyRepository(database)
   const organizationRepository = createOrganizationRepository(database)
   const authenticator = createAuthenticator({ repository: keyRepository, clock })
+  const keys = createKeys({
+    repository: keyRepository,
+    clock,
+    onChange: (keyHash) => authenticator.forgetKey(keyHash),
+  })
   return {
     clock,
     authenticator,
-    keys: createKeys({
-      repository: keyRepository,
-      clock,
-      onChange: (keyHash) => authenticator.forgetKey(keyHash),
-    }),
+    keys,
+    people: createPeople({ database, clock, keys, keyRepository, authenticator }),
     organizations: createOrganizations({
       repository: organizationRepository,
       onChange: (organizationId) => authenticator.forgetOrganization(organizationId),
@@ -52,6 +60,40 @@ export function createAccess(database: Database, clock: Clock) {
     keyRepository,
     organizationRepository,
   }
+}
+
+/** Who may sign in. */
+function createPeople({
+  database,
+  clock,
+  keys,
+  keyRepository,
+  authenticator,
+}: {
+  database: Database
+  clock: Clock
+  keys: Keys
+  keyRepository: KeyRepository
+  authenticator: Authenticator
+}) {
+  const repository = createMemberRepository(database)
+  const members = createMembers({ repository, keyRepository, keys, clock })
+  const sessions = createSessions({
+    repository: createSessionRepository(database),
+    members: repository,
+    principalOf: (keyId) => authenticator.principalOf(keyId),
+    clock,
+  })
+  const signIn = createSignIn({
+    repository,
+    members,
+    sessions,
+    passwords: createPasswords(),
+    ownerOf: (key, address) =>
+      authenticator.authenticate(new Headers({ 'x-headrace-key': key }), () => address),
+    clock,
+  })
+  return { members, sessions, signIn }
 }
 
 /** What events are signed with. */
@@ -102,6 +144,7 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     database,
     organizations: access.organizationRepository,
     keys: access.keys,
+    members: access.people.members,
     accounts,
     priceLists: createPriceListsRepository(database),
     signingSecrets: createSigning(config, database).secrets,

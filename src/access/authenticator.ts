@@ -130,7 +130,7 @@ function secretOf(headers: Headers, options: HeaderOptions | undefined): string 
   const header = headers.get('authorization')
   if (header === null) {
     const apiKey = options?.acceptApiKeyHeader ? headers.get('x-api-key') : null
-    if (apiKey === null) throw new GatewayError('authentication', 'Missing Authentication header')
+    if (apiKey === null) throw new KeyMissing()
     return bounded(apiKey)
   }
   if (header.length <= scheme.length || header.slice(0, scheme.length).toLowerCase() !== scheme) return null
@@ -139,6 +139,13 @@ function secretOf(headers: Headers, options: HeaderOptions | undefined): string 
 
 function bounded(secret: string): string | null {
   return secret !== '' && secret.length <= importedKeyLengthMax ? secret : null
+}
+
+/** No header of the request has a key. */
+export class KeyMissing extends GatewayError {
+  constructor() {
+    super('authentication', 'Missing Authentication header')
+  }
 }
 
 /** One message for every refusal of a key: the exact reason concerns only its owner. */
@@ -173,14 +180,14 @@ function isSameHash(left: string, right: string): boolean {
 function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
   if (!loaded) return null
   const { key, organization } = loaded
-  const isRefused = key.disabled || (organization.isDeleted && key.kind === 'inference')
+  const isRefused = key.disabled || (organization.isDeleted && key.kind !== 'management')
   const principal: Principal = {
     organizationId: key.organizationId,
     workspaceId: loaded.workspaceId,
     memberId: loaded.memberId,
     keyId: key.keyId,
     keyHash: key.keyHash,
-    keyKind: key.kind,
+    keyKind: key.kind === 'management' ? 'management' : 'inference',
     accountMode: organization.accountMode,
     constraints: mergePolicies(organization.policy, key.policy),
     rates: { organization: organization.rates, key: key.rates },

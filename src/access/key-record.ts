@@ -7,7 +7,8 @@ export interface KeyRecord {
   keyHash: string
   keyId: KeyId
   organizationId: OrganizationId
-  kind: 'inference' | 'management'
+  /** `playground`: pays for the calls of a signed-in person. Nobody knows its secret, and no list has it. */
+  kind: 'inference' | 'management' | 'playground'
   name: string
   /** The secret with its middle hidden. */
   label: string

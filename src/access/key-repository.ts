@@ -49,7 +49,7 @@ export interface KeyRepository {
   /** The key with this hash and its organization, or null. When the hash is of a former secret, the key's end is that secret's end. */
   loadByHash(keyHash: string): Promise<LoadedKey | null>
   loadById(keyId: string): Promise<LoadedKey | null>
-  /** An organization's keys, oldest first. */
+  /** An organization's keys, oldest first; without those of kind `playground`. */
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Rejects with UniqueViolation when the secret or the id is taken. */
   insert(key: KeyRecord): Promise<void>
@@ -90,7 +90,7 @@ export function createKeyRepository(database: Database): KeyRepository {
     async list(organizationId, { offset, limit, includeDisabled, kind = 'all' }) {
       const rows = await database.query<KeyRow>(
         `select ${columns.join(', ')} from api_keys where organization_id = $1 and disabled <= $2
-           and ($3 = 'all' or kind = $3)
+           and kind <> 'playground' and ($3 = 'all' or kind = $3)
          order by created_at_ms, key_id limit $4 offset $5`,
         [organizationId, includeDisabled ? 1 : 0, kind, limit, offset],
       )
@@ -122,11 +122,12 @@ export function createKeyRepository(database: Database): KeyRepository {
         statements: [
           {
             sql: `delete from former_secrets where key_id in
-              (select key_id from api_keys where organization_id = $1 and key_hash = $2)`,
+              (select key_id from api_keys where organization_id = $1 and key_hash = $2 and kind <> 'playground')`,
             params: [organizationId, keyHash],
           },
           {
-            sql: 'delete from api_keys where organization_id = $1 and key_hash = $2 returning key_id',
+            sql: `delete from api_keys where organization_id = $1 and key_hash = $2 and kind <> 'playground'
+              returning key_id`,
             params: [organizationId, keyHash],
           },
         ],
@@ -192,7 +193,7 @@ async function rotate(
     statements: [
       {
         sql: `update api_keys set key_hash = $3, label = $4, updated_at_ms = now_ms()
-          where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
+          where organization_id = $1 and key_hash = $2 and kind <> 'playground' returning ${columns.join(', ')}`,
         params: [organizationId, keyHash, secret.keyHash, secret.label],
       },
       {
@@ -223,15 +224,15 @@ async function rotate(
  */
 export function insertKeyStatement(
   key: KeyRecord,
-  { onlyIf }: { onlyIf?: 'absent' | 'neverImported' } = {},
+  { onlyIf, memberId = null }: { onlyIf?: 'absent' | 'neverImported'; memberId?: MemberId | null } = {},
 ): Statement & { params: readonly SqlValue[] } {
-  const values = `${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')}`
+  const values = `${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')}, $${columns.length + 1}`
   const rows =
     onlyIf === 'neverImported'
       ? `select ${values} where not exists (select 1 from imported_keys where key_hash = $1)`
       : `values (${values})`
   return {
-    sql: `insert into api_keys (${columns.join(', ')}, workspace_id)
+    sql: `insert into api_keys (${columns.join(', ')}, workspace_id, member_id)
       ${rows}${onlyIf === undefined ? '' : ' on conflict (key_hash) do nothing'}`,
     params: [
       key.keyHash,
@@ -249,6 +250,7 @@ export function insertKeyStatement(
       key.expiresAtMs,
       key.createdAtMs,
       key.updatedAtMs,
+      memberId,
     ],
   }
 }

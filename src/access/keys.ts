@@ -51,7 +51,7 @@ export interface Keys {
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
-  /** As `load`, and `not_found` also for a former secret. */
+  /** As `load`, and `not_found` also for a former secret and for a hidden key. */
   loadCurrent(organizationId: string, keyHash: string): Promise<KeyRecord>
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord>
   /**
@@ -105,7 +105,7 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
       const loaded = await repository.loadByHash(keyHash)
       const current = loaded && (await repository.loadById(loaded.key.keyId))
       const isOwn = current?.key.organizationId === organizationId && current.key.keyHash === keyHash
-      return found(isOwn ? current.key : null)
+      return found(isOwn && current.key.kind !== 'playground' ? current.key : null)
     },
     async update(organizationId, keyHash, changes) {
       const key = found(await repository.update(organizationId, keyHash, changes))

@@ -1,4 +1,4 @@
-import type { KeyId, MemberId, OrganizationId, WorkspaceId } from '../core/ids.ts'
+import type { KeyId, MemberId, OrganizationId, SessionId, WorkspaceId } from '../core/ids.ts'
 
 /** Rules of an organization or key, stored as rows; they apply to every call on every path. */
 export interface Policy {
@@ -33,7 +33,21 @@ export interface Rates {
   tokensPerMinute: number | null
 }
 
-/** The owner of a request. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */
+/** What a person may do in an organization; a later role may do all that an earlier one may. */
+export const roles = ['viewer', 'member', 'admin'] as const
+export type Role = (typeof roles)[number]
+
+/** Whoever signed in, and in which session. */
+export interface Person {
+  memberId: MemberId
+  role: Role
+  sessionId: SessionId
+}
+
+/**
+ * The owner of a request. Loaded from a key or from a session, immutable; never holds a secret. One of a key is cached for
+ * a second or two.
+ */
 export interface Principal {
   organizationId: OrganizationId
   /** Where the key belongs: every key is in one workspace of its organization. */
@@ -53,4 +67,9 @@ export interface Principal {
   /** When that limit was set, or got its present reset; Unix milliseconds. Spending earlier in the same window counts. */
   keyLimitSinceMs: number
   isFilteredModelCatalogEnabled: boolean
+  /**
+   * The signed-in person of a session; absent for the principal of a key. What a session may do is decided by the person's
+   * role and not by `keyKind`; its key is the person's own, which pays for the calls of the session.
+   */
+  person?: Person
 }

@@ -55,6 +55,11 @@ export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null):
   return `http://${shown}:${config?.port ?? 8787}${config?.basePath ?? ''}/v1`
 }
 
+/** Where the console is, from a base URL: a browser can open it on this machine. */
+export function consoleUrlOf(baseUrl: string): string {
+  return baseUrl.replace(/\/v1$/, '').replace(/^(http:\/\/)(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1127.0.0.1')
+}
+
 /** A client of the gateway at this base URL. */
 export function createClient(baseUrl: string): GatewayClient {
   const send = async (path: string, request: ClientRequest = {}): Promise<Response> => {

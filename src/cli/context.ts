@@ -1,6 +1,7 @@
 import type { BroadcastRepository } from '../delivery/broadcasts/broadcast-repository.ts'
 import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { Keys } from '../access/keys.ts'
+import type { Members } from '../access/people/members.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
 import type { PriceListsRepository } from '../catalog/price-lists/price-lists-repository.ts'
@@ -85,6 +86,7 @@ export interface CliStorage {
   database: CliDatabase
   organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'update'>
   keys: Keys
+  members: Pick<Members, 'makeLinkFor'>
   accounts: Accounts
   priceLists: PriceListsRepository
   signingSecrets: Pick<SigningSecrets, 'rotate'>

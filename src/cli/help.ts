@@ -15,6 +15,7 @@ Usage: npx headrace <command> [options]
   credits                  balance and latest usage; credits add <amount>
   org                      the organization and its settings
   broadcasts               where generations are told, and how that goes; broadcasts redeliver <destination>
+  admin link               a link that signs somebody in to the console
   import litellm <file>    providers, names and keys of a LiteLLM proxy
   doctor                   what is wrong here, and what to do
   simulator                simulated providers alone, for your own tests
@@ -134,6 +135,17 @@ shows it once.
   require-zdr on|off               only endpoints that keep nothing
   deny-data-collection on|off      only endpoints that neither store nor train on data
   filtered-catalog on|off          whether model lists show only what a key can use
+`,
+  admin: `Usage: npx headrace admin link [--role admin|member|viewer] [--email ADDRESS] [--org ID]
+
+Prints a link that signs somebody in to the console, once and within 24 hours. Links before it for the same person end.
+Works on the database directly, also while a gateway runs.
+
+  --email   the person: somebody who has this email (also one who lost the password), else somebody new
+  --role    what somebody new may do: viewer reads figures, member also makes calls and batches, admin does everything
+
+Without either it is a link for the first admin. HEADRACE_URL says where people reach this gateway, if that is not the
+address that it listens on.
 `,
   import: `Usage: npx headrace import litellm <config.yaml> [--database URL] [options]
 

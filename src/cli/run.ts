@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   credits: async () => (await import('./rules/credits.ts')).runCredits,
   broadcasts: async () => (await import('./broadcasts/broadcasts-command.ts')).runBroadcasts,
   org: async () => (await import('./rules/organization-command.ts')).runOrganization,
+  admin: async () => (await import('./rules/admin-command.ts')).runAdmin,
   import: async () => (await import('./import/import.ts')).runImport,
   doctor: async () => (await import('./doctor/doctor.ts')).runDoctor,
   simulator: async () => (await import('./simulator.ts')).runSimulator,

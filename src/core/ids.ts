@@ -6,6 +6,7 @@ export type OrganizationId = Id<'organization'>
 export type WorkspaceId = Id<'workspace'>
 export type MemberId = Id<'member'>
 export type KeyId = Id<'key'>
+export type SessionId = Id<'session'>
 export type BatchId = Id<'batch'>
 export type GenerationId = Id<'generation'>
 

@@ -21,6 +21,7 @@ import { insightDescription } from './insight-description.ts'
 import { keyDescription } from './key-description.ts'
 import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
+import { peopleDescription } from './people-description.ts'
 import { settingsPatchSchema, settingsSchema, signingSecretSchema } from './schemas/organization.ts'
 import { transcriptEventSchema, transcriptionSchema } from './schemas/transcription.ts'
 import * as examples from './api-examples.ts'
@@ -265,6 +266,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     errors: [400, 401, 403, 404, 413, 429, 500],
   },
   ...keyDescription,
+  ...peopleDescription,
   'POST /organization/signing-secret': {
     id: 'rotateSigningSecret',
     tag: 'Organization',

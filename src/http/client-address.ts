@@ -21,7 +21,8 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop
 }
 
-function isTrusted(address: string, trustedProxies: readonly string[]): boolean {
+/** Whether this address is one of the trusted proxies. */
+export function isTrusted(address: string, trustedProxies: readonly string[]): boolean {
   const plain = address.replace(/^::ffff:/, '')
   return trustedProxies.some((proxy) => (proxy.includes('/') ? isInNetwork(plain, proxy) : proxy === plain))
 }

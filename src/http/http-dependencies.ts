@@ -1,6 +1,9 @@
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Keys } from '../access/keys.ts'
 import type { Organizations } from '../access/organization.ts'
+import type { Members } from '../access/people/members.ts'
+import type { Sessions } from '../access/people/sessions.ts'
+import type { SignIn } from '../access/people/sign-in.ts'
 import type { RateGate } from '../access/rates.ts'
 import type { Batches } from '../batches/batches.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
@@ -17,6 +20,7 @@ import type { Insight } from '../insight/insight.ts'
 import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
 import type { BodyMemory } from './body-memory.ts'
+import type { ConsoleFiles } from './console/console-files.ts'
 
 /** Receives the log lines of requests. */
 export interface HttpLog {
@@ -38,6 +42,9 @@ export interface HttpDependencies {
   rates: RateGate
   organizations: Organizations
   keys: Keys
+  members: Members
+  sessions: Sessions
+  signIn: SignIn
   accounts: Accounts
   insight: Insight
   catalog: Pick<Catalog, 'current'>
@@ -61,6 +68,8 @@ export interface HttpDependencies {
   onReaddressed: (made: Request, received: Request) => void
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
+  /** Scheme and host as the caller used them, also behind a trusted proxy. */
+  originOf: (request: Request) => string
   /** Called for every request whose answer has ended, so that idle connections can be closed. */
   onAnswered: (request: Request) => void
   /** Checks all that must work before traffic may come: null, or the name of the failing part. */
@@ -68,6 +77,10 @@ export interface HttpDependencies {
   renderMetrics: () => Promise<string>
   /** The token for reading the metrics; null: only programs on this machine may read them. */
   metricsToken: string | null
+  /** The program's version. */
+  version: string
+  /** The files of the console. */
+  consoleFiles: ConsoleFiles
   /** Prefix of every path, without a trailing slash; empty by default. */
   basePath: string
 }

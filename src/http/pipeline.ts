@@ -1,4 +1,5 @@
-import { KeyRefused } from '../access/authenticator.ts'
+import { KeyMissing, KeyRefused } from '../access/authenticator.ts'
+import { type OpenSession, SessionEnded } from '../access/people/sessions.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
@@ -9,7 +10,10 @@ import { contractConvention, type ClientConvention } from '../formats/client-con
 import type { HeldBody } from './body-memory.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import { noDescriptors } from '../transport/descriptors.ts'
+import { cookiePlaceOf, findSession, isConsoleCall } from './console-call.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
+import { requireRole } from './role-table.ts'
+import { sessionCookie } from './session-cookie.ts'
 import { toResponseBody } from './response-body.ts'
 
 /** One request and its progress through the HTTP layer. */
@@ -20,6 +24,8 @@ export interface HttpExchange {
   asker: Asker
   /** Whose key it came with, once that is known; null where none is needed or sent. */
   principal: Principal | null
+  /** The session that it came with instead of a key; null for most. */
+  session: OpenSession | null
   /** Path parameters by name, already decoded. */
   params: Readonly<Record<string, string>>
   /** The query parameters; parsed only when needed. */
@@ -33,8 +39,11 @@ export interface HttpExchange {
   hasCommonHeaders: boolean
 }
 
-/** Which key a route requires: one of this kind, any key, or none (`optional`: a key is checked when one is sent). */
-export type Access = 'inference' | 'management' | 'any' | 'optional' | 'public'
+/**
+ * Which key a route requires: one of this kind, any key, or none (`optional`: a key is checked when one is sent). A session
+ * does instead of a key where `role-table.ts` lets its role in; `session` requires one.
+ */
+export type Access = 'inference' | 'management' | 'any' | 'optional' | 'public' | 'session'
 
 /** An exchange of a route that needs a key. */
 export interface Authenticated extends HttpExchange {
@@ -99,10 +108,13 @@ export async function runRoute(
     const { generationId } = exchange.facts
     const { writeError } = convention
     response = errorResponse(error, { group, writeError, generationId }, new Headers())
+    if (error instanceof SessionEnded)
+      response.headers.set('set-cookie', clearedCookie(exchange, dependencies))
     // Closing the caller's own connection frees a descriptor.
     if (error.type === 'gateway_overloaded') response.headers.set('connection', 'close')
     exchange.hasCommonHeaders = false
   }
+  if (exchange.session !== null) response.headers.set('cache-control', 'no-store')
   if (!exchange.hasCommonHeaders) {
     for (const [name, value] of Object.entries(commonHeaders(exchange))) response.headers.set(name, value)
   }
@@ -157,11 +169,20 @@ async function authorize(
   if (route.access === 'inference' && !dependencies.descriptors.admit(dependencies.activity.running))
     throw noDescriptors()
   const { headers } = exchange.request
-  if (route.access === 'optional' && isAnonymous(headers)) return null
+  if (route.access === 'optional' && isAnonymous(headers)) {
+    return isConsoleCall(exchange.request) ? signedIn(route, exchange, dependencies) : null
+  }
   const { asker } = exchange
   const { acceptsApiKeyHeader } = route.convention ?? contractConvention
   const options = { acceptApiKeyHeader: acceptsApiKeyHeader }
-  const found = dependencies.authenticator.authenticate(headers, () => asker.clientAddress, options)
+  let found: Principal | Promise<Principal>
+  try {
+    found = dependencies.authenticator.authenticate(headers, () => asker.clientAddress, options)
+  } catch (error) {
+    // Only a request without a key is asked for a session, so that sessions cost requests with a key nothing.
+    if (error instanceof KeyMissing) return signedIn(route, exchange, dependencies)
+    throw error
+  }
   const principal = found instanceof Promise ? await found : found
   asker.organizationId = principal.organizationId
   asker.keyId = principal.keyId
@@ -171,6 +192,27 @@ async function authorize(
     if (admitted) await admitted
   }
   return principal
+}
+
+/** The person of a request without a key, if the role may call the route. */
+async function signedIn(
+  route: HttpRoute,
+  exchange: HttpExchange,
+  dependencies: HttpDependencies,
+): Promise<Principal> {
+  const session = await findSession(exchange.request, dependencies)
+  const { principal } = session
+  exchange.asker.organizationId = principal.organizationId
+  exchange.asker.keyId = principal.keyId
+  requireRole(route, principal.person.role)
+  if (route.access === 'inference') await dependencies.rates.admitRequest(principal)
+  exchange.session = session
+  return principal
+}
+
+/** Takes the cookie of an ended session away. */
+function clearedCookie({ request }: HttpExchange, dependencies: HttpDependencies): string {
+  return sessionCookie('', cookiePlaceOf(request, dependencies))
 }
 
 function isAnonymous(headers: Headers): boolean {
@@ -184,6 +226,8 @@ function requireKind(access: Access, principal: Principal): void {
       'A management key cannot call inference; use an inference key.',
     )
   }
+  if (access === 'session')
+    throw new GatewayError('permission_denied', 'This is for people who are signed in, not for keys.')
   if (access === 'management' && principal.keyKind !== 'management') {
     throw new GatewayError('permission_denied', 'A management key is required; this is an inference key.')
   }
@@ -201,6 +245,7 @@ export function createExchange(
     requestId: newId('req', dependencies.clock.nowMs()),
     asker: { organizationId: null, keyId: null, clientAddress: dependencies.clientAddressOf(request) },
     principal: null,
+    session: null,
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),

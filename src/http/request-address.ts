@@ -27,6 +27,16 @@ export function originOf(request: Request): string {
   return `${isSecure ? 'https' : 'http'}://${host}`
 }
 
+/**
+ * The same behind a trusted proxy that asks for another host than the caller did and says so in `X-Forwarded-Host`.
+ */
+export function originBehindProxy(request: Request): string {
+  const origin = originOf(request)
+  const host = request.headers.get('x-forwarded-host')?.split(',')[0]?.trim() ?? ''
+  const forwarded = `${new URL(origin).protocol}//${host}`
+  return host !== '' && URL.parse(forwarded)?.origin === forwarded ? forwarded : origin
+}
+
 /** The answer to a request with an invalid Host. */
 export function hostError(): GatewayError {
   return new GatewayError('invalid_request', 'The Host header is not the name of one host; send one name.', {

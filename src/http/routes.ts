@@ -11,10 +11,12 @@ import { requestRoutes } from './handlers/requests.ts'
 import { spendRoutes } from './handlers/spend.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { keyRoutes } from './handlers/keys.ts'
+import { memberRoutes } from './handlers/members.ts'
 import { messageBatchRoutes } from './handlers/message-batches.ts'
 import { contractFileRoutes, openAiFileRoutes } from './handlers/files.ts'
 import { openAiBatchRoutes } from './handlers/openai-batches.ts'
 import { organizationRoutes } from './handlers/organization.ts'
+import { sessionRoutes } from './handlers/sessions.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
@@ -58,6 +60,8 @@ export function routes(dependencies: HttpDependencies): HttpRoute[] {
     ...messageBatchRoutes(dependencies),
     ...organizationRoutes(dependencies),
     ...keyRoutes(dependencies),
+    ...memberRoutes(dependencies),
+    ...sessionRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...generationRoutes(dependencies),
     ...activityRoutes(dependencies),

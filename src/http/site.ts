@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { requireMetricsAccess } from './metrics-access.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
-import { originOf } from './request-address.ts'
+import { consoleRoutes, redirectToConsole } from './console/console-routes.ts'
 import { jsonResponse, type HttpRoute } from './pipeline.ts'
 import type { PagePlace } from './site-pages.ts'
 
@@ -25,7 +25,7 @@ export function metricsRoute(dependencies: HttpDependencies): HttpRoute {
   }
 }
 
-/** Routes outside the versioned API: health, metrics, the description, and two plain pages. */
+/** Routes outside the versioned API: health, metrics, the description with its page, and the console. */
 export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
   return [
     { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
@@ -48,8 +48,12 @@ export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
       ...common,
       path: '/',
       name: 'home',
-      handle: async ({ request }) => page((await loadPages()).homePage(placeOf(request, dependencies))),
+      handle: async ({ request }) =>
+        dependencies.consoleFiles.isThere
+          ? redirectToConsole(dependencies)
+          : page((await loadPages()).homePage(placeOf(request, dependencies))),
     },
+    ...consoleRoutes(dependencies),
   ]
 }
 
@@ -59,7 +63,7 @@ const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 // Loaded on demand: most processes never show these pages, and they take a megabyte.
 const loadPages = () => import('./site-pages.ts')
 
-function placeOf(request: Request, { basePath }: HttpDependencies): PagePlace {
+function placeOf(request: Request, { basePath, originOf }: HttpDependencies): PagePlace {
   return { origin: originOf(request), basePath }
 }
 

@@ -20,6 +20,7 @@ const digests: Readonly<Record<string, string>> = {
   '0016_request_log.sql': 'ecb281f3afb41dc4eb1727bd21b10130013bc7bb20b936e1d66cb413b5a2e71c',
   '0017_usage_quarters.sql': '919c73b43007ff3e34e2d23d3df4f9153e38cc4cea887aa5cabd0ce0e912cc6b',
   '0018_cut_jobs.sql': 'ba9441a0b6fa272bd60dd0c97d438bc167e8608fb93c800c3fe87d59c99e31a1',
+  '0019_people.sql': 'bff3e2f9c9f720c940de83163b16b617919b0e62a4f8a5410fca4561f4b7f899',
 }
 
 test('a migration is never changed, only followed by another', async () => {

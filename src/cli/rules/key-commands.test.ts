@@ -5,6 +5,8 @@ import { expect, test } from 'bun:test'
 import { recordingContext } from '../../../test/story/command-context.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { bootstrap } from '../../access/bootstrap.ts'
+import { createMemberRepository } from '../../access/people/member-repository.ts'
+import { createMembers } from '../../access/people/members.ts'
 import { createKeyRepository } from '../../access/key-repository.ts'
 import { createKeys } from '../../access/keys.ts'
 import { createPriceListsRepository } from '../../catalog/price-lists/price-lists-repository.ts'
@@ -34,6 +36,7 @@ eachDatabase((name, _, { openFresh }) => {
       { organizations, keys, clock },
     )
     const accounts = createAccounts(createLedger(database), createAccountsRepository(database))
+    const keysOfAll = createKeys({ repository: keys, clock, onChange: () => undefined })
     const storage: CliStorage = {
       database,
       organizations,
@@ -44,7 +47,13 @@ eachDatabase((name, _, { openFresh }) => {
         createSigningSecretRepository(database),
         createSeal({ given: 'the master key of the operator', dataFolder: null }),
       ),
-      keys: createKeys({ repository: keys, clock, onChange: () => undefined }),
+      keys: keysOfAll,
+      members: createMembers({
+        repository: createMemberRepository(database),
+        keyRepository: keys,
+        keys: keysOfAll,
+        clock,
+      }),
       checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
       close: () => Promise.resolve(),
     }

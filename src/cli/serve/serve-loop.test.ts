@@ -24,6 +24,7 @@ function gatewayThatCannotListen(cause: Error): ServedGateway {
       throw cause
     },
     stop: () => Promise.resolve(),
+    makeFirstLink: () => Promise.resolve(null),
     refuseReload: () => undefined,
     checkProviders: () => Promise.resolve([]),
     unpricedModels: () => [],

@@ -1,4 +1,7 @@
 import { constants } from 'node:os'
+import { signInUrl } from '../../access/people/sign-in-url.ts'
+import { timestamp } from '../amounts.ts'
+import { consoleUrlOf } from '../client.ts'
 import type { CommandContext, ProviderCheck } from '../context.ts'
 import type { SignalListeners } from './process.ts'
 
@@ -12,6 +15,8 @@ export interface ServedGateway {
   unpricedModels(): readonly string[]
   withUnknownSurcharges(): readonly string[]
   unservedNames(): readonly string[]
+  /** The token that signs the first admin in; null when there were people before. */
+  makeFirstLink(): Promise<{ token: string; expiresAtMs: number } | null>
   readonly isSandbox: boolean
   readonly bootstrapped: {
     isNew: boolean
@@ -52,10 +57,13 @@ export async function serveUntilSignal(dependencies: ServeDependencies): Promise
   } catch (error) {
     return refuse(error, dependencies)
   }
+  let url: string
   try {
-    const { url, metricsUrl } = gateway.listen()
+    const listening = gateway.listen()
+    const { metricsUrl } = listening
+    url = consoleUrlOf(listening.url)
     const metrics = metricsUrl === null ? '' : `Metrics of this process: ${metricsUrl}\n`
-    context.write(metrics + greeting(url, gateway, dependencies.uptimeMs()))
+    context.write(metrics + greeting(listening.url, gateway, dependencies.uptimeMs()))
   } catch (error) {
     await gateway.stop()
     // Another process took the port after the check. The keys exist already, and no later start shows them.
@@ -64,6 +72,7 @@ export async function serveUntilSignal(dependencies: ServeDependencies): Promise
     return refuse(error, dependencies)
   }
   void reportProviders(gateway, context)
+  void showFirstLink(gateway, url, context)
   await signal
   context.writeError('Stopping: no new work, finishing what runs…\n')
   await gateway.stop()
@@ -98,6 +107,26 @@ function keyLines({ bootstrapped: { key, managementKey } }: ServedGateway): stri
   if (key !== null) lines.push(`  inference key   ${key}`)
   if (managementKey !== null) lines.push(`  management key  ${managementKey}`)
   return lines
+}
+
+/**
+ * One plain line on stderr, whether that is a terminal or not; the log never has it. Storage may be out of order for a
+ * moment: then the operator makes a link by command.
+ */
+async function showFirstLink(
+  gateway: ServedGateway,
+  root: string,
+  context: ServeDependencies['context'],
+): Promise<void> {
+  try {
+    const link = await gateway.makeFirstLink()
+    if (link !== null)
+      context.writeError(
+        `Open the console, once and until ${timestamp(link.expiresAtMs)} UTC: ${signInUrl(root, link.token)}\n`,
+      )
+  } catch {
+    context.writeError('No link to the console could be made now. Make one: npx headrace admin link\n')
+  }
 }
 
 async function reportProviders(gateway: ServedGateway, context: ServeDependencies['context']): Promise<void> {

@@ -11,6 +11,7 @@ import { nextTurn } from '../../core/turns.ts'
 import { parseField } from '../../formats/field-error.ts'
 import { parseJsonBody } from '../../json/json-body.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
+import { withPageNumbers } from '../page-numbers.ts'
 import { type Authenticated, type HttpRoute, jsonResponse, withPrincipal } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { createKeySchema, keyListQuerySchema, rotateKeySchema, updateKeySchema } from '../schemas/keys.ts'
@@ -120,12 +121,7 @@ async function listKeys(
   query: URLSearchParams,
   dependencies: HttpDependencies,
 ): Promise<Record<string, unknown>[]> {
-  const given = Object.fromEntries(query)
-  const numbers = ['offset', 'limit'].filter((name) => /^\d{1,9}$/.test(given[name] ?? ''))
-  const asked = parseField(keyListQuerySchema, '', {
-    ...given,
-    ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
-  })
+  const asked = parseField(keyListQuerySchema, '', withPageNumbers(query))
   requireOwnWorkspace(asked.workspace_id, principal)
   const { kind = 'inference', limit = 100, offset = 0 } = asked
   const page = await dependencies.keys.list(principal.organizationId, {
@@ -183,12 +179,22 @@ function limitOf(credits: number): bigint {
   return credits < smallestCredits ? 0n : parseCredits(credits)
 }
 
-/** The members that a new key and a change of one share. */
-function settingsOf(fields: Omit<ChangedFields, 'name' | 'disabled'>, nowMs: number): KeyChanges {
-  const { limit, limit_reset: limitReset, expires_at: expiresAt, headrace: { policy, rates } = {} } = fields
+/** The limit of a key, as a change of it. */
+export function limitChangesOf({
+  limit,
+  limit_reset: limitReset,
+}: Pick<ChangedFields, 'limit' | 'limit_reset'>): Pick<KeyChanges, 'limitNanocredits' | 'limitReset'> {
   return {
     ...(limit === undefined ? {} : { limitNanocredits: limit === null ? null : limitOf(limit) }),
     ...(limitReset === undefined ? {} : { limitReset }),
+  }
+}
+
+/** The members that a new key and a change of one share. */
+function settingsOf(fields: Omit<ChangedFields, 'name' | 'disabled'>, nowMs: number): KeyChanges {
+  const { expires_at: expiresAt, headrace: { policy, rates } = {} } = fields
+  return {
+    ...limitChangesOf(fields),
     ...(expiresAt === undefined
       ? {}
       : { expiresAtMs: expiresAt === null ? null : expiryOf(expiresAt, nowMs) }),

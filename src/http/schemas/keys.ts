@@ -45,7 +45,7 @@ const fixed = {
     .describe('Callers have no provider credentials of their own here, so nothing could be included.'),
 }
 
-const settings = {
+const limits = {
   limit: amount
     .min(0)
     .max(limitMax)
@@ -57,6 +57,13 @@ const settings = {
     .nullable()
     .optional()
     .describe('When spending is counted from zero again: at midnight UTC, on Monday, on the first.'),
+}
+
+/** The limit of a person's own calls. */
+export const playgroundLimitSchema = z.strictObject(limits)
+
+const settings = {
+  ...limits,
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
   ...fixed,
 }
