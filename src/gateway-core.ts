@@ -130,6 +130,7 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
     descriptors,
     bodyMemory,
     version: packageJson.version,
+    consolePlaces: hooks.consolePlaces,
     files: createFiles({ ...storage, clock }),
   }
 }

@@ -153,8 +153,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
-  const telling = createTelling(config, { core, hooks })
-  const { callbacks } = telling
+  const { callbacks, ...telling } = createTelling(config, { core, hooks })
   const requestLog = createLog(config, core)
   const insight = createInsight(config, { core, providers, hooks })
   const batches = createBatchEngine(config, { core, executor, execution, callbacks, requestLog, hooks })
@@ -169,7 +168,6 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     executor,
     batches,
     signingSecrets: telling.secrets,
-    consolePlaces: hooks.consolePlaces,
   })
   const { money, log } = core
   offerGauges(core, { batches, execution, requestLog, activity: edge.activity })

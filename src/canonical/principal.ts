@@ -33,8 +33,10 @@ export interface Rates {
   tokensPerMinute: number | null
 }
 
-/** What a person may do in an organization; a later role may do all that an earlier one may. */
+/** All roles; a later one may do all that an earlier one may. */
 export const roles = ['viewer', 'member', 'admin'] as const
+
+/** What a person may do in an organization. */
 export type Role = (typeof roles)[number]
 
 /** Whoever signed in, and in which session. */

@@ -14,9 +14,10 @@ const reading: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 type Needed = Pick<HttpDependencies, 'originOf' | 'basePath' | 'sessions' | 'clientAddressOf'>
 
-/** Whether a script of the console made the request, by what it says. */
-export function isConsoleCall({ headers }: Request): boolean {
-  return headers.get(consoleHeader) !== null
+/** Whether a script of the console made the request, by what it says, and a session is shown. */
+export function showsSession(request: Request, dependencies: Needed): boolean {
+  if (request.headers.get(consoleHeader) === null) return false
+  return readSessionCookie(request.headers, cookiePlaceOf(request, dependencies)) !== null
 }
 
 /**
@@ -24,8 +25,8 @@ export function isConsoleCall({ headers }: Request): boolean {
  * port, and `SameSite` does not tell ports apart; what the browser says about the page does.
  */
 export function requireConsoleCall(request: Request, dependencies: Pick<Needed, 'originOf'>): void {
-  if (!isConsoleCall(request)) throw new KeyMissing()
   const { headers, method } = request
+  if (headers.get(consoleHeader) === null) throw new KeyMissing()
   const site = headers.get('sec-fetch-site')
   if (site === 'same-origin') return
   // Browsers say the site only to HTTPS and to this machine; by plain HTTP in a network there is the origin.

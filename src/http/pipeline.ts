@@ -10,7 +10,7 @@ import { contractConvention, type ClientConvention } from '../formats/client-con
 import type { HeldBody } from './body-memory.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import { noDescriptors } from '../transport/descriptors.ts'
-import { cookiePlaceOf, findSession, isConsoleCall } from './console-call.ts'
+import { cookiePlaceOf, findSession, showsSession } from './console-call.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
 import { requireRole } from './role-table.ts'
 import { sessionCookie } from './session-cookie.ts'
@@ -170,7 +170,7 @@ async function authorize(
     throw noDescriptors()
   const { headers } = exchange.request
   if (route.access === 'optional' && isAnonymous(headers)) {
-    return isConsoleCall(exchange.request) ? signedIn(route, exchange, dependencies) : null
+    return showsSession(exchange.request, dependencies) ? signedIn(route, exchange, dependencies) : null
   }
   const { asker } = exchange
   const { acceptsApiKeyHeader } = route.convention ?? contractConvention

@@ -131,9 +131,9 @@ test('a management key is exchanged for a session, which ends with the key; an i
   const { status, json } = await signIn({ management_key: key }, browser)
   expect([status, at(json, 'data.role'), at(json, 'data.opened_by')]).toEqual([201, 'admin', 'key'])
   expect((await browser.send('/keys?kind=management')).status).toBe(200)
-  expect((await browser.send('/headrace/session/password', { method: 'POST', body: { password } })).status).toBe(
-    403,
-  )
+  expect(
+    (await browser.send('/headrace/session/password', { method: 'POST', body: { password } })).status,
+  ).toBe(403)
   // Signing in again is the same person, so that what it spent stays together.
   const again = await signIn({ management_key: key })
   expect(at(again.json, 'data.person.id')).toBe(at(json, 'data.person.id'))
@@ -178,9 +178,9 @@ test('the cookie is out of reach of scripts and other sites, and bound to the ho
   expect(await cookieOf({ 'sec-fetch-site': 'same-origin', 'x-forwarded-proto': 'https' })).toBe(bound)
   expect(await cookieOf({ origin: 'https://gateway.test' })).toBe(bound)
   // A trusted proxy that asks for another host says which one the browser asked for.
-  expect(await cookieOf({ origin: 'http://ai.example.com:8080', 'x-forwarded-host': 'ai.example.com:8080' })).toBe(
-    'headrace_session_8080=…; Path=/; HttpOnly; SameSite=Strict',
-  )
+  expect(
+    await cookieOf({ origin: 'http://ai.example.com:8080', 'x-forwarded-host': 'ai.example.com:8080' }),
+  ).toBe('headrace_session_8080=…; Path=/; HttpOnly; SameSite=Strict')
 })
 
 test('by HTTPS a cookie without the prefix, which another site of the domain can set, does not count', async () => {
@@ -314,9 +314,9 @@ test('people see and end their own sessions; admins those of everybody', async (
   expect((await end(first, theSecond)).status).toBe(200)
   expect((await second.send('/headrace/session')).status).toBe(401)
   await signIn({ email: 'many@example.com', password }, second)
-  expect((await second.send(`/headrace/sessions?member_id=${admin.memberId}`, { method: 'DELETE' })).status).toBe(
-    403,
-  )
+  expect(
+    (await second.send(`/headrace/sessions?member_id=${admin.memberId}`, { method: 'DELETE' })).status,
+  ).toBe(403)
   const everywhere = await first.send('/headrace/sessions', { method: 'DELETE' })
   expect(everywhere.json).toEqual({ deleted: true, count: 2 })
   for (const browser of [first, second]) expect((await browser.send('/headrace/session')).status).toBe(401)

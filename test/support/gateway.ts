@@ -99,6 +99,10 @@ export interface TestGateway {
   addOrganization(options?: NewTestOrganization): Promise<TestOrganization>
   /** Adds a key to the first organization and returns its secret. */
   addKey(options?: Partial<NewKey>): Promise<string>
+  /** Whose a usage is, as the ledger has it. */
+  readUsage(generationId: string): Promise<Record<string, unknown> | undefined>
+  /** The hash by which a key is stored. */
+  keyHashOf(keyId: string): Promise<string>
   /** Deletes the organization; caches of its keys expire within seconds. */
   deleteOrganization(organizationId: string): Promise<void>
   /** Reads the simulator's requests, and sets its faults. */
@@ -327,6 +331,16 @@ async function createSetUp(databaseUrl: string, firstOrganizationId: string) {
       )
       await keys.insert(key)
       return secret
+    },
+    async readUsage(generationId: string): Promise<Record<string, unknown> | undefined> {
+      const [row] = await database.query(
+        'select organization_id, member_id, key_id from usages where generation_id = $1',
+        [generationId],
+      )
+      return row
+    },
+    async keyHashOf(keyId: string): Promise<string> {
+      return (await keys.loadById(keyId))?.key.keyHash ?? ''
     },
     async deleteOrganization(organizationId: string): Promise<void> {
       await organizations.markDeleted(organizationId)

@@ -138,22 +138,29 @@ export function createMemberRepository(database: Database): MemberRepository {
         ],
       })
     },
-    setRole: (member, role) =>
-      unlessLastAdmin(database, member, {
-        name: 'set role',
-        // A change that keeps the role of an admin leaves nobody without one.
-        change: { sql: 'role = $3', value: role, isSafe: role === 'admin' },
-      }),
-    remove: (member, nowMs) =>
-      unlessLastAdmin(database, member, {
-        name: 'remove member',
-        change: { sql: 'removed_at_ms = $3', value: nowMs, isSafe: false },
-        also: [
-          endSessionsStatement(member.memberId),
-          { sql: 'delete from sign_in_links where member_id = $1', params: [member.memberId] },
-        ],
-      }),
+    setRole: (member, role) => setRole(database, member, role),
+    remove: (member, nowMs) => remove(database, member, nowMs),
   }
+}
+
+function setRole(database: Database, member: MemberRecord, role: Role): Promise<boolean | null> {
+  return unlessLastAdmin(database, member, {
+    name: 'set role',
+    // An admin who stays one leaves nobody without one.
+    change: { sql: 'role = $3', value: role, isSafe: role === 'admin' },
+  })
+}
+
+function remove(database: Database, member: MemberRecord, nowMs: number): Promise<boolean | null> {
+  const { memberId } = member
+  return unlessLastAdmin(database, member, {
+    name: 'remove member',
+    change: { sql: 'removed_at_ms = $3', value: nowMs, isSafe: false },
+    also: [
+      endSessionsStatement(memberId),
+      { sql: 'delete from sign_in_links where member_id = $1', params: [memberId] },
+    ],
+  })
 }
 
 async function list(

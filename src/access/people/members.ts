@@ -2,7 +2,6 @@ import type { Role } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { fieldError, GatewayError } from '../../core/errors.ts'
 import { newId, randomText } from '../../core/ids.ts'
-import { linkLengthMs } from '../../core/limits/access.ts'
 import { idleLimitOf, type KeyChanges, type KeyRecord } from '../key-record.ts'
 import type { KeyRepository } from '../key-repository.ts'
 import { makeKey, type Keys } from '../keys.ts'
@@ -10,6 +9,8 @@ import { hashSecret } from '../secret.ts'
 import type { MemberChanges, MemberRecord } from './member-record.ts'
 import type { MemberPage, MemberRepository, NewMember, StoredLink } from './member-repository.ts'
 
+/** How long a link signs somebody in. */
+const linkLengthMs = 24 * 3_600_000
 /** What a person's own calls may cost in a month until somebody sets another limit: 10 credits. */
 const playgroundNanocredits = 10_000_000_000n
 /** 64 of 36 characters: 330 bits. */
@@ -83,50 +84,13 @@ export function createMembers(options: MembersOptions): Members {
     if (member?.organizationId === organizationId) return member
     throw noSuchMember()
   }
-  const loadPerson = async (organizationId: string, memberId: string): Promise<MemberRecord> => {
-    const member = await load(organizationId, memberId)
-    if (member.managementKeyId === null) return member
-    throw new GatewayError(
-      'conflict',
-      'This entry stands for a management key: disable or delete the key instead.',
-    )
-  }
-  const replaceLink = async (member: MemberRecord): Promise<MadeLink> => {
-    const { link, token } = newLink(member.memberId, clock.nowMs())
-    if (!(await repository.replaceLink(link))) throw noSuchMember()
-    return { token, expiresAtMs: link.expiresAtMs, member }
-  }
   const loadKey = async ({ keyId }: Pick<MemberRecord, 'keyId'>): Promise<KeyRecord> => {
     const loaded = await options.keyRepository.loadById(keyId)
     if (loaded) return loaded.key
     throw new GatewayError('conflict', 'The key that pays for the calls of this person was deleted.')
   }
-  const invite = (invitation: Invitation) => insertWithLink(repository, makeMember(invitation, clock.nowMs()))
   return {
-    async makeFirstLink(organizationId) {
-      if (await repository.hasAny(organizationId)) return null
-      const nobody = { email: null, firstName: null, lastName: null }
-      const made = makeMember(
-        { organizationId, ...nobody, role: 'admin', memberId: firstMemberId },
-        clock.nowMs(),
-      )
-      const { link, token } = newLink(made.member.memberId, clock.nowMs())
-      const isMade = await repository.insert(made, link)
-      return isMade ? { token, expiresAtMs: link.expiresAtMs, member: made.member } : null
-    },
-    async makeLinkFor({ organizationId, email, role }) {
-      const found =
-        email === null
-          ? await adminFor(role, organizationId, repository)
-          : await repository.findByEmail(organizationId, email)
-      if (!found)
-        return invite({ organizationId, email, firstName: null, lastName: null, role: role ?? 'admin' })
-      if (role !== null && role !== found.role)
-        throw new GatewayError('conflict', `This person is ${found.role}; an admin changes the role.`)
-      return replaceLink(found)
-    },
-    invite,
-    makeLink: async (organizationId, memberId) => replaceLink(await loadPerson(organizationId, memberId)),
+    ...createLinks(options, load),
     list: (page) => repository.list(page),
     load,
     loadKey,
@@ -136,7 +100,7 @@ export function createMembers(options: MembersOptions): Members {
       if (playground && key && idleLimitOf(playground, key) === 'reset')
         throw fieldError('playground.limit_reset', 'is about a limit: give "limit" too.')
       if (role !== undefined && role !== member.role)
-        requireDone(await repository.setRole(await loadPerson(organizationId, memberId), role))
+        requireDone(await repository.setRole(somebody(member), role))
       if (playground && key) await options.keys.update(organizationId, key.keyHash, playground)
       return load(organizationId, memberId)
     },
@@ -148,9 +112,8 @@ export function createMembers(options: MembersOptions): Members {
     async ofManagementKey({ organizationId, keyId }) {
       const found = await repository.findByManagementKey(keyId)
       if (found) return found
-      const nobody = { email: null, firstName: null, lastName: null }
       const made = makeMember(
-        { organizationId, ...nobody, role: 'admin', managementKeyId: keyId },
+        { organizationId, ...nobodyYet, role: 'admin', managementKeyId: keyId },
         clock.nowMs(),
       )
       if (await repository.insert(made, null)) return made.member
@@ -159,10 +122,56 @@ export function createMembers(options: MembersOptions): Members {
       throw noSuchMember()
     },
     async remove(organizationId, memberId) {
-      const member = await loadPerson(organizationId, memberId)
+      const member = somebody(await load(organizationId, memberId))
       requireDone(await repository.remove(member, clock.nowMs()))
     },
   }
+}
+
+type LinkMaking = Pick<Members, 'makeFirstLink' | 'makeLinkFor' | 'invite' | 'makeLink'>
+
+function createLinks({ repository, clock }: MembersOptions, load: Members['load']): LinkMaking {
+  const replaceLink = async (member: MemberRecord): Promise<MadeLink> => {
+    const { link, token } = newLink(member.memberId, clock.nowMs())
+    if (!(await repository.replaceLink(link))) throw noSuchMember()
+    return { token, expiresAtMs: link.expiresAtMs, member }
+  }
+  const invite = (invitation: Invitation) => insertWithLink(repository, makeMember(invitation, clock.nowMs()))
+  return {
+    async makeFirstLink(organizationId) {
+      if (await repository.hasAny(organizationId)) return null
+      const nowMs = clock.nowMs()
+      const first = { organizationId, ...nobodyYet, role: 'admin', memberId: firstMemberId } as const
+      const made = makeMember(first, nowMs)
+      const { link, token } = newLink(firstMemberId, nowMs)
+      const isMade = await repository.insert(made, link)
+      return isMade ? { token, expiresAtMs: link.expiresAtMs, member: made.member } : null
+    },
+    async makeLinkFor({ organizationId, email, role }) {
+      const found =
+        email === null
+          ? await adminFor(role, organizationId, repository)
+          : await repository.findByEmail(organizationId, email)
+      if (!found) return invite({ organizationId, ...nobodyYet, email, role: role ?? 'admin' })
+      if (role !== null && role !== found.role)
+        throw new GatewayError('conflict', `This person is ${found.role}; an admin changes the role.`)
+      return replaceLink(found)
+    },
+    invite,
+    makeLink: async (organizationId, memberId) => replaceLink(somebody(await load(organizationId, memberId))),
+  }
+}
+
+/** Somebody of whom only the role is known. */
+const nobodyYet = { email: null, firstName: null, lastName: null }
+
+/** Throws `conflict` for an entry that stands for a management key. */
+function somebody(member: MemberRecord): MemberRecord {
+  if (member.managementKeyId === null) return member
+  throw new GatewayError(
+    'conflict',
+    'This entry stands for a management key: disable or delete the key instead.',
+  )
 }
 
 /** The oldest admin, where a link for an admin is asked for and nobody in particular is named. */

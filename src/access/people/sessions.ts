@@ -2,13 +2,15 @@ import type { Person, Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId, randomText } from '../../core/ids.ts'
-import { sessionIdleMs, sessionLengthMs } from '../../core/limits/access.ts'
+import { sessionIdleMs } from '../../core/limits/access.ts'
 import { hashSecret } from '../secret.ts'
 import { createUnknownKeys, type UnknownKeysOptions } from '../unknown-keys.ts'
 import type { MemberRecord, OpenedBy } from './member-record.ts'
 import type { MemberRepository } from './member-repository.ts'
 import type { LoadedSession, SessionAge, SessionRepository } from './session-repository.ts'
 
+/** How long a session stays open at most. */
+const sessionLengthMs = 7 * 86_400_000
 /** How much later than the last noted use a use is noted, so that not every request writes. */
 const touchEveryMs = 60_000
 /** 64 of 36 characters: 330 bits. */

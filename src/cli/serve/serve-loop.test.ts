@@ -130,3 +130,39 @@ test('a signal during the start ends it, whatever it waits for', async () => {
   })
   expect(code).toBe(143)
 })
+
+async function servedWith(makeFirstLink: ServedGateway['makeFirstLink']) {
+  const context = recordingContext()
+  const signal = Promise.withResolvers<NodeJS.Signals>()
+  const made = Promise.withResolvers<void>()
+  const running = serveUntilSignal({
+    config,
+    requirePort: () => undefined,
+    create: () =>
+      Promise.resolve({
+        ...gatewayThatCannotListen(new Error('not used')),
+        listen: () => ({ url: 'http://0.0.0.0:8787/a/b/v1', port: 8787, metricsUrl: null }),
+        makeFirstLink: () => makeFirstLink().finally(() => setImmediate(made.resolve)),
+      }),
+    context,
+    untilSignal: () => signal.promise,
+    uptimeMs: () => 1,
+  })
+  await made.promise
+  signal.resolve('SIGTERM')
+  await running
+  return context
+}
+
+test('the link of a first start is one plain line on stderr, and a later start prints none', async () => {
+  const expiresAtMs = Date.UTC(2026, 10, 25, 14, 0)
+  const first = await servedWith(() => Promise.resolve({ token: 'hr-link-secret', expiresAtMs }))
+  expect(first.errors()).toContain(
+    'Open the console, once and until 2026-11-25 14:00:00 UTC: http://127.0.0.1:8787/a/b/ui/#sign-in=hr-link-secret\n',
+  )
+  expect(first.output()).not.toContain('hr-link-')
+  const later = await servedWith(() => Promise.resolve(null))
+  expect(later.errors()).not.toContain('console')
+  const broken = await servedWith(() => Promise.reject(new GatewayError('storage_unavailable', 'No answer.')))
+  expect(broken.errors()).toContain('npx headrace admin link')
+})

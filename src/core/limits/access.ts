@@ -14,13 +14,7 @@ export const importedKeyLengthMax = 512
 export const policyListMax = 1_000
 /** The last moment at which a key may expire, the end of the year 9999: later dates need more than four digits. */
 export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)
-/** How long a session stays open without being used, and at most. */
+/** How long a session stays open without being used. */
 export const sessionIdleMs = 12 * 3_600_000
-export const sessionLengthMs = 7 * 86_400_000
-/** How long a link signs somebody in. */
-export const linkLengthMs = 24 * 3_600_000
-/** The length of a password, and of what people say about themselves. */
-export const passwordLengthMin = 12
-export const passwordLengthMax = 256
+/** The length of an email address. */
 export const emailLengthMax = 254
-export const personNameLengthMax = 100

@@ -45,7 +45,11 @@ async function bundle(entrypoints: string[], outdir: string, entry: string): Pro
     define: { 'process.env.NODE_ENV': '"production"' },
     throw: false,
   })
-  if (!result.success) throw new Error(result.logs.map(String).join('\n'))
+  if (!result.success) throw new Error(result.logs.map(describe).join('\n'))
+}
+
+function describe({ position, message }: BuildMessage | ResolveMessage): string {
+  return position ? `${position.file}:${position.line}:${position.column}: ${message}` : message
 }
 
 function compress(folder: string, name: string, brotliQuality: number): BuiltFile {

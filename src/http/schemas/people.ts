@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { roles } from '../../canonical/principal.ts'
-import {
-  emailLengthMax,
-  importedKeyLengthMax,
-  passwordLengthMax,
-  passwordLengthMin,
-  personNameLengthMax,
-} from '../../core/limits/access.ts'
+import { emailLengthMax, importedKeyLengthMax } from '../../core/limits/access.ts'
 import { playgroundLimitSchema } from './keys.ts'
+
+/** The length of a password, and of the names of people. */
+const passwordLengthMin = 12
+const passwordLengthMax = 256
+const personNameLengthMax = 100
 
 const role = z.enum(roles).describe('`viewer` reads figures, `member` also makes calls, `admin` does all.')
 const email = z.string().trim().toLowerCase().max(emailLengthMax).pipe(z.email())
