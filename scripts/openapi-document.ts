@@ -34,6 +34,13 @@ export function openApiDocument(): Record<string, unknown> {
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An inference or a management key.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'headrace_session',
+          description:
+            'Of somebody who is signed in to the console, with the header `X-Headrace-Console`; instead of a key wherever the role allows it. By HTTPS its name begins with `__Host-`; port and base path may follow.',
+        },
       },
       schemas: registry.schemas,
       responses: { Error: errorResponse },
@@ -133,6 +140,7 @@ function renderOperation(
     ...(described.access === 'public' || described.access === 'optional'
       ? { security: [{}, { bearer: [] }] }
       : {}),
+    ...(described.access === 'session' ? { security: [{ session: [] }] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(described.body
       ? { requestBody: { required: true, content: renderBodies(described, registry) } }

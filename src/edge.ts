@@ -17,6 +17,8 @@ import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { RequestLog } from './insight/log/request-log.ts'
 
+/** Where the program is. */
+const rootFolder = fileURLToPath(new URL('../', import.meta.url))
 /** How long a stop waits for running calls before it ends them. */
 const stopWaitMs = 30_000
 /** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
@@ -126,9 +128,9 @@ function servingParts(
     metricsToken: config.metrics.token,
     version: dependencies.version,
     consoleFiles: createConsoleFiles({
-      source: fileURLToPath(new URL('../dashboard', import.meta.url)),
-      lock: fileURLToPath(new URL('../package-lock.json', import.meta.url)),
-      packaged: fileURLToPath(new URL('../dashboard/dist', import.meta.url)),
+      source: join(rootFolder, 'dashboard'),
+      lock: join(rootFolder, 'package-lock.json'),
+      packaged: join(rootFolder, 'dashboard/dist'),
       cache: join(config.dataFolder, 'console'),
       ...dependencies.consolePlaces,
     }),

@@ -11,13 +11,15 @@ export interface CurlOperation {
   operation: Json
   /** Whether it needs a management key. */
   isManagement: boolean
+  /** Whether it needs a session, and no key does. */
+  isSession: boolean
 }
 
 /**
  * A command that works once HEADRACE_URL and the key are set; a value that the caller fills in is a variable of the
  * shell, such as `$ID`.
  */
-export function curlExample({ method, path, operation, isManagement }: CurlOperation): string {
+export function curlExample({ method, path, operation, isManagement, isSession }: CurlOperation): string {
   const content = memberOf(operation['requestBody'], 'content')
   const key = isManagement ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
   const body = bodyOptions(content)
@@ -25,10 +27,16 @@ export function curlExample({ method, path, operation, isManagement }: CurlOpera
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variableOf(name))
   return [
     `curl${verb} "$HEADRACE_URL${target}${requiredQuery(operation)}"`,
-    `-H "Authorization: Bearer $${key}"`,
+    ...(isSession ? sessionOptions(method) : [`-H "Authorization: Bearer $${key}"`]),
     ...body,
     ...outputOptions(operation),
   ].join(' \\\n  ')
+}
+
+/** The headers that a browser and the console send, and a file in the place of the browser's cookies. */
+function sessionOptions(method: string): string[] {
+  const origin = method === 'GET' ? [] : ['-H "Origin: ${HEADRACE_URL%/v1}"']
+  return ['-b cookies.txt -c cookies.txt -H "X-Headrace-Console: 1"', ...origin]
 }
 
 function bodyOptions(content: unknown): string[] {

@@ -197,8 +197,7 @@ const ownSessionDescription: Readonly<Record<string, Described>> = {
 /** The operations on the sessions that are open. */
 const sessionListDescription: Readonly<Record<string, Described>> = {
   'GET /headrace/sessions': {
-    ...sessions,
-    access: 'management',
+    ...people,
     id: 'listSessions',
     summary: 'List open sessions',
     description: 'The own ones, the latest used first; of everybody for a management key.',
@@ -211,8 +210,7 @@ const sessionListDescription: Readonly<Record<string, Described>> = {
     errors: readErrors,
   },
   'DELETE /headrace/sessions': {
-    ...sessions,
-    access: 'management',
+    ...people,
     id: 'endSessions',
     summary: 'Sign a person out everywhere',
     query: endSessionsQuerySchema,
@@ -225,8 +223,7 @@ const sessionListDescription: Readonly<Record<string, Described>> = {
     errors: [400, 401, 403, 404, 429, 500],
   },
   'DELETE /headrace/sessions/:id': {
-    ...sessions,
-    access: 'management',
+    ...people,
     id: 'endSession',
     summary: 'End one session',
     description: 'An own one; an admin or a management key ends anybody’s.',

@@ -94,8 +94,9 @@ interface ShownOperation {
 function renderOperation({ method, path, operation, document }: ShownOperation): string {
   const content = recordOrEmpty(recordOrEmpty(operation['requestBody'])['content'])
   const body = recordOrEmpty(content['application/json'])
-  const isManagement = listOrEmpty(operation['tags']).includes(managementTag)
-  const curl = curlExample({ method, path, operation, isManagement })
+  const tags = listOrEmpty(operation['tags'])
+  const isManagement = tags.includes(managementTag)
+  const curl = curlExample({ method, path, operation, isManagement, isSession: tags.includes('Sessions') })
   const rows = [
     ...listOrEmpty(operation['parameters']).map((parameter) => renderParameter(recordOrEmpty(parameter))),
     ...renderMembers(recordOrEmpty(body['schema']), document),
