@@ -333,7 +333,7 @@ test('secrets of sessions and links, and passwords, are nowhere in the data fold
   const unused = await invite('unused@example.com')
   const secrets = [...admin.secrets(), ...browser.secrets(), admin.link, browser.link, unused.link, words]
   expect(secrets.every((secret) => secret.length > 30)).toBe(true)
-  expect(logged.length).toBeGreaterThan(20)
+  expect(logged.length).toBeGreaterThan(3)
   const found = [logged.join('\n')]
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name)
