@@ -124,7 +124,7 @@ test('the last admin who has signed in is neither demoted nor removed', async ()
     change(admin.memberId, { role: 'viewer' }),
     second.send(`/headrace/members/${second.memberId}`, { method: 'PATCH', body: { role: 'viewer' } }),
   ])
-  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   const restored = both[0].status === 200 ? admin.memberId : second.memberId
   const byKey = await gateway.request(`/headrace/members/${restored}`, {
     method: 'PATCH',

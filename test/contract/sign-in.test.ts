@@ -60,7 +60,7 @@ test('a link signs in once, and never after a day or after another one was made'
 test('of two browsers that use one link at the same time, one is signed in', async () => {
   const { link } = await invite('race@example.com')
   const answers = await Promise.all([signIn({ link }), signIn({ link })])
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401])
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 401])
 })
 
 test('the first start’s link makes an admin, and there is one only while there are no people', async () => {
@@ -299,14 +299,12 @@ test('people see and end their own sessions; admins those of everybody', async (
   const sessions = async (from = first, query = '') =>
     (await from.send(`/headrace/sessions${query}`)).json['data'] as Record<string, unknown>[]
   const own = await sessions()
-  expect(own.map((one) => [one['is_current'], one['opened_by'], one['user_agent']]).toSorted()).toEqual([
-    [false, 'password', 'A browser'],
-    [true, 'link', null],
-  ])
+  const shown = own.map((one) => [one['is_current'], one['opened_by'], one['user_agent']].join(' '))
+  expect(shown.toSorted()).toEqual(['false password A browser', 'true link '])
   expect((await first.send('/headrace/sessions?all=true')).status).toBe(403)
   const all = await sessions(admin, '?all=true&limit=100')
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(own.map(({ id }) => id)))
-  const [others] = all.filter((one) => at(one, 'person.email') === 'admin@example.com')
+  const others = all.find((one) => at(one, 'person.email') === 'admin@example.com')
   const end = (from: typeof second, id: unknown) =>
     from.send(`/headrace/sessions/${String(id)}`, { method: 'DELETE' })
   expect((await end(first, others?.['id'])).status).toBe(404)

@@ -21,7 +21,8 @@ const nothing = { creditsNanocredits: null, key: null, managementKey: null }
 function processOn(database: Database) {
   let aheadMs = 0
   const woken: (() => void)[] = []
-  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() }
+  // The turns of guesses count by the second clock, which stands still: however busy the machine is, no turn comes back.
+  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => 0 }
   const wakeAfter = (_: number, wake: () => void) => void woken.push(wake)
   const keyRepository = createKeyRepository(database)
   const repository = createMemberRepository(database)
@@ -139,20 +140,25 @@ eachDatabase((name, _, { openFresh }) => {
     const password = 'a phrase of some length'
     const { member, session: stored } = await sessions.authenticate(session.secret, () => '')
     await signIn.setPassword({ member, session: stored, password })
-    let told = 0
+    const told: string[] = []
     const guess = (secret: string, address = place.address) =>
       signIn.byPassword({ email: 'guess@example.com', password: secret }, { ...place, address })
-    const waiting = Array.from({ length: 18 }, (__, index) =>
-      guess(`wrong ${index}`).catch(() => void told++),
-    )
+    const wrong = (count: number) =>
+      Array.from({ length: count }, (__, index) =>
+        guess(`wrong ${index}`).catch(() => void told.push('wrong')),
+      )
+    const waiting = wrong(14)
     const { secret } = await guess(password)
     expect((await sessions.authenticate(secret, () => '')).member.email).toBe('guess@example.com')
-    // From another address the same email waits too; the turns of both addresses are used up by the first fifteen.
-    const elsewhere = guess('wrong too', '198.51.100.7').catch(() => void told++)
-    while (told < 15) await Bun.sleep(5)
+    waiting.push(...wrong(6))
+    while (told.length < 15) await Bun.sleep(5)
     await Bun.sleep(50)
-    expect(told).toBe(15)
+    expect(told.length).toBe(15)
     expect(woken.length).toBeGreaterThan(0)
+    // From another address the turns of the email are used up too, and the right word still goes through.
+    const elsewhere = guess('wrong too', '198.51.100.7').catch(() => void told.push('elsewhere'))
+    await guess(password, '198.51.100.7')
+    expect(told.length).toBe(15)
     void Promise.all([...waiting, elsewhere])
   })
 
