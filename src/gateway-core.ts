@@ -129,7 +129,6 @@ export async function createCore(config: Config, hooks: GatewayHooks, opened: Cl
     bootstrapped,
     descriptors,
     bodyMemory,
-    version: packageJson.version,
     consolePlaces: hooks.consolePlaces,
     files: createFiles({ ...storage, clock }),
   }
