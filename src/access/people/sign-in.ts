@@ -1,26 +1,17 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { hashSecret } from '../secret.ts'
-import { createTurns } from '../key-turns.ts'
 import { createUnknownKeys, type UnknownKeysOptions } from '../unknown-keys.ts'
 import type { MemberRecord } from './member-record.ts'
 import type { MemberRepository } from './member-repository.ts'
 import type { Members } from './members.ts'
 import type { Passwords } from './password.ts'
+import { createPasswordTries } from './password-tries.ts'
 import type { LoadedSession } from './session-repository.ts'
 import type { OpenedSession, Sessions, SignInPlace } from './sessions.ts'
 
 /** People of several organizations who may have the same email; each costs the check of a password. */
 const sameEmailMax = 5
-
-/**
- * Passwords that are checked for one address, and for all: at once, and how often one more. Each check takes a thread about
- * 20 ms, so that without a bound guesses would take the machine away from calls. A right password uses none up.
- */
-const passwordTriesMax = 15
-const passwordTryEveryMs = 1_000
-const passwordTriesInTotalMax = 50
-const passwordTryInTotalEveryMs = 100
 
 /** How long a session that a link opened may set another password without the present one, which may be lost. */
 const linkSetsPasswordMs = 3_600_000
@@ -58,32 +49,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   const lookUp = <T>(turns: typeof guesses, name: string, load: () => Promise<T | null>) =>
     turns.lookUp(name, { wasLookedUp: false, wasTold: false, load })
 
-  const tries = createTurns({ ...options, turnsMax: passwordTriesMax, everyMs: passwordTryEveryMs })
-  const triesInTotal = createTurns({
-    ...options,
-    turnsMax: passwordTriesInTotalMax,
-    everyMs: passwordTryInTotalEveryMs,
-  })
-
-  async function checkInTurn<T>(address: string, check: () => Promise<T | null>): Promise<T | null> {
-    const turns = []
-    for (const turn of [tries.enter(address, false), triesInTotal.enter(everybody, false)]) {
-      turns.push(turn)
-      if (turn.ready) await turn.ready
-    }
-    const found = await check()
-    if (found !== null) for (const turn of turns) turn.giveBack()
-    return found
-  }
-
-  async function findByPassword(email: string, password: string): Promise<MemberRecord | null> {
-    const holders = await repository.findPasswordHolders(email, sameEmailMax)
-    if (holders.length === 0) await passwords.isRight(password, null)
-    for (const { member, passwordHash } of holders)
-      if (await passwords.isRight(password, passwordHash)) return member
-    return null
-  }
-
+  const tries = createPasswordTries(options)
   return {
     async byLink(token, place) {
       const opened = await lookUp(guesses, place.address, async () => {
@@ -99,7 +65,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     async byPassword({ email, password }, place) {
       const opened = await lookUp(guesses, place.address, () =>
         lookUp(guessesOfEmail, email, async () => {
-          const member = await checkInTurn(place.address, () => findByPassword(email, password))
+          const member = await tries.check(place.address, () => findByPassword({ email, password }, options))
           return member && sessions.open({ member, openedBy: 'password', place })
         }),
       )
@@ -121,7 +87,7 @@ export function createSignIn(options: SignInOptions): SignIn {
         session.openedBy === 'link' && clock.nowMs() - session.createdAtMs < linkSetsPasswordMs
       if (stored === null || isFromLink) return
       const isRight = await lookUp(guesses, place.address, () =>
-        checkInTurn(place.address, async () =>
+        tries.check(place.address, async () =>
           (await passwords.isRight(currentPassword ?? '', stored)) ? true : null,
         ),
       )
@@ -139,5 +105,14 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 }
 
-/** The name under which all addresses are counted together. */
-const everybody = ''
+/** The person whose password it is; the time it takes does not tell whether there is one. */
+async function findByPassword(
+  { email, password }: { email: string; password: string },
+  { repository, passwords }: Pick<SignInOptions, 'repository' | 'passwords'>,
+): Promise<MemberRecord | null> {
+  const holders = await repository.findPasswordHolders(email, sameEmailMax)
+  if (holders.length === 0) await passwords.isRight(password, null)
+  for (const { member, passwordHash } of holders)
+    if (await passwords.isRight(password, passwordHash)) return member
+  return null
+}
