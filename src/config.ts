@@ -166,10 +166,7 @@ export function readConfig(sources: ConfigSources): Config {
     databaseUrl: env['DATABASE_URL'] || file.database_url || '',
     objectStore: readObjectStore(env['BLOB_URL'] || file.blob_url || '', env, problems),
     basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
-    trustedProxies: proxiesOf(
-      env['HEADRACE_TRUSTED_PROXIES']?.split(',') ?? file.trusted_proxies ?? [],
-      problems,
-    ),
+    trustedProxies: proxiesOf(env['HEADRACE_TRUSTED_PROXIES'], file.trusted_proxies, problems),
     fetchHosts: file.fetch_hosts ?? [],
     callbackHosts: file.callback_hosts ?? [],
     broadcasts: broadcastsOf(file.broadcasts),
@@ -412,7 +409,12 @@ function basePathOf(text: string, problems: string[]): string {
   return ''
 }
 
-function proxiesOf(given: readonly string[], problems: string[]): string[] {
+function proxiesOf(
+  fromEnvironment: string | undefined,
+  fromFile: readonly string[] | undefined,
+  problems: string[],
+): string[] {
+  const given = fromEnvironment?.split(',') ?? fromFile ?? []
   const proxies = given.map((part) => part.trim()).filter((part) => part !== '')
   for (const proxy of proxies) {
     const [address = '', bits] = proxy.split('/')

@@ -33,7 +33,6 @@ import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/items/batch-item.ts'
-import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { seekingModel } from './execution/preparing/missing-model.ts'
@@ -46,7 +45,6 @@ import { createUpstreamResources } from './execution/resources/upstream-resource
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/call/scope.ts'
 import { StreamWatch } from './execution/streams/stream-watch.ts'
-import type { Activity } from './http/activity.ts'
 import {
   type ConfiguredDeployment,
   inspectionOf,
@@ -58,12 +56,12 @@ import {
   targetOf,
   toDeploymentSource,
 } from './providers/deployments.ts'
+import { watchDeployments, type WatchedHealth } from './routing/deployment-troubles.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
 import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
 import { registerBroadcastGauges } from './telemetry/broadcast-gauges.ts'
-import { registerGauges } from './telemetry/gauges.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
@@ -71,7 +69,7 @@ import { createTransport } from './transport/http-client.ts'
 import type { Transport } from './transport/exchange.ts'
 import { createPublicFetch } from './transport/public-fetch.ts'
 import type { RequestLog } from './insight/log/request-log.ts'
-import { createInsight, createLog, keepUsers, tellStates } from './insights.ts'
+import { createInsight, createLog, createWatch, offerGauges } from './insights.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
 import {
   type Closer,
@@ -97,7 +95,7 @@ const discoveryMissWaitMs = 1_000
 const keepAliveMs = 10_000
 
 /** How long a stop waits for the log of calls, whose last second may be lost. */
-const requestLogStopMs = 2_000
+const watchStopMs = 2_000
 
 /** How long a stop goes on removing what the last calls left. */
 const resourcesStopMs = 5_000
@@ -155,12 +153,11 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const { callbacks, ...telling } = createTelling(config, { core, hooks })
   const requestLog = createLog(config, core)
-  const insight = createInsight(config, { core, providers, hooks })
   const batches = createBatchEngine(config, { core, executor, execution, callbacks, requestLog, hooks })
   const edge = createEdge(config, {
     ...core,
     requestLog,
-    insight,
+    insight: createInsight(config, { core, providers, hooks }),
     catalog: providers.catalog,
     figuresOf: execution.health.figuresOf,
     audioIntake: execution.audioIntake,
@@ -175,11 +172,8 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
-  requestLog.start()
-  const states = tellStates(config, { core, providers, execution, requestLog, activity: edge.activity })
-  states.start()
-  const users = keepUsers(core)
-  users.start()
+  const watch = createWatch(config, { core, providers, execution, requestLog, activity: edge.activity })
+  watch.start()
   if (config.role !== 'api') {
     batches.start()
     telling.courier.start()
@@ -201,7 +195,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
     core.metrics.stop()
-    await atMost(requestLogStopMs, Promise.all([requestLog.stop(), states.stop(), users.stop()]))
+    await atMost(watchStopMs, watch.stop())
     // What storage does not accept now is repaired by the next process that starts, as after a crash.
     const isSaved = await atMost(hooks.storageStopMs ?? storageStopMs, stopSaved(core))
     if (!isSaved) log.warn('stopped without storage, which does not answer')
@@ -210,12 +204,23 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   }
   let stopping: Promise<void> | null = null
   return {
-    makeFirstLink: () => core.access.people.members.makeFirstLink(core.bootstrapped.organizationId),
-    bootstrapped: core.bootstrapped,
-    isSandbox: providers.simulator !== null,
+    ...describeGateway(config, core, providers),
     fetch: edge.fetch,
     listen: edge.listen,
     stop: () => (stopping ??= stop()),
+  }
+}
+
+/** What a gateway tells of itself. */
+function describeGateway(
+  config: Config,
+  { bootstrapped, access, log }: Core,
+  providers: Providers,
+): Omit<Gateway, 'fetch' | 'listen' | 'stop'> {
+  return {
+    makeFirstLink: () => access.people.members.makeFirstLink(bootstrapped.organizationId),
+    bootstrapped,
+    isSandbox: providers.simulator !== null,
     refuseReload: () =>
       log.warn('SIGHUP changes nothing: the configuration is read at the start; restart to change it'),
     unpricedModels: () => modelsOf(providers.catalog.current().unpriced()),
@@ -337,13 +342,16 @@ function createExecution(
   const warn = (message: string, facts: Readonly<Record<string, unknown>>) => log.warn(message, facts)
   const repository = createUpstreamResourceRepository(core.database)
   const resources = createUpstreamResources({ repository, clock, warn })
-  const execution: ExecutionDependencies = {
+  const execution: ExecutionDependencies & { health: WatchedHealth } = {
     serving,
     readListings: (isEnough) => atMost(discoveryMissWaitMs, discovery.refreshStale(isEnough)),
     billing: money.billing,
     spendTokens: (principal, tokens) => core.access.rates.spendTokens(principal, tokens),
     learning: money.learning,
-    health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
+    health: watchDeployments(
+      createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
+      clock,
+    ),
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
@@ -466,32 +474,6 @@ function createBatchEngine(
     clock: core.clock,
     crash: hooks.crash ?? null,
     report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
-  })
-}
-
-function offerGauges(
-  { metrics, money, database }: Core,
-  dependencies: {
-    batches: Batches
-    execution: ExecutionDependencies
-    requestLog: RequestLog
-    activity: Activity
-  },
-): void {
-  registerGauges(metrics, {
-    requestsRunning: () => dependencies.activity.running,
-    billing() {
-      const stats = money.billing.stats()
-      return {
-        ...stats,
-        lostCredits: toCredits(stats.lostNanocredits),
-        abandonedCredits: toCredits(stats.abandonedNanocredits),
-      }
-    },
-    storageQueue: () => database.health().queueLength,
-    requestLog: () => dependencies.requestLog.stats(),
-    batches: () => dependencies.batches.stats(),
-    deployments: () => dependencies.execution.limiter.states(),
   })
 }
 

@@ -6,6 +6,9 @@ import type { Deployment } from './canonical/endpoint.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { operations } from './execution/operations.ts'
 import type { Activity } from './http/activity.ts'
+import type { Batches } from './batches/batches.ts'
+import { toCredits } from './core/money.ts'
+import { registerGauges } from './telemetry/gauges.ts'
 import { createFeedbackRepository } from './insight/feedback-repository.ts'
 import type { Insight } from './insight/insight.ts'
 import { createPostingsRepository } from './insight/ledger/postings-repository.ts'
@@ -20,6 +23,7 @@ import { createOwnDoctor } from './insight/state/own-doctor.ts'
 import { createProcessStateRepository } from './insight/state/process-state-repository.ts'
 import { createProcessStates, type ProcessStates } from './insight/state/process-states.ts'
 import type { DeploymentReport } from './insight/state/process-report.ts'
+import type { WatchedHealth } from './routing/deployment-troubles.ts'
 import { createQueueRepository } from './insight/state/queue-repository.ts'
 
 const dayMs = 86_400_000
@@ -41,6 +45,15 @@ export interface WatchedProviders {
   deployments: readonly Deployment[]
   catalog: Pick<Catalog, 'current'>
   simulator: unknown
+}
+
+/** The parts of a running gateway that are looked at. */
+export interface Watched {
+  core: Core
+  providers: WatchedProviders
+  execution: Pick<ExecutionDependencies, 'limiter'> & { health: WatchedHealth }
+  requestLog: RequestLog
+  activity: Activity
 }
 
 /** What people look at. */
@@ -74,8 +87,19 @@ export function createInsight(
   }
 }
 
+/** What goes on while the gateway runs, beside its calls. */
+export function createWatch(config: Config, watched: Watched): { start(): void; stop(): Promise<unknown> } {
+  const parts = [watched.requestLog, tellStates(config, watched), keepUsers(watched.core)]
+  return {
+    start: () => {
+      for (const part of parts) part.start()
+    },
+    stop: () => Promise.all(parts.map((part) => part.stop())),
+  }
+}
+
 /** Keeps what the largest users of old days used. */
-export function keepUsers({ database, clock, log }: Core) {
+function keepUsers({ database, clock, log }: Core) {
   return createUsersKeeper({
     repository: createUsersRepository(database),
     nowMs: () => clock.nowMs(),
@@ -84,21 +108,9 @@ export function keepUsers({ database, clock, log }: Core) {
 }
 
 /** Tells the other processes, and whoever looks, how this process and its deployments are. */
-export function tellStates(
+function tellStates(
   { role }: Config,
-  {
-    core,
-    providers,
-    execution,
-    requestLog,
-    activity,
-  }: {
-    core: Core
-    providers: WatchedProviders
-    execution: Pick<ExecutionDependencies, 'health' | 'limiter'>
-    requestLog: RequestLog
-    activity: Activity
-  },
+  { core, providers, execution, requestLog, activity }: Watched,
 ): ProcessStates {
   const { database, money, clock } = core
   return createProcessStates({
@@ -122,7 +134,7 @@ export function tellStates(
 
 function reportDeployments(
   { deployments, catalog }: WatchedProviders,
-  { health, limiter }: Pick<ExecutionDependencies, 'health' | 'limiter'>,
+  { health, limiter }: Watched['execution'],
 ): DeploymentReport[] {
   const troubles = new Map(health.troubles().map((trouble) => [trouble.deploymentId, trouble]))
   const places = new Map(limiter.states().map((state) => [state.deploymentId, state]))
@@ -159,4 +171,31 @@ function modelCounts(view: CatalogView): ReadonlyMap<string, number> {
   }
   counted = { view, counts }
   return counts
+}
+
+/** The figures of the metrics that are computed when they are read. */
+export function offerGauges(
+  { metrics, money, database }: Core,
+  dependencies: {
+    batches: Batches
+    execution: ExecutionDependencies
+    requestLog: RequestLog
+    activity: Activity
+  },
+): void {
+  registerGauges(metrics, {
+    requestsRunning: () => dependencies.activity.running,
+    billing() {
+      const stats = money.billing.stats()
+      return {
+        ...stats,
+        lostCredits: toCredits(stats.lostNanocredits),
+        abandonedCredits: toCredits(stats.abandonedNanocredits),
+      }
+    },
+    storageQueue: () => database.health().queueLength,
+    requestLog: () => dependencies.requestLog.stats(),
+    batches: () => dependencies.batches.stats(),
+    deployments: () => dependencies.execution.limiter.states(),
+  })
 }

@@ -12,6 +12,7 @@ Usage: npx headrace <command> [options]
   batch watch [id]         follow a batch, or list the latest
   keys                     list, create, limit, disable and delete keys
   usage                    what was used and what it cost: --by day,key,model,user,provider --since 7d --csv
+  requests                 the log of calls, answered or not: --outcome failed --model … --since 2h --follow
   credits                  balance and latest usage; credits add <amount>
   org                      the organization and its settings
   broadcasts               where generations are told, and how that goes; broadcasts redeliver <destination>
@@ -108,6 +109,19 @@ while a gateway runs.
   --by      what to sum by, in this order; day,model unless told otherwise
   --since   a time ago (24h, 7d) or a day (2026-11-01, UTC); 30d unless told otherwise
   --csv     lines for a spreadsheet, with exact amounts
+`,
+  requests: `Usage: npx headrace requests [--since 24h] [--outcome failed,refused] [--status 5xx] [--model ID] [--provider ID]
+         [--key ID] [--user NAME] [--session NAME] [--error TYPE] [--batch ID] [--limit 50] [--json] [--follow] [--org ID]
+
+Prints the log of calls, the newest first: what became of each, its model, key, tokens, times, cost and error. Works on the
+database directly, also while a gateway runs.
+
+  --since     a time ago (2h, 7d) or a time (2026-11-01, UTC); 24h unless told otherwise
+  --outcome   answered, refused, failed, cancelled; several with commas
+  --status    429, 5xx; several with commas
+  --provider  a provider's slug, or the id of a deployment
+  --json      one object a line
+  --follow    prints calls as they end, until Ctrl-C
 `,
   credits: `Usage: npx headrace credits [--org ID]
        npx headrace credits add <amount> [--org ID]

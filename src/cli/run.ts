@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   batch: async () => (await import('./batch/batch-command.ts')).runBatch,
   keys: async () => (await import('./rules/key-commands.ts')).runKeys,
   usage: async () => (await import('./usage/usage-command.ts')).runUsage,
+  requests: async () => (await import('./requests/requests-command.ts')).runRequests,
   credits: async () => (await import('./rules/credits.ts')).runCredits,
   broadcasts: async () => (await import('./broadcasts/broadcasts-command.ts')).runBroadcasts,
   org: async () => (await import('./rules/organization-command.ts')).runOrganization,

@@ -35,29 +35,6 @@ export interface Health {
   figuresOf(endpoint: Endpoint): EndpointFigures
   /** Milliseconds until a call to the endpoint makes sense again; 0 when it does now. */
   waitMsOf(endpoint: Endpoint): number
-  /** The deployments that are not healthy, or failed lately, for their operator. */
-  troubles(): DeploymentTrouble[]
-}
-
-/** How a deployment is, as its operator sees it. Times are Unix milliseconds. */
-export interface DeploymentTrouble {
-  deploymentId: string
-  /** The worst of its endpoints; `out` until a call was answered after its credential was refused. */
-  state: HealthState
-  /** Since when calls fail without an answer in between; null once one was answered. */
-  sinceMs: number | null
-  /** When the next call to it makes sense; null when it does now. */
-  nextTryMs: number | null
-  lastFailure: { type: string; status: number; said: string | null; atMs: number }
-}
-
-/** The last failure of a deployment, kept after it has recovered. */
-interface Failing {
-  failure: DeploymentTrouble['lastFailure']
-  sinceMs: number | null
-  isRefused: boolean
-  /** Endpoints that failed since the last answer of the deployment. */
-  endpointIds: Set<string>
 }
 
 interface EndpointHealth {
@@ -83,40 +60,6 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
   const endpoints = new Map<string, EndpointHealth>()
   /** When the next trial of a deployment with a refused credential is due. */
   const outUntilMs = new Map<string, number>()
-  const failing = new Map<string, Failing>()
-
-  function noteFailing(
-    { id, deployment }: Endpoint,
-    { error, credentialFault }: UpstreamFailure,
-    said: string | null,
-  ) {
-    const atMs = clock.nowMs()
-    const { type, status } = error
-    const known = failing.get(deployment.id)
-    if (!known) dropOldest(failing)
-    failing.set(deployment.id, {
-      failure: { type, status, said, atMs },
-      sinceMs: known?.sinceMs ?? atMs,
-      isRefused: credentialFault || (known?.isRefused ?? false),
-      endpointIds: (known?.endpointIds ?? new Set<string>()).add(id),
-    })
-  }
-
-  function troubleOf(deploymentId: string, known: Failing): DeploymentTrouble {
-    const nowMs = clock.monotonicMs()
-    const entries = [...known.endpointIds].map((id) => endpoints.get(id))
-    const states = new Set(entries.map((entry) => stateAt(entry, nowMs)))
-    const state = known.isRefused ? 'out' : (worstFirst.find((one) => states.has(one)) ?? 'healthy')
-    const coolMs = entries.map((entry) => entry?.coolUntilMs ?? never)
-    const waitMs = Math.max(outUntilMs.get(deploymentId) ?? never, ...coolMs) - nowMs
-    return {
-      deploymentId,
-      state,
-      sinceMs: state === 'healthy' ? null : known.sinceMs,
-      nextTryMs: waitMs > 0 ? clock.nowMs() + waitMs : null,
-      lastFailure: known.failure,
-    }
-  }
 
   function entryOf(id: string): EndpointHealth {
     const known = endpoints.get(id)
@@ -130,7 +73,6 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
   return {
     recordSuccess(endpoint, success) {
       if (outUntilMs.size > 0) outUntilMs.delete(endpoint.deployment.id)
-      if (failing.size > 0) noteAnswer(failing.get(endpoint.deployment.id), endpoint.id)
       const entry = entryOf(endpoint.id)
       entry.coolUntilMs = never
       const nowMs = clock.monotonicMs()
@@ -143,7 +85,6 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
     recordFailure(endpoint, failure, said = null) {
       const nowMs = clock.monotonicMs()
       if (failure.credentialFault) {
-        noteFailing(endpoint, failure, said)
         count(entryOf(endpoint.id), nowMs, 'failed')
         dropOldest(outUntilMs)
         outUntilMs.set(endpoint.deployment.id, nowMs + credentialRetryMs)
@@ -152,7 +93,6 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       }
       const limited = failure.error.type === 'upstream_rate_limited'
       if (!limited && failure.error.status < 500) return
-      noteFailing(endpoint, failure, said)
       const entry = entryOf(endpoint.id)
       entry.failedAtMs = nowMs
       if (!limited) count(entry, nowMs, 'failed')
@@ -182,18 +122,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       const coolMs = endpoints.get(endpoint.id)?.coolUntilMs ?? never
       return Math.max(0, outMs - nowMs, coolMs - nowMs)
     },
-
-    troubles: () => [...failing].map(([deploymentId, known]) => troubleOf(deploymentId, known)),
   }
-}
-
-const worstFirst: readonly HealthState[] = ['out', 'failing', 'cooling_down']
-
-function noteAnswer(known: Failing | undefined, endpointId: string): void {
-  if (known === undefined) return
-  known.isRefused = false
-  known.endpointIds.delete(endpointId)
-  if (known.endpointIds.size === 0) known.sinceMs = null
 }
 
 function stateAt(entry: EndpointHealth | undefined, nowMs: number): HealthState {

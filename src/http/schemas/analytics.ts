@@ -23,6 +23,7 @@ export const analyticsMetrics = {
   latency_p50: { label: 'Median time', format: 'latency', isRate: true },
   latency_p95: { label: '95th percentile of times', format: 'latency', isRate: true },
 } as const
+/** One of them. */
 export type AnalyticsMetric = keyof typeof analyticsMetrics
 
 /** What can be grouped and filtered by, and its column. */

@@ -35,6 +35,7 @@ export interface SpendGroup extends SpendFigures {
   overTime: readonly SpendFigures[]
 }
 
+/** All of it, and its groups, which sum to it. */
 export interface Spend {
   total: SpendGroup
   groups: readonly SpendGroup[]

@@ -83,40 +83,45 @@ export function createUsersRepository(database: Database): UsersRepository {
       )
       return rows.map((row) => row.organization_id)
     },
-    async keepDay(organizationId, day, largest) {
-      const rows = await database.queryAside<Omit<UserRow, 'bucket'>>(
-        `select user_id, ${sums} from (${parts('$2', '$3', '$4', '$4')}) as parts where user_id is not null
+    keepDay: (organizationId, day, largest) => keepDay(database, { organizationId, day, largest }),
+  }
+}
+
+async function keepDay(
+  database: Database,
+  { organizationId, day, largest }: { organizationId: string; day: number; largest: number },
+): Promise<void> {
+  const rows = await database.queryAside<Omit<UserRow, 'bucket'>>(
+    `select user_id, ${sums} from (${parts('$2', '$3', '$4', '$4')}) as parts where user_id is not null
           group by user_id order by cost_nanocredits desc, user_id limit $5`,
-        [organizationId, day * dayMs, (day + 1) * dayMs, day, largest],
-      )
-      const [all] = await database.queryAside<Omit<UserRow, 'bucket'>>(
-        `select null as user_id, ${sums} from (${parts('$2', '$3', '$4', '$4')}) as parts`,
-        [organizationId, day * dayMs, (day + 1) * dayMs, day],
-      )
-      if (!all) return
-      const rest = rows.reduce(less, all)
-      await database.commit({
-        name: 'users.keep',
-        statements: [
-          {
-            sql: `insert into usage_user_days (organization_id, day, place, user_id, requests, input_tokens,
+    [organizationId, day * dayMs, (day + 1) * dayMs, day, largest],
+  )
+  const [all] = await database.queryAside<Omit<UserRow, 'bucket'>>(
+    `select null as user_id, ${sums} from (${parts('$2', '$3', '$4', '$4')}) as parts`,
+    [organizationId, day * dayMs, (day + 1) * dayMs, day],
+  )
+  if (!all) return
+  const rest = rows.reduce(less, all)
+  await database.commit({
+    name: 'users.keep',
+    statements: [
+      {
+        sql: `insert into usage_user_days (organization_id, day, place, user_id, requests, input_tokens,
                 output_tokens, cost_nanocredits) values ($1, $2, $3, $4, $5, $6, $7, $8)
               on conflict (organization_id, day, place) do nothing`,
-            rows: [rest, ...rows].map((row, place) => [
-              organizationId,
-              day,
-              place,
-              row.user_id,
-              row.requests,
-              row.input_tokens,
-              row.output_tokens,
-              row.cost_nanocredits,
-            ]),
-          },
-        ],
-      })
-    },
-  }
+        rows: [rest, ...rows].map((row, place) => [
+          organizationId,
+          day,
+          place,
+          row.user_id,
+          row.requests,
+          row.input_tokens,
+          row.output_tokens,
+          row.cost_nanocredits,
+        ]),
+      },
+    ],
+  })
 }
 
 interface UserRow {
