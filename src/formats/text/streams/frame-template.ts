@@ -244,6 +244,8 @@ const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
 
 /** The inside of the frame's only string member of that name, checked against its value; null when uncertain. */
 function findString(frame: ByteText, name: keyof typeof memberPatterns, value: string): Place | null {
+  const plain = findPlain(frame, name, value)
+  if (plain !== null) return plain
   let found: Place | null = null
   for (const match of frame.matchAll(memberPatterns[name])) {
     if (found !== null) return null
@@ -254,6 +256,31 @@ function findString(frame: ByteText, name: keyof typeof memberPatterns, value: s
   }
   if (found === null) return null
   return isStringOf(frame.slice(found.start, found.end), value) ? found : null
+}
+
+/**
+ * The same for a member whose name stands once in the frame, written without blanks, and whose value needs no escapes,
+ * as nearly always; null otherwise. Searching for texts takes a third of the time that a pattern takes.
+ */
+function findPlain(frame: ByteText, name: string, value: string): Place | null {
+  const start = frame.indexOf(`"${name}":"`) + name.length + 4
+  if (
+    start < name.length + 4 ||
+    !frame.startsWith(value, start) ||
+    frame.lastIndexOf(`"${name}"`) !== start - name.length - 4
+  )
+    return null
+  const end = start + value.length
+  return frame.charCodeAt(end) === 0x22 && isPlainText(value) ? { start, end } : null
+}
+
+/** Whether a text is the same inside of a JSON string: ASCII without quotes, backslashes and control characters. */
+function isPlainText(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x20 || unit >= 0x80 || unit === 0x22 || unit === 0x5c) return false
+  }
+  return true
 }
 
 function isStringOf(inside: ByteText, value: string): boolean {
