@@ -29,6 +29,9 @@ export interface Field {
   own: Headrace
   /** The version that this one is held against; null where the history does not reach back to it. */
   before: Headrace | null
+  /** Ends a program of a part with the rest, when a signal ends the run within that part. */
+  stopLater(program: { stop(): Promise<void> }): void
+  /** Ends everything that was started. */
   stop(): Promise<void>
 }
 
@@ -79,6 +82,7 @@ export async function startField(root: string, beforeCommit: string): Promise<Fi
           : kept(
               await startHeadrace({ ...options, name: names.before, root: earlier, replies: chatReplies }),
             ),
+      stopLater: (program) => void stops.push(() => program.stop()),
       stop,
     }
   } catch (error) {
@@ -106,7 +110,10 @@ export async function lineUp(field: Field, question: Question): Promise<LineUp> 
   const starting = peerKinds.map(async (kind) => {
     const peer = await startPeer(kind, { reply, requestBytes, upstreamPort }, field)
     if ('reason' in peer) missing.set(kind.name, peer.reason)
-    else started.push(peer)
+    else {
+      started.push(peer)
+      field.stopLater(peer.process)
+    }
   })
   await Promise.all(starting)
   return {

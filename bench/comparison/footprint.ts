@@ -36,6 +36,7 @@ export async function writes(run: Run): Promise<void> {
   sheet.leaveOut(writeColumns.shared.bytes, names.floor, 'it knows no delay')
   const settings = { commit_delay_ms: sharedDelayMs }
   const waiting = await startHeadrace({ name: 'shared-writes', folder, upstreams, isPrepaid: true, settings })
+  field.stopLater(waiting.process)
   try {
     const target = headraceTarget(waiting, 'json-1k', 1000)
     // So that the gateway has learnt how close together calls come.
@@ -101,5 +102,7 @@ async function startAlone(
   for (const shared of ['src', 'package.json']) symlinkSync(join(from, shared), join(root, shared))
   const { folder, upstreams } = field
   const options = { name: `alone ${name}`, folder, upstreams, isPrepaid: true, root }
-  return { name, headrace: await startHeadrace({ ...options, replies: chatReplies }) }
+  const headrace = await startHeadrace({ ...options, replies: chatReplies })
+  field.stopLater(headrace.process)
+  return { name, headrace }
 }

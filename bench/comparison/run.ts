@@ -62,6 +62,8 @@ export async function compareAll(options: {
   rmSync(join(output, 'work'), { recursive: true, force: true })
   mkdirSync(join(output, 'work'), { recursive: true })
   const field = await startField(output, beforeCommit)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void field.stop().finally(() => process.exit(130)))
   const run: Run = { field, sheet: new Sheet(), scale, beforeCommit, checks: [] }
   try {
     for (const name of only) {

@@ -27,6 +27,7 @@ async function stalledBefore(name: string, client: 'fetch' | undefined, run: Run
     isPrepaid: true,
     ...(client === undefined ? {} : { client }),
   })
+  field.stopLater(headrace.process)
   try {
     const { port, path, headers, body, process } = headraceTarget(headrace, endless, 400)
     const load = { port, path, headers, body, isStalled: true, seconds: scale.stalledSeconds }
