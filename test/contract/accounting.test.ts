@@ -134,8 +134,10 @@ test('the ledger tells its balance and its postings, and exports them', async ()
     seen.push(...(one.json['data'] as Json[]).map(({ transaction_id: id }) => id))
     cursor = one.json['next_cursor']
   }
-  expect(seen.toSorted()).toEqual(
-    postings.flatMap(({ kind, transaction_id: id }) => (kind === 'capture' ? [id] : [])).toSorted(),
+  expect(seen.map(String).toSorted((one, other) => one.localeCompare(other))).toEqual(
+    postings
+      .flatMap(({ kind, transaction_id: id }) => (kind === 'capture' ? [String(id)] : []))
+      .toSorted((one, other) => one.localeCompare(other)),
   )
   const csv = await gateway.get('/headrace/ledger/postings/export', managed)
   expect(csv.text.trim().split('\r\n')).toHaveLength(6)
