@@ -20,6 +20,8 @@ import { blobHomeOf, createAccess, createMoney } from './stores.ts'
 
 /** How often the learned figures of models are saved. */
 const learningSaveEveryMs = 30_000
+/** How often the learned figures of models are read at a start. */
+const learnedTriesMax = 3
 
 /** How long a stopping process waits for storage in the end; longer than `billingStopMs`. */
 export const storageStopMs = 15_000
@@ -141,6 +143,21 @@ export type Core = Awaited<ReturnType<typeof createCore>>
 export function notReady({ database, money }: Core): string | null {
   if (!database.health().ok) return 'storage does not answer'
   return money.billing.canAccept() ? null : 'captures do not become durable'
+}
+
+/**
+ * Reads what earlier processes learned of models. It is read again when the database closed the connection under it, and
+ * left out when it cannot be read: figures that only make estimates better are no reason not to start.
+ */
+export async function restoreLearned({ money, log }: Pick<Core, 'money' | 'log'>): Promise<void> {
+  for (let tries = 1; tries <= learnedTriesMax; tries += 1) {
+    try {
+      return await money.accounts.restoreLearning(money.learning)
+    } catch (cause) {
+      if (tries === learnedTriesMax)
+        log.warn('the learned figures of models could not be read; estimates begin anew', { cause })
+    }
+  }
 }
 
 /** Saves the learned figures of models periodically; returns a function that stops it. */

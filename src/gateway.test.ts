@@ -1,11 +1,13 @@
 import { afterEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eachDatabase } from '../test/support/databases.ts'
 import { readConfig, type Config } from './config.ts'
 import { createGateway } from './gateway.ts'
+import { type Core, restoreLearned } from './gateway-core.ts'
 import { presets } from './providers/registry.ts'
 import { FileLock } from './storage/sqlite/file-lock.ts'
 
@@ -32,6 +34,34 @@ function openFilesOf({ dataFolder }: Config): string[] {
     }
   })
 }
+
+test('a start goes on without the learned figures of models when they cannot be read', async () => {
+  const lines: string[] = []
+  const config = { ...configOf(), logLevel: 'warn' as const }
+  const first = await createGateway(config)
+  await first.stop()
+  const database = new Database(join(config.dataFolder, 'headrace.db'))
+  database.run('alter table model_stats rename to lost_stats')
+  database.close()
+  const second = await createGateway(config, { writeLog: (line) => lines.push(line) })
+  expect((await second.fetch(new Request('http://gateway.test/healthz'))).status).toBe(200)
+  await second.stop()
+  expect(lines.join('')).toContain('learned figures')
+})
+
+test('learned figures are read again when the database closes the connection under the first read', async () => {
+  let reads = 0
+  const warned: string[] = []
+  const accounts = {
+    restoreLearning: async () => {
+      reads += 1
+      if (reads === 1) throw new Error('Connection closed')
+    },
+  }
+  const core = { money: { accounts, learning: null }, log: { warn: (line: string) => warned.push(line) } }
+  await restoreLearned(core as unknown as Core)
+  expect([reads, warned]).toEqual([2, []])
+})
 
 /** Starts that fail at different steps, each on a new folder. */
 const failures: [string, () => Config][] = [

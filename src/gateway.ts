@@ -77,6 +77,7 @@ import {
   createCore,
   type GatewayHooks,
   notReady,
+  restoreLearned,
   saveRegularly,
   stopSaved,
   storageStopMs,
@@ -168,7 +169,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   })
   const { money, log } = core
   offerGauges(core, { batches, execution, requestLog, activity: edge.activity })
-  await money.accounts.restoreLearning(money.learning)
+  await restoreLearned(core)
   opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
