@@ -72,6 +72,8 @@ export class SegmentRun {
   readonly #dependencies: SegmentRunDependencies
   /** Aborts running items, whose results are not wanted any more. */
   readonly #halt = new AbortController()
+  /** Of the running items, what ends them; true for those that only wait for a place at their provider. */
+  readonly #calls = new Map<AbortController, boolean>()
   /** Keeps further items from starting. */
   readonly #starting = new AbortController()
   #closing: CloseReason | null = null
@@ -104,9 +106,10 @@ export class SegmentRun {
     else void this.#dependencies.pause(cancelGraceMs, this.#halt.signal).then(() => this.halt())
   }
 
-  /** No more items start; running ones finish. */
+  /** No more items start; running ones finish, but not those that still wait for a place at their provider. */
   stop(): void {
     this.#starting.abort()
+    for (const [call, isQueued] of this.#calls) if (isQueued) call.abort()
     this.wake()
   }
 
@@ -114,6 +117,7 @@ export class SegmentRun {
   halt(): void {
     this.stop()
     this.#halt.abort()
+    for (const call of this.#calls.keys()) call.abort()
   }
 
   /** The process stops for good: nothing waits for storage any more. */
@@ -160,7 +164,9 @@ export class SegmentRun {
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
     const { missing, tries } = this.#putBack
-    return { isDone: false, restMs: this.#restMs, missing, tries }
+    // A run that gave its place up left items that could start at once.
+    const restMs = this.#next < this.#queue.length && !this.#lane.isBlocked ? 0 : this.#restMs
+    return { isDone: false, restMs, missing, tries }
   }
 
   /** Starts items until none is left to start, or until the owner is gone. */
@@ -266,6 +272,9 @@ export class SegmentRun {
   ): Promise<ItemOutcome> {
     const { batch, money, runItem } = this.#dependencies
     if (body === null) return tooLargeEnding()
+    const call = new AbortController()
+    this.#calls.set(call, false)
+    if (this.#halt.signal.aborted) call.abort()
     try {
       return await runItem({
         principal,
@@ -278,14 +287,20 @@ export class SegmentRun {
         betas: batch.betas,
         tier,
         budgets: money.budgetsOf(batch),
-        signal: this.#halt.signal,
+        signal: call.signal,
         deadlineMs: batch.expiresAtMs,
         enlarge: (missing) => money.enlargeForCharge(batch, principal, missing),
-        onQueued: (place) => this.#putBack.noteQueued(item, place),
+        onQueued: (place) => {
+          this.#putBack.noteQueued(item, place)
+          this.#calls.set(call, place !== null)
+          if (place !== null && this.#starting.signal.aborted) call.abort()
+        },
       })
     } catch (thrown) {
       // `RunItem` promises not to throw. If it does, the item ends with an error, so that one bug cannot hold up a batch for a day.
       return failedEnding(new GatewayError('internal', 'Internal server error.', { cause: thrown }))
+    } finally {
+      this.#calls.delete(call)
     }
   }
 
@@ -307,12 +322,19 @@ export class SegmentRun {
       sinceMs: ready.sinceMs ?? clock.nowMs(),
       // An item that is given up because the process stops waits for nothing, and no more money was requested for it.
       error:
-        this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted)
+        this.#isGivenUp(outcome) || (missing !== null && this.#starting.signal.aborted)
           ? null
           : this.#reasonOf(ended),
     }
     this.#putBack.put(resting)
     if (missing !== null) void this.#enlarge(resting, missing)
+  }
+
+  /** Whether the item was ended because this run ends, and so did not have its try. */
+  #isGivenUp({ response, retryLaterMs, missingNanocredits }: ItemOutcome): boolean {
+    if (response !== null) return false
+    const isPutBack = retryLaterMs !== null && missingNanocredits === 0n
+    return this.#halt.signal.aborted || (isPutBack && this.#starting.signal.aborted)
   }
 
   /** How long an item is put back for, and how it goes on then; null when its outcome is final. */
@@ -321,7 +343,7 @@ export class SegmentRun {
     { outcome, isWaiting }: EndedTurn,
   ): (Pick<Resting, 'attempts' | 'moved'> & { restMs: number }) | null {
     const { batch, clock } = this.#dependencies
-    if (outcome.response === null && this.#halt.signal.aborted) return { attempts, moved, restMs: 0 }
+    if (this.#isGivenUp(outcome)) return { attempts, moved, restMs: 0 }
     if (isWaiting) return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
     const leftMs = batch.expiresAtMs - clock.nowMs()
     const restMs = retryRestMs(outcome, { attempts, leftMs })
