@@ -257,11 +257,12 @@ export const answer = async (
   item: ItemRequest,
   process: Process,
   held = itemCost * 2n,
+  cost = itemCost,
 ): Promise<ItemOutcome> => {
   const hold = await process.billing.hold({ budgets: item.budgets, amount: held })
   const generationId = newGenerationId('gen-batch', startMs)
   const { organizationId, keyId } = item.principal
-  const row = captureRowOf(generationId, itemCost, {
+  const row = captureRowOf(generationId, cost, {
     organizationId,
     keyId,
     batchId: item.batchId,
@@ -279,7 +280,7 @@ export const answer = async (
       prompt_tokens: 10,
       completion_tokens: 5,
       total_tokens: 15,
-      cost: toCredits(itemCost),
+      cost: toCredits(cost),
       is_byok: false,
     },
     capture: { hold, row },
