@@ -8,6 +8,7 @@ import { newId } from '../core/ids.ts'
 import { filesPageMax } from '../core/limits/files.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { type Database, GuardFailed } from '../storage/database.ts'
+import { fileCommitPoints } from './file-commit-points.ts'
 import {
   createFileRepository,
   deleteFile,
@@ -78,7 +79,7 @@ export function createFiles({ database, blobs, clock }: FilesDependencies): File
   }
   /** The row goes first: bytes without a file are removed later, a file without bytes would never be. */
   const remove = async ({ id, blob }: StoredFile): Promise<void> => {
-    await database.commit({ name: 'file.delete', statements: [deleteFile(id)] })
+    await database.commit({ name: fileCommitPoints.delete, statements: [deleteFile(id)] })
     if (blob !== null) await blobs.delete(blob).catch(() => undefined)
   }
   return {
@@ -92,7 +93,7 @@ export function createFiles({ database, blobs, clock }: FilesDependencies): File
       const file = { id: newId(fileIdPrefix, clock.nowMs()), organizationId, blob, bytes, ...facts }
       try {
         const statements = [insertFile(file, organizationFilesBytesMax)]
-        const [[row] = []] = await database.commit({ name: 'file.create', statements })
+        const [[row] = []] = await database.commit({ name: fileCommitPoints.create, statements })
         assert(row, 'a stored file has its row')
         return toFile(row)
       } catch (thrown) {

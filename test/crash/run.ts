@@ -1,13 +1,15 @@
 /**
  * Proof 3: kills real gateways before and after every commit point, on both databases, with 1 and 4 processes, and prints
- * the table. `run.ts [sqlite|postgres] [processes] [hits] [jobs]` runs a part of it, with the last word only
- * the commit points of providers' jobs. Exits with 1 when a site was hit too seldom or anything was not as promised.
+ * the table. `run.ts [sqlite|postgres] [processes] [hits] [jobs[:K/N]] [folder|s3]` runs a part of it: with `jobs` only the
+ * commit points of providers' jobs, with `jobs:2/4` the second quarter of them, with `s3` on an S3 server. Exits with 1 when a site was hit too seldom or anything was not as promised.
  */
 import { whyNoPostgres } from '../support/postgres.ts'
+import { whyNoS3 } from '../support/s3-server.ts'
 import { type CampaignResult, runCampaign } from './campaign.ts'
-import { keyOfPoint } from './crash-plan.ts'
+import { type CrashSite, keyOfPoint } from './crash-plan.ts'
 import { allSites, jobPoints } from './sites.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
+import type { PayloadHome } from './world.ts'
 
 interface Column {
   database: DialectName
@@ -18,11 +20,19 @@ interface Column {
 const msMax = 3_000_000
 const lanesMax = 3
 const problemsShown = 20
-const [onlyDatabase, onlyProcesses, hitsText = '5', part] = process.argv.slice(2)
-const sites = part === 'jobs' ? allSites.filter(({ point }) => jobPoints.has(point)) : allSites
+const [onlyDatabase, onlyProcesses, hitsText = '5', part = '', home = 'folder'] = process.argv.slice(2)
+const payloads: PayloadHome = home === 's3' ? 's3' : 'folder'
+const sites = sitesOf(part)
 const hits = Number(hitsText)
 const databases: DialectName[] = ['sqlite', 'postgres']
 const counts = [1, 4]
+
+function sitesOf(wish: string): readonly CrashSite[] {
+  if (!wish.startsWith('jobs')) return allSites
+  const [, place = '1', count = '1'] = /^jobs:(\d+)\/(\d+)$/.exec(wish) ?? []
+  const ofJobs = allSites.filter(({ point }) => jobPoints.has(point))
+  return ofJobs.filter((_, index) => index % Number(count) === Number(place) - 1)
+}
 
 function wanted(): { database: DialectName; processes: number }[] {
   return counts
@@ -35,7 +45,7 @@ function wanted(): { database: DialectName; processes: number }[] {
 /** A single process is killed in several worlds at once, since much of a life is waiting; their hits add up. */
 async function runLanes(each: { database: DialectName; processes: number }): Promise<CampaignResult> {
   const lanes = each.processes === 1 ? Math.min(lanesMax, hits) : 1
-  const options = { ...each, sites, hits: Math.ceil(hits / lanes), msMax }
+  const options = { ...each, payloads, sites, hits: Math.ceil(hits / lanes), msMax }
   const results = await Promise.all(Array.from({ length: lanes }, () => runCampaign(options)))
   const sum = results.reduce(addResults)
   const { kills, seconds } = sum.figures
@@ -99,7 +109,7 @@ for (const processes of counts) {
   })
   columns.push(...(await Promise.all(together.map(run))))
 }
-const reason = whyNoPostgres()
+const reason = whyNoPostgres() ?? (payloads === 's3' ? whyNoS3() : null)
 if (reason !== null) console.log(`WRONG: ${reason}`)
 const isComplete = printTable(columns)
 const isSound = printProblems(columns)

@@ -31,6 +31,8 @@ export interface WorldOptions {
   providers?: (simulatorUrl: string) => readonly Record<string, unknown>[]
   /** Whether generations are told to a receiver of the world's. */
   isTold?: boolean
+  /** Further members of the configuration file. */
+  settings?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -122,8 +124,11 @@ async function findingsOf(database: Database): Promise<string[]> {
   return findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject}: ${detail}`)
 }
 
-function configOf(simulatorUrl: string, { providers = oneSandbox }: WorldOptions): Record<string, unknown> {
-  return { providers: providers(simulatorUrl) }
+function configOf(
+  simulatorUrl: string,
+  { providers = oneSandbox, settings = {} }: WorldOptions,
+): Record<string, unknown> {
+  return { providers: providers(simulatorUrl), ...settings }
 }
 
 /** The destination of broadcasts in a world. */

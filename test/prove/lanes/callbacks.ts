@@ -1,9 +1,9 @@
-import { runTests } from '../command.ts'
+import { runSuite, runTests } from '../command.ts'
 import { combine, type Proof } from '../proof.ts'
 
 export const proof: Proof = {
   title:
-    'the end of a batch is told to its callback_url: signed after the contract, at least once whatever dies, for a day, and never to a private address',
+    'the end of a batch is told to its callback_url: signed after the contract, at least once whatever dies, for a day, and never to a private address; kills before and after every commit point of events and files',
   run: async () =>
     combine([
       await runTests(
@@ -15,5 +15,6 @@ export const proof: Proof = {
         ],
         { msMax: 900_000 },
       ),
+      await runSuite('test/crash/events-and-files.ts', { msMax: 900_000 }),
     ]),
 }

@@ -1,13 +1,28 @@
+import { whyNoS3 } from '../../support/s3-server.ts'
 import { thoroughEnvironment } from '../../support/thorough.ts'
 import { runSuite, runTests } from '../command.ts'
-import { combine, type Proof } from '../proof.ts'
+import { combine, notRun, type Proof, type ProofResult } from '../proof.ts'
+
+/** Each part is a few minutes of its own: `test/crash/run.ts sqlite 1 1 jobs:2/4 folder`. */
+const parts = 4
+const partMsMax = 900_000
 
 export const proof: Proof = {
   title:
-    "a kill before and after every commit point of a provider's job, on both databases, 1 and 4 processes: every item one result and one capture, no job twice, nothing left there",
+    "a kill before and after every commit point of a provider's job, as 1 process on SQLite with a folder and 4 on PostgreSQL with S3: every item one result and one capture, no job twice, nothing left there",
   run: async () =>
     combine([
-      await runSuite('test/crash/run.ts', { args: ['', '', '2', 'jobs'], msMax: 3_600_000 }),
+      ...(await killInParts('sqlite', '1', 'folder')),
+      ...(whyNoS3() === null ? await killInParts('postgres', '4', 's3') : [notRun(whyNoS3() ?? '')]),
       await runTests(['test/simulation/native-jobs'], { msMax: 1_800_000, env: thoroughEnvironment }),
     ]),
+}
+
+async function killInParts(database: string, processes: string, payloads: string): Promise<ProofResult[]> {
+  const results: ProofResult[] = []
+  for (let part = 1; part <= parts; part += 1) {
+    const args = [database, processes, '1', `jobs:${part}/${parts}`, payloads]
+    results.push(await runSuite('test/crash/run.ts', { args, msMax: partMsMax }))
+  }
+  return results
 }
