@@ -81,8 +81,8 @@ export function docsPage(document: Json, place: PagePlace): string {
   )
 }
 
-/** The document does not distinguish the two kinds of key. */
-const managementTag = 'Organization'
+/** The tags whose operations take a management key: the document does not distinguish the two kinds of key. */
+const managementTags: ReadonlySet<unknown> = new Set(['Organization', 'Accounting', 'Operation'])
 
 interface ShownOperation {
   method: string
@@ -95,7 +95,7 @@ function renderOperation({ method, path, operation, document }: ShownOperation):
   const content = recordOrEmpty(recordOrEmpty(operation['requestBody'])['content'])
   const body = recordOrEmpty(content['application/json'])
   const tags = listOrEmpty(operation['tags'])
-  const isManagement = tags.includes(managementTag)
+  const isManagement = tags.some((tag) => managementTags.has(tag))
   const curl = curlExample({ method, path, operation, isManagement, isSession: tags.includes('Sessions') })
   const rows = [
     ...listOrEmpty(operation['parameters']).map((parameter) => renderParameter(recordOrEmpty(parameter))),
