@@ -16,6 +16,7 @@ import {
   listWaiting,
   loadHealthFacts,
 } from './health-repository.ts'
+import { checkDeployments } from './deployment-checks.ts'
 import { checkExpirations, checkNames } from './model-checks.ts'
 import { broadcastFindings } from './broadcast-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
@@ -116,6 +117,7 @@ async function* checkStorage(context: CommandContext, config: CliConfig): AsyncG
     yield* moneyFindings(storage, facts)
     yield* refusalFindings(storage, facts, config)
     yield* batchFindings(storage, facts)
+    yield* checkDeployments(storage)
     yield* broadcastFindings(await storage.broadcasts.listStates(), config, facts.nowMs)
   } catch (error) {
     // A damaged part of the database shows only when it is read.

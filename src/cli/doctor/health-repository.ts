@@ -124,6 +124,19 @@ export async function listChargedRefusals(database: Database, dataFolder: string
   return charged
 }
 
+/** Providers of which at least so many calls of the last hour ended there, all of them with a failure. */
+export async function listFailingProviders(
+  database: Database,
+  callsMin: number,
+): Promise<{ provider: string; calls: number }[]> {
+  return database.query<{ provider: string; calls: number }>(
+    `select provider, cast(sum(requests) as bigint) as calls from request_rollups
+      where minutes = 15 and slot >= now_ms() / 900000 - 4 and provider <> ''
+      group by provider having sum(failed) = sum(requests) and sum(requests) >= $1 order by provider`,
+    [callsMin],
+  )
+}
+
 /** A batch with waiting items. */
 export interface WaitingBatch extends WaitingLine {
   batchId: string
