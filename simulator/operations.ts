@@ -26,7 +26,15 @@ import type { Mount } from './mounts.ts'
 import { isBatchesPath, operateBatches } from './openai-batches/batches.ts'
 import { isStoredFilesPath, nowSeconds, operateStoredFiles } from './openai-batches/files.ts'
 import type { RunLine } from './openai-batches/lines.ts'
-import { type BatchServiceName, services } from './openai-batches/services.ts'
+import { operateOpenRouter } from './openai-batches/openrouter-jobs.ts'
+import {
+  isStoragePath,
+  operateTogether,
+  storageStyle,
+  type TogetherAsked,
+} from './openai-batches/together-jobs.ts'
+import { operateXAi } from './openai-batches/xai-jobs.ts'
+import { type BatchServiceName, openAiServiceOf } from './openai-batches/services.ts'
 import { isMistralJobsPath, operateMistralJobs } from './openai-batches/mistral-jobs.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
@@ -80,6 +88,7 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   const audio = audioApiAt(path)
   if (audio !== null) return audio.api.style
   if (path.startsWith(googlePath) || isFilesPath(path)) return googleStyle
+  if (isStoragePath(path)) return storageStyle
   if (isAzurePath(path)) return azureStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
@@ -134,7 +143,8 @@ export async function operate(asked: Asked): Promise<Reply> {
     return jsonReply(modelsBody(asked))
   }
   if (isMessageBatchesPath(path)) return operateMessageService(asked, method, query)
-  if (isStoredFilesPath(path) || isBatchesPath(path)) return operateBatchService(asked, method, query)
+  if (isStoredFilesPath(path) || isBatchesPath(path) || isStoragePath(path))
+    return operateBatchService(asked, method, query)
   const stored = storedPath.exec(path)?.[1]
   if (stored !== undefined) {
     allow(method, ['GET', 'DELETE'], path)
@@ -155,22 +165,29 @@ export async function operate(asked: Asked): Promise<Reply> {
   return operation(callOf(asked, json), asked)
 }
 
-function operateBatchService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
+/** Services of which only some calls are OpenAI's. */
+const ownOperations: ReadonlyMap<BatchServiceName, (asked: TogetherAsked) => Promise<Reply | null>> = new Map(
+  [
+    ['together', operateTogether],
+    ['xai', operateXAi],
+  ],
+)
+
+async function operateBatchService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
   const { path, body, json, faults, mount, key } = asked
   const service = asked.batchService ?? mount.settings.batchService
   const common = { method, path, query, kept: mount.batches, key }
-  if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
   const usualLooks = mount.settings.jobLooks
-  const request = {
-    ...common,
-    json,
-    faults,
-    usualLooks,
-    service: services[service],
-    runLine: lineRunner(asked),
-  }
+  const rules = { service: openAiServiceOf(service), runLine: lineRunner(asked) }
+  const request = { ...common, ...rules, json, faults, usualLooks }
   if (isGoogleBatchesPath(path)) return operateGoogleBatches(request)
-  return isMistralJobsPath(path) ? operateMistralJobs(request) : operateBatches(request)
+  if (isMistralJobsPath(path)) return operateMistralJobs(request)
+  if (service === 'openrouter') return operateOpenRouter(request)
+  const own = ownOperations.get(service)
+  const reply = (await own?.({ ...request, body, origin: originOf(asked) })) ?? null
+  if (reply !== null) return reply
+  if (isStoredFilesPath(path)) return operateStoredFiles({ ...common, form: body.form })
+  return operateBatches(request)
 }
 
 async function operateMessageService(asked: Asked, method: string, query: URLSearchParams): Promise<Reply> {
@@ -202,7 +219,7 @@ function lineRunner(asked: Asked): RunLine {
       if (operation === undefined) throw new ApiError({ status: 404, message: `Invalid URL (POST ${path})` })
       const ruled = mount.rules.draw({ method: lineMethod, path, model: null, body: JSON.stringify(body) })
       const call = { body, faults: { ...faults, ...ruled.faults }, key, createdSeconds: nowSeconds(), signal }
-      const reply = await operation(call, asked)
+      const reply = await operation(call, { ...asked, request: versioned(asked.request) })
       return { status: reply.status, body: String(reply.body) }
     } catch (error) {
       if (error instanceof ApiError)
@@ -210,6 +227,12 @@ function lineRunner(asked: Asked): RunLine {
       throw error
     }
   }
+}
+
+/** A line has no headers; those of messages have the usual version. */
+function versioned(request: IncomingMessage): IncomingMessage {
+  const headers = { 'anthropic-version': '2023-06-01', ...request.headers }
+  return Object.create(request, { headers: { value: headers } }) as IncomingMessage
 }
 
 /** The operation with a JSON body at a path. */

@@ -17,6 +17,7 @@ import {
   uploadBytesMax as usualUploadBytesMax,
 } from './limits.ts'
 import type { Mount } from './mounts.ts'
+import { isStoragePath } from './openai-batches/together-jobs.ts'
 import { isStoredFilesPath } from './openai-batches/files.ts'
 import { operate, queryOf, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
@@ -116,6 +117,7 @@ function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {
   const audio = audioApiAt(path)
   if (path === googleUploadPath)
     return { uploadBytesMax: uploadBytesMax ?? googleFileBytesMax, takesFiles: true }
+  if (isStoragePath(path)) return { uploadBytesMax: uploadBytesMax ?? batchFileBytesMax, takesFiles: true }
   if (isStoredFilesPath(path))
     return { uploadBytesMax: uploadBytesMax ?? batchFileBytesMax, takesFiles: false }
   if (audio === null) return { uploadBytesMax: uploadBytesMax ?? usualUploadBytesMax, takesFiles: false }

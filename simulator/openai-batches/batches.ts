@@ -109,6 +109,7 @@ interface NewBatch extends Pick<BatchesAsked, 'kept' | 'faults' | 'usualLooks' |
   /** All lines of its results are in one file. */
   hasOneOutput?: boolean
   losesExpired?: boolean
+  writesNoFiles?: boolean
 }
 
 /** Makes a batch of a file and keeps it. */
@@ -122,6 +123,7 @@ export function beginBatch({
   bounds = usualBounds,
   hasOneOutput = false,
   losesExpired = false,
+  writesNoFiles = false,
   kept,
   faults,
   usualLooks,
@@ -143,6 +145,7 @@ export function beginBatch({
     end: batchFault !== undefined || input.faults.length > 0 ? 'failed' : (faults.batchEnd ?? 'completed'),
     isEndless: faults.jobEndless === true,
     losesExpired,
+    writesNoFiles,
     looksMax: min + Math.floor((max - min + 1) * fractionOf(`looks ${key}`)),
     looks: 0,
     cancelledAtLook: null,
@@ -209,6 +212,7 @@ async function finish(batch: StoredBatch, kept: KeptBatches, end: string): Promi
     isWhole ? null : `batch_${end === 'expired' ? end : 'cancelled'}`,
   )
   batch.ran = ran
+  if (batch.writesNoFiles) return reach(batch, end)
   if (ran.output !== null) {
     const file = writtenFile(`output ${batch.id}`, `${batch.id}_output.jsonl`, ran.output)
     kept.keepFile(file)

@@ -57,6 +57,8 @@ export interface StoredBatch {
   isEndless: boolean
   /** Nothing can be read of it once it has expired. */
   losesExpired: boolean
+  /** Its results are told, and are no files. */
+  writesNoFiles: boolean
   /** Looks before it ends. */
   looksMax: number
   looks: number

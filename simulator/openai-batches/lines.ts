@@ -176,7 +176,7 @@ function withFaults(answers: readonly string[], faults: Faults, key: string): st
   const doubled = left.slice(0, faults.batchLinesDoubled ?? 0)
   const foreign = left.slice(0, faults.batchLinesForeign ?? 0).map((line, index) => {
     const other = JSON.parse(line) as JsonObject
-    const id = 'key' in other ? 'key' : 'custom_id'
+    const id = ['key', 'batch_request_id'].find((name) => name in other) ?? 'custom_id'
     return JSON.stringify({ ...other, [id]: `foreign-${index}-${lettersOf(`foreign ${index} ${key}`, 6)}` })
   })
   const malformed = left

@@ -74,15 +74,30 @@ const novita: OpenAiService = {
   }),
 }
 
-/** By the name that a mount's settings have. */
-export const services = { openai, azure, novita } satisfies Record<string, OpenAiService>
+/** Zhipu names the operation by the version of its address, and deletes the input itself unless it is told not to. */
+const zhipu: OpenAiService = {
+  endpoints: ['/v4/chat/completions'],
+  members: ['input_file_id', 'endpoint', 'auto_delete_input_file', 'metadata'],
+  windows: [null],
+  show: ({ model: _model, usage: _usage, ...rest }) => rest,
+}
 
-export type BatchServiceName = keyof typeof services
-export const batchServiceNames = Object.keys(services) as BatchServiceName[]
+/** The services with OpenAI's files and batches. */
+export const services = { openai, azure, novita, zhipu } satisfies Record<string, OpenAiService>
+
+/** By the names that a mount's settings have: also those with batches of their own. */
+const ownServices = ['together', 'xai', 'openrouter'] as const
+export type BatchServiceName = keyof typeof services | (typeof ownServices)[number]
+export const batchServiceNames = [...Object.keys(services), ...ownServices] as BatchServiceName[]
+
+/** What differs from OpenAI's; nothing for a service with batches of its own. */
+export function openAiServiceOf(name: BatchServiceName): OpenAiService {
+  return Object.entries(services).find(([each]) => each === name)?.[1] ?? openai
+}
 
 /** The operation that runs lines of an endpoint: some services name it without its version. */
 export function livePathOf(endpoint: string): string {
-  return endpoint.startsWith('/v1/') ? endpoint : `/v1${endpoint}`
+  return `/v1${endpoint.replace(/^\/v\d(?=\/)/, '')}`
 }
 
 /** Reads a line of a batch for this endpoint; null for one that is none. */

@@ -26,6 +26,8 @@ export interface LiveRequest {
   headers: Readonly<Record<string, string>>
   /** The provider's name of the model. */
   model: string
+  /** Set where it has more than text: pictures, sound or files, or what its provider is to search or run. */
+  hasMedia?: true
 }
 
 /** A job as it is about to be created. */
@@ -98,7 +100,10 @@ export interface JobUpload {
   begin?(name: string, lines: StreamedBody): UpstreamRequest
   /** Throws `provider_failed` when the reply to `begin` names no place. */
   request(name: string, lines: StreamedBody, begun: UpstreamReply | null): UpstreamRequest
-  readId(reply: UpstreamReply): string
+  /** The id in the reply to `request`, or in the one to `begin`. Throws `provider_failed`. */
+  readId(reply: UpstreamReply, begun?: UpstreamReply | null): string
+  /** Has the provider take in what was sent, where that is a request of its own. */
+  finish?(fileId: string): UpstreamRequest
 }
 
 /** What a job can be found by. */
@@ -120,7 +125,7 @@ export interface JobSearch {
   read(reply: UpstreamReply, mark: string): JobPage
 }
 
-/** Where a reply in JSON has the results of a job. */
+/** Where a reply in JSON has the results of a job. The reply to a look may have them too, and they are not read there. */
 export interface ResultArray {
   /** The members that lead to the array, from the top. */
   at: readonly string[]

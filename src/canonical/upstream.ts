@@ -18,6 +18,12 @@ export interface UpstreamRequest {
   inPlaceOf?: string
   /** Other endings for the base URL in this request, by the ending that it may have; absent where it stays as it is. */
   rebase?: Readonly<Record<string, string>>
+  /**
+   * A whole address that the provider named in an answer, in place of the base URL and the path. No credential goes there.
+   */
+  at?: string
+  /** A redirect is the answer to this request, and not followed; for any other request it is a failure. */
+  answersRedirect?: true
   /** The place of the credential in this request, by the header that otherwise carries it. */
   auth?: Readonly<Record<string, AuthScheme>>
   headers: Readonly<Record<string, string>>

@@ -69,7 +69,7 @@ export interface RenderOptions {
   /** Prefix of every path of this gateway; empty by default. */
   basePath?: string
   endpoints?: readonly Endpoint[]
-  /** `batch` renders the entry for batches, with the prices of live calls, which are what emulated batches cost. */
+  /** `batch` renders the entry for batches, whose endpoints have the prices of batches. */
   variant?: 'batch'
 }
 

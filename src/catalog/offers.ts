@@ -151,6 +151,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const ordered = priceInOrder(
     {
       table: facts,
+      batches: tableFacts(priced, `${upstream}:batch`, context.nowMs),
       provider: source.prices.priceOf(upstream, context.nowMs),
       everywhere: context.prices[model],
       model: operator?.prices,

@@ -1,5 +1,6 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import { modalityRow } from '../canonical/operation.ts'
+import { atCheaperTier, batchTier } from './prices/cheaper-tier.ts'
 import { isFree } from './prices/compared-price.ts'
 import { splitVariant, type Variant } from './model-ids.ts'
 
@@ -22,7 +23,14 @@ export function variantsOf({ id, modality, endpoints }: Model): Variant[] {
   return variants
 }
 
-/** The endpoints that batches may use. */
+/**
+ * The endpoints that batches may use, each with the price that it has in its provider's batch service, where that is known.
+ * Elsewhere items of batches cost what live calls do.
+ */
 export function batchableOf(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  return endpoints.filter(({ batch }) => batch !== 'none')
+  return endpoints
+    .filter(({ batch }) => batch !== 'none')
+    .map((endpoint) =>
+      endpoint.batch === 'native' ? (atCheaperTier(endpoint, batchTier) ?? endpoint) : endpoint,
+    )
 }

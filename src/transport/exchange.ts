@@ -12,9 +12,11 @@ export interface SendOptions {
   firstByteTimeoutMs: number
   /** Longest silence between two reads of the body, in milliseconds. Default five minutes. */
   idleTimeoutMs?: number
+  /** A redirect is a response like any other; otherwise it is a failure. It is never followed. */
+  takesRedirect?: true
 }
 
-/** An upstream's response, whatever its status; redirects never get this far. */
+/** An upstream's response, whatever its status; a redirect gets this far only where it was asked for. */
 export interface UpstreamResponse {
   status: number
   headers: ResponseHeaders

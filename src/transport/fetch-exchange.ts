@@ -62,7 +62,8 @@ export class FetchExchange implements UpstreamBody {
       const response = await fetch(url, options)
       this.#response = response
       this.#limits.onHead()
-      if (response.status >= 300 && response.status < 400) throw redirected(response.status)
+      const isRedirect = response.status >= 300 && response.status < 400
+      if (isRedirect && !this.#options.takesRedirect) throw redirected(response.status)
       return this.#toResponse(response)
     } catch (thrown) {
       this.#end()

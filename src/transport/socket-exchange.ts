@@ -100,7 +100,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
     this.#head = head
     this.#limits.onHead()
     const { status } = head
-    if (status >= 300 && status < 400) return this.#giveUp(redirected(status))
+    if (status >= 300 && status < 400 && !this.#options.takesRedirect) return this.#giveUp(redirected(status))
     const response = this.#response
     this.#response = null
     response?.resolve(this.#toResponse(head))

@@ -1,9 +1,6 @@
-import { atCheaperTier } from '../../catalog/prices/cheaper-tier.ts'
+import { atCheaperTier, batchTier } from '../../catalog/prices/cheaper-tier.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Lane } from './lane.ts'
-
-/** The tier under which an endpoint has the prices of its provider's batch service. */
-const batchTier = 'batch'
 
 /**
  * A job takes about ten requests of its own, whatever its size, and shows nothing until it ends: for fewer items its half

@@ -3,6 +3,7 @@ import { modalityRow, type Modality } from '../../canonical/operation.ts'
 import { withoutSurcharges } from '../../canonical/surcharges.ts'
 import { freePrice, type Price, type PriceUnit } from '../../canonical/usage.ts'
 import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } from './operator-prices.ts'
+import { batchTier } from './cheaper-tier.ts'
 import type { TableFacts } from './price-table.ts'
 import {
   tierLongPricesBy,
@@ -19,6 +20,8 @@ import {
 export interface PriceSources {
   /** The table of default prices: the price package, or the list that the operator took in its place. */
   table: Pick<TableFacts, 'price' | 'longPrices'> | null
+  /** The same table's price of the model in the provider's own batches, where it has one. */
+  batches?: Pick<TableFacts, 'price' | 'longPrices'> | null
   /** `prices.ts` of the provider's folder. */
   provider: Price | null
   /** `prices` of the configuration, which hold at every deployment. */
@@ -44,7 +47,7 @@ const noLongPrices: readonly LongPrice[] = []
 
 /** Decides which source wins. A source that overrules the table does so for prompts of every length. */
 export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedPrice {
-  const { table, provider, everywhere = {}, model = {} } = sources
+  const { table, batches = null, provider, everywhere = {}, model = {} } = sources
   const { hourWrites, isFree } = rules
   const stated = [provider ?? {}, parseOperatorPrices(everywhere), parseOperatorPrices(model)].reduce(
     withStated,
@@ -54,13 +57,20 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
     rules.modality,
     overTable(isFree ? freeBeside(rules.modality, stated) : (table?.price ?? {})),
   )
-  const known = tierPricesBy(rules.tiers, rules.upstream, price)
+  const inBatches = batches === null || Object.keys(batches.price).length === 0 ? null : batches
+  const known = {
+    ...(inBatches === null ? {} : { [batchTier]: withStated(price, inBatches.price) }),
+    ...tierPricesBy(rules.tiers, rules.upstream, price),
+  }
   const tierPrices = tierPricesOf({ price, known }, [everywhere, model], (tier) =>
     withHourWrites(hourWrites, tier),
   )
   const long = isFree ? noLongPrices : (table?.longPrices ?? noLongPrices)
   const longPrices = long.map((each) => ({ ...each, price: overTable(each.price) }))
-  const tierLongPrices = tierLongPricesBy(rules.tiers, rules.upstream, longPrices)
+  const tierLongPrices: Record<string, readonly LongPrice[]> = {
+    ...(inBatches === null || inBatches.longPrices.length === 0 ? {} : { [batchTier]: inBatches.longPrices }),
+    ...tierLongPricesBy(rules.tiers, rules.upstream, longPrices),
+  }
   // What an operator states for a tier applies to prompts of every length.
   for (const { service_tiers: tiers = {} } of [everywhere, model])
     for (const tier of Object.keys(tiers)) delete tierLongPrices[tier]

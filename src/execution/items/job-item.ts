@@ -75,7 +75,11 @@ async function encodedAt(
   assert(Array.isArray(request.body), 'a call of text has its body in memory')
   const { path, headers } = request
   const body = onOneLine(joinPieces(request.body))
-  return { path, headers, model: endpoint.upstreamModel, body, texts: textsOf(begun.call) }
+  const { demand } = begun.call
+  const { hasUncountedInput = false, images = 0, audioInputTokens = 0 } = demand
+  const hasMedia = hasUncountedInput || images > 0 || audioInputTokens > 0
+  const media = hasMedia ? { hasMedia: true as const } : {}
+  return { path, headers, model: endpoint.upstreamModel, ...media, body, texts: textsOf(begun.call) }
 }
 
 /** A list of numbers is one text in tokens. */

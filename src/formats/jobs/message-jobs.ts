@@ -1,6 +1,6 @@
 import type { BatchJobs, FoundJob, JobLine, JobPage, JobReading } from '../../canonical/batch-jobs.ts'
 import type { ResourceKind } from '../../canonical/resource-notes.ts'
-import type { StreamedBody, UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
+import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
   countOrNull,
@@ -12,15 +12,13 @@ import {
   type WireRecord,
 } from '../../json/values.ts'
 import { jobIdOf } from '../transcription/job-id.ts'
-import { memberOf, parsedOrNull, parseReply } from './job-wire.ts'
+import { listedIn, memberOf, parsedOrNull, parseReply } from './job-wire.ts'
 
 const operation = '/messages'
 /** Jobs on one page of a listing: the provider's maximum. */
 const listedJobsMax = 1_000
 const root = '/messages/batches'
 const acceptJson = { accept: 'application/json' }
-const head = Buffer.from('{"requests":[')
-const tail = Buffer.from(']}')
 const counted = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const
 
 /** The words for a batch that has not ended. */
@@ -85,7 +83,7 @@ export const messageJobs: BatchJobs = {
   create({ lines }) {
     if (lines === null) throw new TypeError('a batch of messages carries its lines')
     const headers = { ...acceptJson, 'content-type': 'application/json' }
-    return { method: 'POST', path: root, headers, body: listOf(lines) }
+    return { method: 'POST', path: root, headers, body: listedIn('{"requests":[', lines) }
   },
   look: (jobId) => ({ method: 'GET', path: pathOf(jobId), headers: acceptJson, body: null }),
   cancel: cancelRequest,
@@ -120,35 +118,6 @@ function deleteRequest(jobId: string): UpstreamRequest {
 function listRequest(older: string | null): UpstreamRequest {
   const after = older === null ? '' : `&after_id=${encodeURIComponent(older)}`
   return { method: 'GET', path: `${root}?limit=${listedJobsMax}${after}`, headers: acceptJson, body: null }
-}
-
-/** The lines as one list; of the last one the comma is left out. */
-function listOf(lines: StreamedBody): StreamedBody {
-  const bytes = lines.contentLength - 1
-  return {
-    contentLength: head.length + bytes + tail.length,
-    open() {
-      const reader = lines.open().getReader()
-      let left = bytes
-      return new ReadableStream<Uint8Array>(
-        {
-          start: (controller) => controller.enqueue(head),
-          async pull(controller) {
-            const { done, value } = left === 0 ? { done: true, value: undefined } : await reader.read()
-            if (done || value === undefined) {
-              controller.enqueue(tail)
-              return controller.close()
-            }
-            const taken = value.subarray(0, left)
-            left -= taken.length
-            controller.enqueue(taken)
-          },
-          cancel: (reason) => reader.cancel(reason),
-        },
-        { highWaterMark: 0 },
-      )
-    },
-  }
 }
 
 function readJob(wire: WireRecord): JobReading {

@@ -7,7 +7,7 @@ import type {
   JobUpload,
 } from '../../canonical/batch-jobs.ts'
 import type { FoundResource, ResourceKind } from '../../canonical/resource-notes.ts'
-import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
+import type { StreamedBody, UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
   countOrNull,
@@ -146,20 +146,27 @@ type MarkOf = (entry: WireRecord) => string | null
 
 /** A file of lines, in one form. */
 export const fileUpload: JobUpload = {
-  request(fileName, lines) {
-    const file = {
-      name: 'file',
-      fileName: `${fileName}.jsonl`,
-      contentType: 'application/jsonl',
-      prefix: new Uint8Array(0),
-      sizeBytes: lines.contentLength,
-      open: () => lines.open(),
-    }
-    const form = encodeForm([['purpose', 'batch']], file)
-    const headers = { ...acceptJson, 'content-type': form.contentType }
-    return { method: 'POST', path: '/files', headers, body: form.body }
-  },
+  request: (fileName, lines) => fileForm(fileName, lines, [['purpose', 'batch']]),
   readId: (reply) => idOf(parseReply(reply)),
+}
+
+/** The request that uploads lines as a file, with these fields beside it. */
+export function fileForm(
+  fileName: string,
+  lines: StreamedBody,
+  fields: readonly (readonly [string, string])[],
+): UpstreamRequest {
+  const file = {
+    name: 'file',
+    fileName: `${fileName}.jsonl`,
+    contentType: 'application/jsonl',
+    prefix: new Uint8Array(0),
+    sizeBytes: lines.contentLength,
+    open: () => lines.open(),
+  }
+  const form = encodeForm(fields, file)
+  const headers = { ...acceptJson, 'content-type': form.contentType }
+  return { method: 'POST', path: '/files', headers, body: form.body }
 }
 
 /** The request for the lines of a file. */

@@ -2,7 +2,7 @@ import type { BatchJobs, FoundJob, JobLine, JobPage, JobReading } from '../../ca
 import type { ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { memberOf, parsedOrNull, parseReply } from '../../formats/jobs/job-wire.ts'
+import { memberOf, parsedOrNull, parseReply, statusOfRpc } from '../../formats/jobs/job-wire.ts'
 import {
   numberOrNull,
   recordOrEmpty,
@@ -29,19 +29,6 @@ const states: ReadonlyMap<string, JobReading['state']> = new Map([
   ['EXPIRED', 'expired'],
 ])
 
-/** The status of a live answer with an error of this code of google.rpc. */
-const statusOf: Readonly<Record<number, number>> = {
-  3: 400,
-  4: 504,
-  5: 404,
-  7: 403,
-  8: 429,
-  9: 400,
-  11: 400,
-  13: 500,
-  14: 503,
-  16: 401,
-}
 const cancelledCode = 1
 
 /** A batch that nobody waits for: it is cancelled, and deleted when that has ended it. */
@@ -219,7 +206,7 @@ function readLine(bytes: Uint8Array): JobLine | null {
   const error = recordOrEmpty(line['error'])
   const code = numberOrNull(error['code'])
   if (code === cancelledCode) return { id, result: { type: 'not run', reason: 'batch_cancelled' } }
-  const status = statusOf[code ?? 0] ?? code ?? 0
-  if (status < 400) return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
+  const status = statusOfRpc(code)
+  if (status === null) return { id, result: { type: 'failed', message: textOrEmpty(error['message']) } }
   return { id, result: { type: 'answer', status, body: Buffer.from(JSON.stringify({ error })) } }
 }

@@ -9,6 +9,7 @@ import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
+import { openRouterBatchJobs } from './jobs.ts'
 import { openRouterModels } from './capabilities.ts'
 
 /** OpenRouter as one provider among others; it decides which host serves a model. */
@@ -22,6 +23,9 @@ export const openrouter = defineProvider({
   modelRules: openRouterModels,
   hostsManyMakers: true,
   freeEnding: ':free',
+  // What a model costs in batches the list of prices says.
+  batch: 'native',
+  jobs: openRouterBatchJobs,
   adapters: {
     language: [
       openAiChat({

@@ -5,6 +5,7 @@ import { openAiTranscription } from '../../formats/transcription/openai-transcri
 import { defineProvider } from '../define-provider.ts'
 import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
+import { togetherBatchJobs } from './jobs.ts'
 import { togetherModels } from './capabilities.ts'
 
 export const together = defineProvider({
@@ -17,6 +18,9 @@ export const together = defineProvider({
   pricesProviderId: 'together',
   modelRules: togetherModels,
   hostsManyMakers: true,
+  // Only some models cost less in batches, and no list of them was found, so the operator states it.
+  batch: 'native',
+  jobs: togetherBatchJobs,
   adapters: {
     language: [
       openAiChat({

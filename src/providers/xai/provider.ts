@@ -7,6 +7,7 @@ import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { grokAudio, grokModels } from './capabilities.ts'
+import { xAiBatchJobs } from './jobs.ts'
 import { xAiPrices } from './prices.ts'
 
 const xAiChat: ChatQuirkOptions = {
@@ -37,6 +38,9 @@ export const xai = defineProvider({
   family: grokModels,
   modelRules: grokAudio,
   prices: xAiPrices,
+  // No list of what each model costs in batches was found, so the operator states it.
+  batch: 'native',
+  jobs: xAiBatchJobs,
   unlisted: ['grok-stt', 'grok-tts'],
   adapters: {
     language: [

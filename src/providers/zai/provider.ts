@@ -1,5 +1,6 @@
 import { defineProvider } from '../define-provider.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
+import { zhipuBatchJobs } from './jobs.ts'
 import { glmModels } from './capabilities.ts'
 
 export const zai = defineProvider({
@@ -12,6 +13,10 @@ export const zai = defineProvider({
   listing: null,
   pricesProviderId: 'zai',
   family: glmModels,
+  // Half, of models of the fourth generation: https://docs.bigmodel.cn/cn/guide/tools/batch
+  tiers: [{ tier: 'batch', models: /^glm-4/, share: [1n, 2n] }],
+  // Only the domestic address has it, so the operator switches it on.
+  jobs: zhipuBatchJobs,
   adapters: {
     language: [
       openAiChat({

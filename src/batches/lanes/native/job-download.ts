@@ -1,5 +1,11 @@
 import type { JobLine } from '../../../canonical/batch-jobs.ts'
+import type { UpstreamRequest } from '../../../canonical/upstream.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import { parsedOrNull } from '../../../formats/jobs/job-wire.ts'
+import { ArrayElements } from '../../../json/array-elements.ts'
+import { recordOrEmpty, textOrEmpty } from '../../../json/values.ts'
 import { itemOfLine } from './job.ts'
+import type { UpstreamBody } from '../../../transport/upstream-body.ts'
 import { JobSpool } from './job-spool.ts'
 import { type JobDependencies, JobLost, type JobStep, jobTransferMs } from './job-step.ts'
 
@@ -7,6 +13,11 @@ import { type JobDependencies, JobLost, type JobStep, jobTransferMs } from './jo
 const resultLineBytesMax = 128_000_000
 /** Tries of a download that the provider answers with "not found" before the file counts as empty. */
 const missingFileTries = 5
+
+/** Pages of results of one job: more than the largest has. */
+const resultPagesMax = 100_000
+/** What stands around the results in a reply. */
+const aroundResultsBytesMax = 4_000_000
 
 const newline = 0x0a
 
@@ -56,18 +67,18 @@ async function download(
   lines: ResultLines,
 ): Promise<Extract<Download, { type: 'again' }> | null> {
   try {
-    const response = await place.send(place.jobs.download(output), { signal, deadlineMs: jobTransferMs })
-    if (response.status < 200 || response.status >= 300) {
-      const isMissing = response.status === 404 || response.status === 410
-      const { retryAfterMs } = await place.readFailure(response)
-      return isMissing && lease.job.tries >= missingFileTries ? null : { type: 'again', retryAfterMs }
+    let request = place.jobs.download(output)
+    for (let page = 0; page < resultPagesMax; page++) {
+      const response = await place.send(request, { signal, deadlineMs: jobTransferMs })
+      if (response.status < 200 || response.status >= 300) {
+        const isMissing = response.status === 404 || response.status === 410
+        const { retryAfterMs } = await place.readFailure(response)
+        return isMissing && lease.job.tries >= missingFileTries ? null : { type: 'again', retryAfterMs }
+      }
+      const next = await lines.take(response.body, output)
+      if (next === null) return null
+      request = next
     }
-    for (;;) {
-      const { done, value } = await response.body.read()
-      if (done) break
-      await lines.push(value)
-    }
-    await lines.end()
     return null
   } catch {
     if (signal.aborted) throw new JobLost('the step was aborted')
@@ -83,6 +94,8 @@ class ResultLines implements DownloadedResults {
   readonly #places = new Map<number, { start: number; length: number }>()
   #pending: Uint8Array[] = []
   #pendingBytes = 0
+  /** The reply that is being read, where its results are the elements of an array. */
+  #elements: ArrayElements | null = null
 
   constructor(step: JobStep, spool: JobSpool) {
     this.#step = step
@@ -93,18 +106,59 @@ class ResultLines implements DownloadedResults {
     return this.#places.size
   }
 
-  async push(chunk: Uint8Array): Promise<void> {
+  /** Reads a reply to its end; returns the request for the next page of the output, null after its last. */
+  async take(body: UpstreamBody, output: string): Promise<UpstreamRequest | null> {
+    this.#beginReply()
+    for (;;) {
+      const { done, value } = await body.read()
+      if (done) break
+      await this.#push(value)
+    }
+    return this.#endReply(output)
+  }
+
+  #beginReply(): void {
+    const { resultsIn } = this.#step.place.jobs
+    if (resultsIn === undefined) return
+    const bounds = { elementBytesMax: resultLineBytesMax, restBytesMax: aroundResultsBytesMax }
+    this.#elements = new ArrayElements({ at: resultsIn.at, ...bounds })
+  }
+
+  /** Rejects for a reply that broke off. */
+  async #endReply(output: string): Promise<UpstreamRequest | null> {
+    const { resultsIn } = this.#step.place.jobs
+    if (this.#elements === null || resultsIn === undefined) {
+      await this.#endLine()
+      return null
+    }
+    if (!this.#elements.isComplete)
+      throw new GatewayError('provider_failed', 'The results of a job broke off.')
+    const { pages } = resultsIn
+    const rest = pages === undefined ? null : this.#elements.rest()
+    const token =
+      pages === undefined || rest === null ? '' : textOrEmpty(recordOrEmpty(parsedOrNull(rest))[pages.token])
+    return pages === undefined || token === '' ? null : pages.request(output, token)
+  }
+
+  async #push(chunk: Uint8Array): Promise<void> {
+    if (this.#elements !== null) {
+      for (const element of this.#elements.push(chunk)) {
+        if (element === 'too large') this.strayLines += 1
+        else await this.#note(Buffer.from(element.buffer, element.byteOffset, element.length))
+      }
+      return
+    }
     let start = 0
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       this.#keep(chunk.subarray(start, end))
-      await this.end()
+      await this.#endLine()
       start = end + 1
     }
     if (start < chunk.length) this.#keep(chunk.slice(start))
   }
 
   /** The line is complete, or the file has ended. */
-  async end(): Promise<void> {
+  async #endLine(): Promise<void> {
     const isTooLong = this.#pendingBytes > resultLineBytesMax
     const line = Buffer.concat(this.#pending)
     this.#pending = []

@@ -7,6 +7,7 @@ import type { JobEnd } from './job.ts'
 import { changeJob } from './job-repository.ts'
 import {
   ask,
+  askForState,
   commitStep,
   isClosing,
   type JobDependencies,
@@ -36,7 +37,7 @@ export async function lookAtJob(step: JobStep, dependencies: JobDependencies): P
   if (isOverdue(step))
     return end(step, dependencies, { endedAs: 'abandoned', outputs: [], reason: 'it did not end' })
   await cancelWhenDue(step, dependencies, job.upstreamId)
-  const sent = await ask(step, place.jobs.look(job.upstreamId))
+  const sent = await askForState(step, job.upstreamId)
   if (sent.type === 'refused' && (sent.status === 404 || sent.status === 410))
     return end(step, dependencies, {
       endedAs: 'failed',

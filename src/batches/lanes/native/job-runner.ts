@@ -66,14 +66,26 @@ export class JobRunner {
 
   /** One look: intends jobs for segments that have none, and drives those that are due. Rejects when storage does. */
   async look(): Promise<void> {
-    const { batches, jobs } = this.#dependencies
+    const { batches } = this.#dependencies
     const active = await batches.listActive(plannedBatchesMax, 0)
     for (const batch of active) {
       if (batch.lane === 'native' && batch.status === 'in_progress') await planJobs(batch, this.#dependencies)
     }
+    await this.#driveDue()
+  }
+
+  async #driveDue(): Promise<void> {
+    const { jobs } = this.#dependencies
     while (this.#driven.size < jobsAtOnce && !this.#stopping.signal.aborted && (await jobs.hasDue())) {
       if (!(await this.#lease())) return
     }
+  }
+
+  /** A step has ended: its place goes to the next job that is due, so that many short steps need not wait for looks. */
+  #onEnded({ job }: JobLease): void {
+    this.#driven.delete(job.id)
+    if (this.#stopping.signal.aborted) return
+    this.#driveDue().catch((cause: unknown) => this.#dependencies.report('batch_jobs_failed', { cause }))
   }
 
   /** Prolongs the leases of running steps, aborts those whose lease is lost, and frees those of dead processes. */
@@ -99,7 +111,7 @@ export class JobRunner {
     const lease = toJobLease(row, signals.ownerId)
     const aborting = new AbortController()
     if (this.#stopping.signal.aborted) aborting.abort()
-    const ended = this.#drive(lease, aborting.signal).finally(() => this.#driven.delete(lease.job.id))
+    const ended = this.#drive(lease, aborting.signal).finally(() => this.#onEnded(lease))
     this.#driven.set(lease.job.id, { lease, aborting, ended })
     return true
   }

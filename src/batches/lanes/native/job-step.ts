@@ -5,6 +5,8 @@ import type { Clock } from '../../../core/clock.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { answerBytesMax } from '../../../core/limits/calls.ts'
+import { ArrayElements } from '../../../json/array-elements.ts'
+import type { UpstreamResponse } from '../../../transport/exchange.ts'
 import type { NewResource } from '../../../execution/resources/upstream-resource-repository.ts'
 import { failureOf, readItemLine, resultLine, type ItemInput } from '../../../formats/batch/result-line.ts'
 import { usageSumOf } from '../../../formats/batch/batch-usage.ts'
@@ -37,6 +39,9 @@ export const jobTransferMs = 1_800_000
 /** Wait before a failed step is tried again; it doubles up to the longest. */
 const jobRetryMs = 5_000
 const jobRetryMsMax = 300_000
+
+/** What a provider may say of a job besides its results. */
+const jobStateBytesMax = 4_000_000
 
 /** The statements of a unit. */
 export type Statements = Parameters<Committer['commit']>[1]
@@ -106,16 +111,43 @@ export type Sent =
   | { type: 'unknown'; cause: unknown; retryAfterMs: number | null }
 
 /** Sends a request about a job and reads its whole reply. Rejects only when the step is aborted. */
-export async function ask(
+export function ask(step: JobStep, request: UpstreamRequest, deadlineMs = jobRequestMs): Promise<Sent> {
+  return askAndRead(step, request, { deadlineMs, read: (response) => response.readAll(answerBytesMax) })
+}
+
+/** Looks at a job. Where the reply has the results too, they are left out as they arrive. */
+export function askForState(step: JobStep, jobId: string): Promise<Sent> {
+  const { jobs } = step.place
+  const request = jobs.look(jobId)
+  if (jobs.resultsIn === undefined) return ask(step, request)
+  const { at } = jobs.resultsIn
+  const read = (response: UpstreamResponse) => readWithout(response, at)
+  return askAndRead(step, request, { deadlineMs: jobTransferMs, read })
+}
+
+async function readWithout({ body }: UpstreamResponse, at: readonly string[]): Promise<Uint8Array> {
+  const document = new ArrayElements({ at, elementBytesMax: 0, restBytesMax: jobStateBytesMax })
+  for (;;) {
+    const { done, value } = await body.read()
+    if (done) break
+    document.push(value)
+  }
+  const rest = document.rest()
+  if (rest === null) throw new GatewayError('provider_failed', 'The provider said too much of a job.')
+  return rest
+}
+
+async function askAndRead(
   { place, signal }: JobStep,
   request: UpstreamRequest,
-  deadlineMs = jobRequestMs,
+  { deadlineMs, read }: { deadlineMs: number; read(response: UpstreamResponse): Promise<Uint8Array> },
 ): Promise<Sent> {
   try {
     const response = await place.send(request, { signal, deadlineMs })
     const { status, headers } = response
-    if (status >= 200 && status < 300)
-      return { type: 'reply', reply: { headers, bytes: await response.readAll(answerBytesMax) } }
+    const isRedirect = request.answersRedirect === true && status >= 300 && status < 400
+    if ((status >= 200 && status < 300) || isRedirect)
+      return { type: 'reply', reply: { headers, bytes: await read(response) } }
     const failure = await place.readFailure(response)
     // What breaks while a provider works may have been carried out all the same.
     if (status >= 500) return { type: 'unknown', cause: failure.error, retryAfterMs: failure.retryAfterMs }

@@ -246,12 +246,12 @@ async function upload(
   const sent = await sendFile(step, service, { marker, spool })
   if (sent.type === 'refused' && !sent.failure.retrySame && !sent.failure.credentialFault)
     return refuseJob(step, dependencies, sent.failure.error)
-  const fileId = sent.type === 'reply' ? readIdOrNull(() => service.readId(sent.reply)) : null
-  if (fileId === null) {
-    const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : null
+  if (sent.type !== 'stored') {
+    const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : sent.retryAfterMs
     const restMs = retryMs(job.tries, retryAfterMs)
     return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
   }
+  const { fileId } = sent
   await leave(step, dependencies, 'job.uploaded', {
     changes: {
       state: 'uploaded',
@@ -266,27 +266,24 @@ async function upload(
   })
 }
 
-/** Sends the lines, to the place that the provider names first where it names one. */
+/** Sends the lines, to the place that the provider names first where it names one, and has them taken in. */
 async function sendFile(
   step: JobStep,
   service: JobUpload,
   { marker, spool }: { marker: string; spool: JobSpool },
-): Promise<Sent> {
+): Promise<{ type: 'stored'; fileId: string } | Exclude<Sent, { type: 'reply' }>> {
   const lines = { contentLength: spool.bytes, open: () => spool.stream() }
-  const begun = service.begin === undefined ? null : await ask(step, service.begin(marker, lines))
-  if (begun !== null && begun.type !== 'reply') return begun
+  const first = service.begin === undefined ? null : await ask(step, service.begin(marker, lines))
+  if (first !== null && first.type !== 'reply') return first
+  const begun = first?.reply ?? null
   try {
-    return await ask(step, service.request(marker, lines, begun?.reply ?? null), jobTransferMs)
+    const sent = await ask(step, service.request(marker, lines, begun), jobTransferMs)
+    if (sent.type !== 'reply') return sent
+    const fileId = service.readId(sent.reply, begun)
+    const finished = service.finish === undefined ? null : await ask(step, service.finish(fileId))
+    return finished === null || finished.type === 'reply' ? { type: 'stored', fileId } : finished
   } catch (thrown) {
     if (thrown instanceof GatewayError) return { type: 'unknown', cause: thrown, retryAfterMs: null }
     throw thrown
-  }
-}
-
-function readIdOrNull(read: () => string): string | null {
-  try {
-    return read()
-  } catch {
-    return null
   }
 }

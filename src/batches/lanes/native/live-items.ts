@@ -9,6 +9,7 @@ import { chargeJobItem, encodeJobItem, type JobTarget } from '../../../execution
 import { routeBatch } from '../../../execution/items/route-batch.ts'
 import { readUpstreamFailure } from '../../../formats/upstream-errors.ts'
 import { batchJobsOf } from '../../../providers/deployments.ts'
+import type { PublicFetch } from '../../../transport/public-fetch.ts'
 import type { UpstreamResponse } from '../../../transport/exchange.ts'
 
 /** Bytes that are read of a refusal; the important part is at its beginning. */
@@ -63,20 +64,47 @@ export function createJobItems(execution: ExecutionDependencies): JobItems {
   }
 }
 
-function placeOf({ deployment }: Endpoint, { serving, transport }: ExecutionDependencies): JobPlace | null {
+function placeOf(
+  { deployment }: Endpoint,
+  { serving, transport, publicFetch }: ExecutionDependencies,
+): JobPlace | null {
   const jobs = batchJobsOf(deployment)
   if (jobs === null) return null
-  const credential = serving().credentialOf(deployment)
-  const target = { baseUrl: deployment.baseUrl, client: deployment.client, credential }
+  const own = serving().credentialOf(deployment)
+  const target = { baseUrl: deployment.baseUrl, client: deployment.client, credential: own }
   return {
     deploymentId: deployment.id,
     providerName: deployment.providerName,
-    credentialId: credential.reference.id,
+    credentialId: own.reference.id,
     jobs,
-    send: (request, { signal, deadlineMs }) =>
-      transport.send(request, target, { signal, deadlineMs, firstByteTimeoutMs: deadlineMs }),
+    async send(request, { signal, deadlineMs }) {
+      const takesRedirect = request.answersRedirect === true ? { takesRedirect: true as const } : {}
+      const options = { signal, deadlineMs, firstByteTimeoutMs: deadlineMs, ...takesRedirect }
+      if (request.at === undefined) return transport.send(request, target, options)
+      const { origin, pathname, search } = await checkedPlace(request.at, deployment.baseUrl, publicFetch)
+      const credential = { reference: own.reference, auth: { type: 'none' as const } }
+      return transport.send(
+        { ...request, path: pathname + search },
+        { ...target, baseUrl: origin, credential },
+        options,
+      )
+    },
     readFailure: async (response) => readUpstreamFailure(await refusalOf(response)),
   }
+}
+
+/**
+ * An address that a provider's answer has named for an upload. It must be a public one with TLS, or at the deployment's own
+ * host: a provider must not have the gateway post callers' texts into the operator's network.
+ */
+async function checkedPlace(address: string, baseUrl: string, publicFetch: PublicFetch): Promise<URL> {
+  const place = URL.parse(address)
+  if (place === null) throw new GatewayError('provider_failed', 'The provider named no address for the file.')
+  if (place.origin === new URL(baseUrl).origin) return place
+  if (place.protocol !== 'https:')
+    throw new GatewayError('provider_failed', 'The provider named an address without TLS for the file.')
+  await publicFetch.check(place.href, 'file', { what: 'file' })
+  return place
 }
 
 async function refusalOf(response: UpstreamResponse): Promise<UpstreamErrorResponse> {
