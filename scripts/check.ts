@@ -41,7 +41,23 @@ function stepsFor(options: { fix: boolean; test: boolean; verbose: boolean }): S
     },
     { name: 'format', command: [...tool('oxfmt', 'oxfmt'), options.fix ? '--write' : '--check', '.'] },
     { name: 'lint', command: [...lint, ...(options.fix ? ['--fix'] : []), ...linted] },
+    // The console is a program of its own, for browsers: other types, and the rules of accessibility.
+    {
+      name: 'lint of the console',
+      command: [
+        ...lint,
+        '--config',
+        join('dashboard', '.oxlintrc.json'),
+        ...(options.fix ? ['--fix'] : []),
+        join('dashboard', 'src'),
+      ],
+    },
     { name: 'types', command: [...tool('typescript', 'tsc'), '--noEmit', '-p', '.'] },
+    { name: 'types of the console', command: [...tool('typescript', 'tsc'), '--noEmit', '-p', 'dashboard'] },
+    {
+      name: 'types of its tests',
+      command: [...tool('typescript', 'tsc'), '--noEmit', '-p', join('dashboard', 'tsconfig.test.json')],
+    },
     { name: 'unused', command: [...tool('knip', 'knip'), '--no-progress'] },
     {
       name: 'sabotage patches',

@@ -6,6 +6,7 @@ import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'
 import { fidelityDocument } from '../test/fidelity/document.ts'
 import { audioDocument } from './audio-page.ts'
+import { dashboardTypes } from './dashboard-types.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { renderPricePackage } from './price-package.ts'
 
@@ -17,10 +18,12 @@ const clientsPath = 'docs/clients.md'
 const readmePath = 'README.md'
 const pricesPath = 'src/catalog/prices/price-package.gen.ts'
 const openApiPath = 'src/http/openapi.gen.json'
+const dashboardTypesPath = 'dashboard/src/api/openapi.gen.ts'
 
 /** Every generated file with its content; `read` gives a file that is there, of which only marked parts are replaced. */
 export function generatedFiles(read: (path: string) => string): { path: string; content: string }[] {
   const schema = configSchema()
+  const api = openApiDocument()
   const providers = providersTable()
   const page = withSections(configurationPath, read(configurationPath), {
     file: membersTable(schema),
@@ -38,7 +41,8 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
     { path: pricesPath, content: renderPricePackage(presets) },
     { path: 'docs/fidelity.md', content: fidelityDocument() },
     { path: 'docs/audio.md', content: audioDocument() },
-    { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
+    { path: openApiPath, content: `${JSON.stringify(api, null, 2)}\n` },
+    { path: dashboardTypesPath, content: dashboardTypes(api) },
   ]
 }
 

@@ -1,0 +1,63 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { asFailure } from '../api/failure.ts'
+import { change, type Session } from '../api/headrace.ts'
+import { Failure } from '../parts/failure.tsx'
+import { SessionContext, sessionQuery } from './session.ts'
+
+const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn: component }) => ({ default: component })))
+
+const linkPrefix = '#sign-in='
+
+/** The token of a link, taken out of the address at once, so that it stays in no history. */
+function takeLink(): string | null {
+  const { hash, pathname, search } = window.location
+  if (!hash.startsWith(linkPrefix)) return null
+  window.history.replaceState(null, '', `${pathname}${search}`)
+  return decodeURIComponent(hash.slice(linkPrefix.length))
+}
+
+const link = takeLink()
+// Once for the page: a link works once, and React renders twice while it is developed.
+const signedInByLink =
+  link === null
+    ? null
+    : change<{ data: Session }>('POST', '/headrace/session', { link }).then(({ data }) => data)
+signedInByLink?.catch(() => undefined)
+
+/** Shows the console to who is signed in, and the ways to sign in to everybody else. */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const queries = useQueryClient()
+  const [linkFailure, setLinkFailure] = useState<unknown>(null)
+  const [isOpening, setOpening] = useState(signedInByLink !== null)
+  useEffect(() => {
+    signedInByLink
+      ?.then((session) => queries.setQueryData(sessionQuery.queryKey, session))
+      .catch(setLinkFailure)
+      .finally(() => setOpening(false))
+  }, [queries])
+  const session = useQuery({ ...sessionQuery, enabled: !isOpening })
+  useEffect(() => {
+    const signedOut = () => {
+      if (queries.getQueryData(sessionQuery.queryKey) === undefined) return
+      queries.clear()
+      void queries.invalidateQueries(sessionQuery)
+    }
+    window.addEventListener('headrace:signed-out', signedOut)
+    return () => window.removeEventListener('headrace:signed-out', signedOut)
+  }, [queries])
+
+  if (session.data !== undefined) return <SessionContext value={session.data}>{children}</SessionContext>
+  if (session.error !== null && asFailure(session.error).status !== 401)
+    return (
+      <main className="gate">
+        <Failure error={session.error} onRetry={() => void session.refetch()} />
+      </main>
+    )
+  if (session.isPending && linkFailure === null) return <div className="gate" aria-busy="true" />
+  return (
+    <Suspense>
+      <SignIn linkFailure={linkFailure} />
+    </Suspense>
+  )
+}

@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router'
+import { ChevronLeft } from 'lucide-react'
+import { useEffect, type ReactNode } from 'react'
+
+/** The head of a page; its title is also that of the tab. */
+export function PageHead({
+  title,
+  back,
+  children,
+  beside,
+}: {
+  title: string
+  back?: { to: string; word: string }
+  children?: ReactNode
+  beside?: ReactNode
+}) {
+  useEffect(() => {
+    document.title = `${title} · Headrace`
+  }, [title])
+  return (
+    <div className="page-head">
+      {back && (
+        <Link to={back.to} className="page-back" aria-label={back.word} title={back.word}>
+          <ChevronLeft size={18} aria-hidden />
+        </Link>
+      )}
+      <h1>{title}</h1>
+      {beside}
+      {children !== undefined && <div className="page-actions">{children}</div>}
+    </div>
+  )
+}
+
+/** A part of a page with a heading above a hairline. */
+export function Panel({
+  title,
+  actions,
+  children,
+}: {
+  title: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <section className="panel">
+      <div className="panel-head">
+        <h2>{title}</h2>
+        {actions !== undefined && <div className="panel-actions">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** What stands where nothing is yet, with the next step. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
+/** A place of the final height while something is read; it shows after 150 ms. */
+export function Skeleton({ height, label = 'Loading' }: { height: number; label?: string }) {
+  return (
+    <div role="status" aria-label={label}>
+      <div className="skeleton" style={{ height }} />
+    </div>
+  )
+}
+
+/** Rows of the final height while a table is read. */
+export function SkeletonRows({ rows = 8, height = 36 }: { rows?: number; height?: number }) {
+  return (
+    <div role="status" aria-label="Loading" className="skeleton-rows">
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} style={{ height }} className="skeleton-row">
+          <div className="skeleton" />
+        </div>
+      ))}
+    </div>
+  )
+}

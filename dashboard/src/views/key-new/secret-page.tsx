@@ -1,0 +1,45 @@
+import { useEffect } from 'react'
+import { apiUrl } from '../../api/place.ts'
+import { Button } from '../../parts/button.tsx'
+import { CodeTabs } from '../../parts/code.tsx'
+import { CopyWideButton } from '../../parts/copy.tsx'
+import { jsonExamples } from '../../values/examples.ts'
+import type { UnsavedSecret } from './unsaved-secret.ts'
+
+/** Shows a secret until it is saved. A page and not a dialog: nothing that a slip of the hand closes. */
+export function SecretPage({ made, onSaved }: { made: UnsavedSecret; onSaved: () => void }) {
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [])
+  return (
+    <div className="stack loose">
+      <section className="secret" aria-label="The secret">
+        <h2>The secret of “{made.name}”</h2>
+        <p>
+          The gateway keeps only its hash and cannot show it again. Save it now; it stays on this page, also
+          after a reload, until you say so.
+        </p>
+        <output className="secret-text">{made.secret}</output>
+        <div className="row wrap">
+          <CopyWideButton text={made.secret} word="Copy the secret" />
+          <Button onClick={onSaved}>I saved it</Button>
+        </div>
+      </section>
+      <section className="stack tight">
+        <h2>Call with it</h2>
+        <CodeTabs
+          examples={jsonExamples(apiUrl, '/chat/completions', {
+            model: 'openai/gpt-4o-mini',
+            messages: [{ role: 'user', content: 'Say hello' }],
+          }).map((example) =>
+            example.language === 'curl'
+              ? { ...example, text: `export HEADRACE_API_KEY=${made.secret}\n${example.text}` }
+              : example,
+          )}
+        />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,315 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { ApiFailure } from '../../api/failure.ts'
+import { keysQuery, type Key } from '../../api/keys.ts'
+import { useMay } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { Id } from '../../parts/id.tsx'
+import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Credits, Time } from '../../parts/values.tsx'
+import { useUnsavedSecret } from '../key-new/unsaved-secret.ts'
+import { SecretPage } from '../key-new/secret-page.tsx'
+import { KeyState, LimitBar, resetWords } from '../keys/key-parts.tsx'
+
+export function Page() {
+  const { hash = '' } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const [made, setMade] = useUnsavedSecret()
+  const found = useQuery({ queryKey: ['key', hash], queryFn: ({ signal }) => readKey(hash, signal) })
+  const item = found.data
+  if (made !== null && made.hash !== hash && item === undefined)
+    return (
+      <>
+        <PageHead title="Save the secret" />
+        <div className="page-body narrow">
+          <SecretPage made={made} onSaved={() => setMade(null)} />
+        </div>
+      </>
+    )
+  return (
+    <>
+      <PageHead title={item?.name ?? 'Key'} back={{ to: '/keys', word: 'All keys' }}>
+        {item && <Actions item={item} onRotated={setMade} />}
+      </PageHead>
+      <div className="page-body narrow">
+        {found.error !== null && (
+          <Failure error={found.error} onRetry={() => void found.refetch()} isSlim={item !== undefined} />
+        )}
+        {found.isPending && <Skeleton height={240} />}
+        {made !== null && (
+          <SecretPage
+            made={made}
+            onSaved={() => {
+              setMade(null)
+              void navigate({ to: `/keys/${made.hash}`, replace: true })
+            }}
+          />
+        )}
+        {item && made === null && <Details item={item} />}
+      </div>
+    </>
+  )
+}
+
+/** A key by the hash of its secret, or by its id, which a rotation does not change. */
+async function readKey(name: string, signal: AbortSignal): Promise<Key> {
+  if (!name.startsWith('key_')) return (await call('GET /keys/{hash}', { path: { hash: name }, signal })).data
+  const { data } = await call('GET /keys', { query: { include_disabled: 'true', kind: 'all' }, signal })
+  const item = data.find(({ headrace }) => headrace.id === name)
+  if (item !== undefined) return item
+  throw new ApiFailure({
+    status: 404,
+    type: 'not_found',
+    message: `There is no key ${name}; it may be a person’s own.`,
+  })
+}
+
+function Actions({
+  item,
+  onRotated,
+}: {
+  item: Key
+  onRotated: (made: { name: string; hash: string; secret: string }) => void
+}) {
+  const may = useMay()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [asked, setAsked] = useState<'rotate' | 'delete' | null>(null)
+  const [overlap, setOverlap] = useState('86400')
+  const path = { hash: item.hash }
+  const refresh = () => {
+    void queries.invalidateQueries(keysQuery)
+    void queries.invalidateQueries({ queryKey: ['key'] })
+  }
+  const toggle = useMutation({
+    mutationFn: () => call('PATCH /keys/{hash}', { path, body: { disabled: !item.disabled } }),
+    onSuccess: refresh,
+  })
+  const rotate = useMutation({
+    mutationFn: () => call('POST /keys/{hash}/rotate', { path, body: { overlap_seconds: Number(overlap) } }),
+    onSuccess: ({ data, key }) => {
+      refresh()
+      onRotated({ name: data.name, hash: data.hash, secret: key })
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => call('DELETE /keys/{hash}', { path }),
+    onSuccess: () => {
+      refresh()
+      void navigate({ to: '/keys' })
+    },
+  })
+  const failure = toggle.error ?? rotate.error ?? remove.error
+  if (!may('PATCH /keys/:hash')) return null
+  return (
+    <>
+      {failure !== null && (
+        <span className="wrong" role="alert">
+          {failure.message}
+        </span>
+      )}
+      <Button isCompact isBusy={toggle.isPending} onClick={() => toggle.mutate()}>
+        {item.disabled ? 'Enable' : 'Disable'}
+      </Button>
+      <Button isCompact isBusy={rotate.isPending} onClick={() => setAsked('rotate')}>
+        Rotate
+      </Button>
+      <Button isCompact kind="danger" isBusy={remove.isPending} onClick={() => setAsked('delete')}>
+        Delete
+      </Button>
+      {asked === 'delete' && (
+        <Confirm
+          title={`Delete “${item.name}”?`}
+          verb="Delete the key"
+          onClose={() => setAsked(null)}
+          onConfirm={() => {
+            setAsked(null)
+            remove.mutate()
+          }}
+        >
+          Calls with it are refused at once, and it cannot come back. What it spent stays in the books.
+        </Confirm>
+      )}
+      {asked === 'rotate' && (
+        <Confirm
+          title={`Give “${item.name}” another secret?`}
+          verb="Rotate the key"
+          onClose={() => setAsked(null)}
+          onConfirm={() => {
+            setAsked(null)
+            rotate.mutate()
+          }}
+        >
+          <div className="stack">
+            <p>Limits, rules and what it spent stay with the key.</p>
+            <SelectField
+              label="The secret of now goes on working"
+              value={overlap}
+              onChange={setOverlap}
+              choices={[
+                { value: '0', label: 'not at all: it ends now' },
+                { value: '3600', label: 'for an hour' },
+                { value: '86400', label: 'for a day' },
+                { value: '604800', label: 'for a week' },
+              ]}
+            />
+          </div>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Details({ item }: { item: Key }) {
+  const { policy, rates, id } = item.headrace
+  const rules = policyWords(policy)
+  return (
+    <>
+      <Panel title="Spending">
+        <div className="stack">
+          <dl className="figures">
+            <Figure word="Today" value={item.usage_daily} />
+            <Figure word="This week" value={item.usage_weekly} />
+            <Figure word="This month" value={item.usage_monthly} />
+            <Figure word="In all" value={item.usage} />
+          </dl>
+          <p className="hint">Days, weeks and months are those of UTC, as limits are.</p>
+          <LimitForm item={item} />
+        </div>
+      </Panel>
+      <Panel title="Key">
+        <dl className="facts">
+          <dt>State</dt>
+          <dd>
+            <KeyState item={item} />
+          </dd>
+          <dt>id</dt>
+          <dd>
+            <Id value={id} isWhole />
+          </dd>
+          <dt>Secret</dt>
+          <dd className="mono">{item.label}</dd>
+          <dt>kind</dt>
+          <dd>{item.headrace.kind}</dd>
+          <dt>created_at</dt>
+          <dd>
+            <Time at={item.created_at} />
+          </dd>
+          <dt>expires_at</dt>
+          <dd>{item.expires_at === null ? 'never' : <Time at={item.expires_at} />}</dd>
+          <dt>Rates</dt>
+          <dd>
+            {rates.requests_per_minute == null
+              ? 'no limit'
+              : `${rates.requests_per_minute} requests a minute`}
+          </dd>
+          <dt>Policy</dt>
+          <dd>
+            {rules.length === 0
+              ? 'everything that the organization may use'
+              : rules.map((rule) => <div key={rule}>{rule}</div>)}
+          </dd>
+          <dt>Calls</dt>
+          <dd>
+            <Link to="/requests" search={{ key: id }}>
+              Open in Requests
+            </Link>
+          </dd>
+        </dl>
+      </Panel>
+    </>
+  )
+}
+
+function Figure({ word, value }: { word: string; value: number }) {
+  return (
+    <div className="figure">
+      <dt>{word}</dt>
+      <dd>
+        <Credits value={value} />
+      </dd>
+    </div>
+  )
+}
+
+function LimitForm({ item }: { item: Key }) {
+  const may = useMay()
+  const queries = useQueryClient()
+  const [limit, setLimit] = useState<string | null>(null)
+  const save = useMutation({
+    mutationFn: (value: string) =>
+      call('PATCH /keys/{hash}', {
+        path: { hash: item.hash },
+        body: { limit: value === '' ? null : Number(value) },
+      }),
+    onSuccess: () => {
+      setLimit(null)
+      void queries.invalidateQueries(keysQuery)
+      void queries.invalidateQueries({ queryKey: ['key'] })
+    },
+  })
+  const isWrong = limit !== null && limit !== '' && !(Number(limit) >= 0)
+  if (item.headrace.kind === 'management') return null
+  return (
+    <div className="stack tight">
+      <LimitBar item={item} />
+      {item.limit_reset !== null && (
+        <p className="hint">The limit is for {resetWords[item.limit_reset] ?? item.limit_reset}.</p>
+      )}
+      {item.limit !== null && item.limit_remaining !== null && item.limit_remaining <= 0 && (
+        <p className="wrong">
+          Calls with this key are refused with 402 until the limit begins again or is raised.
+        </p>
+      )}
+      {may('PATCH /keys/:hash') && limit === null && (
+        <div>
+          <Button isCompact onClick={() => setLimit(item.limit === null ? '' : String(item.limit))}>
+            Change the limit
+          </Button>
+        </div>
+      )}
+      {limit !== null && (
+        <form
+          className="row wrap"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save.mutate(limit)
+          }}
+        >
+          <TextField
+            label="limit in credits"
+            inputMode="decimal"
+            placeholder="no limit"
+            value={limit}
+            wrong={isWrong ? 'A number of credits, such as 5.' : null}
+            onChange={(event) => setLimit(event.target.value.trim())}
+          />
+          <Button kind="primary" type="submit" isBusy={save.isPending} disabled={isWrong}>
+            Save
+          </Button>
+          <Button onClick={() => setLimit(null)}>Back</Button>
+        </form>
+      )}
+      {save.error !== null && <Failure error={save.error} />}
+    </div>
+  )
+}
+
+function policyWords(policy: Key['headrace']['policy']): string[] {
+  const words: string[] = []
+  const list = (word: string, ids: readonly string[] | null | undefined) => {
+    if (ids != null) words.push(`${word} ${ids.join(', ')}`)
+  }
+  list('only the models', policy.allowed_models)
+  list('never the models', policy.ignored_models)
+  list('only the providers', policy.allowed_providers)
+  list('never the providers', policy.ignored_providers)
+  if (policy.enforce_zdr === true) words.push('only endpoints with zero data retention')
+  if (policy.deny_data_collection === true) words.push('no endpoint that may train on calls')
+  return words
+}

@@ -1,0 +1,214 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { address, send } from '../../api/client.ts'
+import { read, type Balance, type Page as RowsPage, type Posting } from '../../api/headrace.ts'
+import { useFilters } from '../../app/filters.ts'
+import { useMay } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { CodeBlock } from '../../parts/code.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { SelectField } from '../../parts/fields.tsx'
+import { Empty, PageHead, Panel, Skeleton, SkeletonRows } from '../../parts/page.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { Money, Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
+import { saveFile } from '../../values/download.ts'
+import { parseNanocredits } from '../../values/money.ts'
+
+export function Page() {
+  return (
+    <>
+      <PageHead title="Money">
+        <ExportButton />
+      </PageHead>
+      <div className="page-body">
+        <BalancePanel />
+        <Postings />
+        <Panel title="Add credits">
+          <CodeBlock label="On the gateway’s machine" text="npx headrace credits add 10" />
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+const liveMs = 5000
+
+/** The balance as a sum that can be checked by eye. */
+function BalancePanel() {
+  const balance = useQuery({
+    queryKey: ['balance'],
+    queryFn: async ({ signal }) =>
+      (await read<{ data: Balance }>('/headrace/ledger/balance', {}, signal)).data,
+    refetchInterval: liveMs,
+  })
+  const { data } = balance
+  return (
+    <Panel title="Balance">
+      {balance.error !== null && (
+        <Failure error={balance.error} onRetry={() => void balance.refetch()} isSlim={data !== undefined} />
+      )}
+      {balance.isPending && <Skeleton height={48} />}
+      {data && <BalanceSum balance={data} />}
+    </Panel>
+  )
+}
+
+function BalanceSum({ balance }: { balance: Balance }) {
+  const granted = parseNanocredits(balance.granted_nanocredits)
+  const captured = parseNanocredits(balance.captured_nanocredits)
+  const held = parseNanocredits(balance.held_nanocredits)
+  const rest = parseNanocredits(balance.balance_nanocredits)
+  if (rest === null)
+    return (
+      <div className="stack tight">
+        <dl className="figures">
+          <Sum word="Spent" amount={captured} />
+        </dl>
+        <p className="hint">
+          The account is tracked: costs are recorded and nothing is refused, so it has no balance.{' '}
+          <code>npx headrace org set mode prepaid</code> makes it prepaid.
+        </p>
+      </div>
+    )
+  return (
+    <dl className="figures sum">
+      <Sum word="Granted" amount={granted} />
+      <Sum word="− captured" amount={captured} />
+      <Sum word="− held" amount={held} />
+      <Sum word="= balance" amount={rest} />
+    </dl>
+  )
+}
+
+function Sum({ word, amount }: { word: string; amount: bigint | null }) {
+  return (
+    <div className="figure">
+      <dt>{word}</dt>
+      <dd>
+        <Money amount={amount} />
+      </dd>
+    </div>
+  )
+}
+
+const columns: readonly Column<Posting>[] = [
+  {
+    key: 'time',
+    header: <TimeHeader />,
+    phone: 'line-2',
+    cell: ({ created_at: at }) => <Time at={at} />,
+  },
+  { key: 'kind', header: 'Kind', phone: 'line-1', cell: ({ kind }) => kind },
+  { key: 'account', header: 'Account', phone: 'wide-only', cell: ({ account }) => account },
+  {
+    key: 'transaction',
+    header: 'Transaction',
+    phone: 'line-2-end',
+    cell: ({ transaction_id: id }) =>
+      id.startsWith('gen-') ? (
+        <Link to={`/requests/${id}`} className="mono">
+          {id.slice(0, 22)}…
+        </Link>
+      ) : (
+        <span className="mono">{id}</span>
+      ),
+  },
+  {
+    key: 'amount',
+    header: 'Amount',
+    isNumber: true,
+    phone: 'line-1-end',
+    cell: ({ amount_nanocredits: amount }) => <Nanocredits value={amount} />,
+  },
+]
+
+const kinds = ['grant', 'capture', 'refund', 'correction'] as const
+
+function Postings() {
+  const [filters, setFilters] = useFilters()
+  const kind = filters['kind']
+  const postings = useInfiniteQuery({
+    queryKey: ['postings', kind],
+    queryFn: ({ pageParam, signal }) =>
+      read<RowsPage<Posting>>(
+        '/headrace/ledger/postings',
+        {
+          ...(kind === undefined ? {} : { kind }),
+          limit: 50,
+          ...(pageParam === null ? {} : { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor: cursor }) => cursor,
+  })
+  const rows = (postings.data?.pages ?? []).flatMap(({ data }) => data)
+  return (
+    <Panel
+      title="Postings"
+      actions={
+        <SelectField
+          label="Kind"
+          isLabelHidden
+          isCompact
+          value={kind ?? ''}
+          onChange={(value) => setFilters({ kind: value })}
+          choices={[{ value: '', label: 'Every kind' }, ...kinds.map((value) => ({ value, label: value }))]}
+        />
+      }
+    >
+      {postings.error !== null && (
+        <Failure error={postings.error} onRetry={() => void postings.refetch()} isSlim={rows.length > 0} />
+      )}
+      {postings.isPending && <SkeletonRows />}
+      {rows.length > 0 && (
+        <Table
+          label="Postings"
+          columns={columns}
+          rows={rows}
+          keyOf={({ transaction_id: id, account, amount_nanocredits: amount }) => `${id}${account}${amount}`}
+        />
+      )}
+      {postings.isSuccess && rows.length === 0 && (
+        <Empty title="No posting yet">
+          <p>Every grant and every charge stands here, in double entry.</p>
+        </Empty>
+      )}
+      {postings.hasNextPage && (
+        <div className="row pager">
+          <Button
+            isCompact
+            isBusy={postings.isFetchingNextPage}
+            onClick={() => void postings.fetchNextPage()}
+          >
+            Older
+          </Button>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function ExportButton() {
+  const may = useMay()
+  const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle')
+  if (!may('GET /headrace/ledger/postings/export')) return null
+  const save = async () => {
+    setState('busy')
+    try {
+      const response = await send('GET', address('/headrace/ledger/postings/export', {}, { format: 'csv' }))
+      saveFile(await response.blob(), 'postings.csv')
+      setState('idle')
+    } catch {
+      setState('failed')
+    }
+  }
+  return (
+    <Button isCompact isBusy={state === 'busy'} onClick={() => void save()}>
+      <Download size={14} aria-hidden />
+      {state === 'failed' ? 'Export failed; again' : 'Export'}
+    </Button>
+  )
+}

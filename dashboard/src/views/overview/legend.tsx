@@ -1,0 +1,71 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Spend, SpendGroup } from '../../api/headrace.ts'
+import { Nanocredits } from '../../parts/values.tsx'
+import { formatCount } from '../../values/money.ts'
+import { formatDuration } from '../../values/time.ts'
+
+/** The groups of a chart as a table that sums to its headline; each leads to its requests. */
+export function Legend({ spend, by, colours }: { spend: Spend; by: string; colours: readonly string[] }) {
+  const navigate = useNavigate()
+  const open = ({ id }: SpendGroup) =>
+    void navigate({ to: '/requests', search: { [by]: id, from: spend.from, to: spend.to } })
+  return (
+    <div className="table-wrap">
+      <table className="table compact chart-legend">
+        <caption className="hidden-visually">Spend by {by}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{by}</th>
+            <th scope="col" className="number">
+              Spend
+            </th>
+            <th scope="col" className="number">
+              Requests
+            </th>
+            <th scope="col" className="number">
+              Errors
+            </th>
+            <th scope="col" className="number">
+              p50
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {spend.groups.map((group, index) => (
+            <tr key={group.id ?? 'other'}>
+              <td>
+                <span className="swatch" data-colour={colours[index]} />
+                {group.id === null ? (
+                  group.name
+                ) : (
+                  <button type="button" className="link" onClick={() => open(group)}>
+                    {group.name}
+                  </button>
+                )}
+              </td>
+              <td className="number">
+                <Nanocredits value={group.cost_nanocredits} />
+              </td>
+              <td className="number">{formatCount(group.requests)}</td>
+              <td className="number">{group.errors === null ? '–' : formatCount(group.errors)}</td>
+              <td className="number">{group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td>All</td>
+            <td className="number">
+              <Nanocredits value={spend.total.cost_nanocredits} />
+            </td>
+            <td className="number">{formatCount(spend.total.requests)}</td>
+            <td className="number">{spend.total.errors === null ? '–' : formatCount(spend.total.errors)}</td>
+            <td className="number">
+              {spend.total.p50_ms === null ? '–' : formatDuration(spend.total.p50_ms)}
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,344 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { read, type Figures, type Spend } from '../../api/headrace.ts'
+import { useFilters } from '../../app/filters.ts'
+import { Chart, type Series } from '../../parts/chart.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Segments } from '../../parts/fields.tsx'
+import { Empty, PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { State } from '../../parts/state.tsx'
+import { Nanocredits, useZone } from '../../parts/values.tsx'
+import {
+  compactNumber,
+  exactCredits,
+  formatAxisMoney,
+  formatCount,
+  parseNanocredits,
+  toFloat,
+} from '../../values/money.ts'
+import { isRangeName, rangeChoices, rangeOf, type RangeName } from '../../values/ranges.ts'
+import { saveFile } from '../../values/download.ts'
+import { Button } from '../../parts/button.tsx'
+import { formatDuration, zoneName } from '../../values/time.ts'
+import { Legend } from './legend.tsx'
+import { seriesColours } from '../../values/series.ts'
+
+type By = 'model' | 'key' | 'provider' | 'user'
+
+const byChoices: readonly { value: By; label: string }[] = [
+  { value: 'model', label: 'Model' },
+  { value: 'key', label: 'Key' },
+  { value: 'provider', label: 'Provider' },
+  { value: 'user', label: 'User' },
+]
+
+const liveMs = 15_000
+
+export function Page() {
+  const [filters, setFilters] = useFilters()
+  const zone = useZone()
+  const range: RangeName = isRangeName(filters['range']) ? filters['range'] : '24h'
+  const by = byChoices.find(({ value }) => value === filters['by'])?.value ?? 'model'
+  const spend = useQuery({
+    queryKey: ['spend', range, by, zone],
+    queryFn: async ({ signal }) => {
+      const { from, to, bucket } = rangeOf(range, zone, new Date())
+      const query = { from: from.toISOString(), to: to.toISOString(), bucket, zone, by }
+      return (await read<{ data: Spend }>('/headrace/spend', query, signal)).data
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: liveMs,
+  })
+  const { data } = spend
+  const isIdle = data !== undefined && data.total.requests === 0 && data.total.charged_requests === 0
+  return (
+    <>
+      <PageHead title="Overview">
+        <Segments
+          label="Span"
+          value={range}
+          onChange={(value) => setFilters({ range: value })}
+          choices={rangeChoices}
+        />
+      </PageHead>
+      <div className="page-body">
+        {spend.error !== null && (
+          <Failure error={spend.error} onRetry={() => void spend.refetch()} isSlim={data !== undefined} />
+        )}
+        {spend.isPending && <OverviewSkeleton />}
+        {data && (
+          <div className="stack loose">
+            <Headline spend={data} />
+            {isIdle && (
+              <Empty title="No call in this span">
+                <p>Calls stand here a second after they end, with what they cost.</p>
+                <Link to="/start" className="button">
+                  Make a first call
+                </Link>
+              </Empty>
+            )}
+            <SpendPanel spend={data} by={by} onBy={(value) => setFilters({ by: value })} />
+            <RatePanels spend={data} />
+          </div>
+        )}
+      </div>
+    </>
+  )
+}
+
+function OverviewSkeleton() {
+  return (
+    <div className="stack loose">
+      <Skeleton height={60} />
+      <Skeleton height={420} />
+      <Skeleton height={220} />
+    </div>
+  )
+}
+
+function Headline({ spend: { total, before } }: { spend: Spend }) {
+  return (
+    <dl className="figures">
+      <div className="figure">
+        <dt>Spend</dt>
+        <dd>
+          <Nanocredits value={total.cost_nanocredits} />
+        </dd>
+        <dd className="change">
+          <Nanocredits value={before.cost_nanocredits} /> before
+        </dd>
+      </div>
+      <Figure word="Requests" value={formatCount(total.requests)} before={formatCount(before.requests)} />
+      <Figure word="Errors" value={errorWords(total)} before={errorWords(before)} />
+      <Figure word="p50" value={duration(total.p50_ms)} before={duration(before.p50_ms)} />
+      <Figure word="p95" value={duration(total.p95_ms)} before={duration(before.p95_ms)} />
+      <Figure
+        word="Tokens in / out"
+        value={`${compactNumber(total.prompt_tokens)} / ${compactNumber(total.completion_tokens)}`}
+        before={`${compactNumber(before.prompt_tokens)} / ${compactNumber(before.completion_tokens)}`}
+      />
+    </dl>
+  )
+}
+
+function Figure({ word, value, before }: { word: string; value: string; before: string }) {
+  return (
+    <div className="figure">
+      <dt>{word}</dt>
+      <dd>{value}</dd>
+      <dd className="change">{before} before</dd>
+    </div>
+  )
+}
+
+function errorWords({ errors, requests }: Figures): string {
+  if (errors === null) return '–'
+  if (errors === 0 || requests === 0) return formatCount(errors)
+  return `${formatCount(errors)} (${((errors / requests) * 100).toPrecision(2)} %)`
+}
+
+function duration(ms: number | null): string {
+  return ms === null ? '–' : formatDuration(ms)
+}
+
+function SpendPanel({ spend, by, onBy }: { spend: Spend; by: By; onBy: (by: By) => void }) {
+  const zone = useZone()
+  const navigate = useNavigate()
+  const series = useMemo(() => spendSeries(spend), [spend])
+  const drill = (index: number) => {
+    const from = spend.buckets[index]
+    const to = spend.buckets[index + 1] ?? spend.to
+    if (from !== undefined) void navigate({ to: '/requests', search: { from, to } })
+  }
+  return (
+    <Panel
+      title={
+        <>
+          Spend by {by}, {zoneName(zone)}
+        </>
+      }
+      actions={
+        <>
+          <LedgerMark spend={spend} />
+          <Button isCompact kind="quiet" onClick={() => saveFile(toCsv(spend), `spend-by-${by}.csv`)}>
+            CSV
+          </Button>
+          <Segments label="Group spend by" value={by} onChange={onBy} choices={byChoices} />
+        </>
+      }
+    >
+      <div className="stack">
+        <Chart
+          label={`Spend by ${by}; the figures are in the table below`}
+          kind="bars"
+          height={220}
+          buckets={spend.buckets}
+          series={series}
+          format={formatAxisMoney}
+          isLastOpen
+          onBucket={drill}
+        />
+        <Legend spend={spend} by={by} colours={series.map(({ colour }) => colour)} />
+        {spend.warnings.map((warning) => (
+          <p key={warning} className="hint">
+            {warning}
+          </p>
+        ))}
+      </div>
+    </Panel>
+  )
+}
+
+function spendSeries(spend: Spend): Series[] {
+  const colours = seriesColours(spend.groups.map(({ id, is_other: isOther }) => (isOther ? null : id)))
+  return spend.groups.map((group, index) => ({
+    name: group.name,
+    colour: colours[index] ?? '--s7',
+    values: group.over_time.cost_nanocredits.map((value) => toFloat(parseNanocredits(value) ?? 0n)),
+  }))
+}
+
+/** A text that no spreadsheet takes for a formula. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}
+
+/** Every bucket of every group, exact. */
+function toCsv(spend: Spend): Blob {
+  const rows = spend.groups.flatMap((group) =>
+    spend.buckets.map((at, index) => {
+      const nanocredits = group.over_time.cost_nanocredits[index] ?? '0'
+      return [
+        at,
+        csvCell(group.name),
+        exactCredits(BigInt(nanocredits)),
+        nanocredits,
+        group.over_time.requests[index] ?? '',
+      ].join(',')
+    }),
+  )
+  return new Blob([`bucket,${spend.by},cost,cost_nanocredits,requests\n${rows.join('\n')}\n`], {
+    type: 'text/csv',
+  })
+}
+
+function LedgerMark({ spend }: { spend: Spend }) {
+  if (spend.ledger === null) return null
+  if (spend.ledger.equals) return <State kind="ok">equals the ledger</State>
+  return (
+    <State kind="bad">
+      the ledger has <Nanocredits value={spend.ledger.cost_nanocredits} />
+    </State>
+  )
+}
+
+function RatePanels({ spend }: { spend: Spend }) {
+  const { over_time: time, buckets } = spend
+  const calls = useMemo<Series[]>(
+    () => [
+      {
+        name: 'errors',
+        colour: '--bad',
+        values: time.errors,
+      },
+      {
+        name: 'answered',
+        colour: '--s1',
+        values: time.requests.map((count, index) => count - (time.errors[index] ?? 0)),
+      },
+    ],
+    [time],
+  )
+  const latencies = useMemo<Series[]>(
+    () => [
+      { name: 'p50', colour: '--s1', values: time.p50_ms },
+      { name: 'p95', colour: '--s4', values: time.p95_ms },
+    ],
+    [time],
+  )
+  return (
+    <div className="overview-charts">
+      <Panel title="Requests and errors">
+        <Chart
+          label="Requests and errors over time"
+          kind="bars"
+          buckets={buckets}
+          series={calls}
+          format={compactNumber}
+          isLastOpen
+        />
+        <RateTable buckets={buckets} series={calls} format={formatCount} />
+      </Panel>
+      <Panel title="Latency, p50 and p95">
+        <Chart
+          label="Latency over time"
+          kind="lines"
+          buckets={buckets}
+          series={latencies}
+          format={formatDuration}
+          isLastOpen
+        />
+        <RateTable buckets={buckets} series={latencies} format={formatDuration} />
+      </Panel>
+    </div>
+  )
+}
+
+function RateTable({
+  buckets,
+  series,
+  format,
+}: {
+  buckets: readonly string[]
+  series: readonly Series[]
+  format: (value: number) => string
+}) {
+  const zone = useZone()
+  return (
+    <details className="behind">
+      <summary>
+        {series.map(({ name, colour }) => (
+          <span key={name} className="state">
+            <span className="swatch" data-colour={colour} />
+            {name}&ensp;
+          </span>
+        ))}
+        as a table
+      </summary>
+      <div className="table-wrap" tabIndex={0} role="region" aria-label="Figures">
+        <table className="table compact">
+          <thead>
+            <tr>
+              <th scope="col">Bucket, {zoneName(zone)}</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col" className="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {buckets.map((at, index) => (
+              <tr key={at}>
+                <td>
+                  {new Date(at).toLocaleString('en-GB', {
+                    timeZone: zone,
+                    dateStyle: 'medium',
+                    timeStyle: 'short',
+                  })}
+                </td>
+                {series.map(({ name, values }) => (
+                  <td key={name} className="number">
+                    {values[index] == null ? '–' : format(values[index])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,235 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { asFailure } from '../../api/failure.ts'
+import { read, type Attempt, type Posting, type RequestLife } from '../../api/headrace.ts'
+import { Failure } from '../../parts/failure.tsx'
+import { Id } from '../../parts/id.tsx'
+import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { OutcomeState, State } from '../../parts/state.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { Money, Nanocredits, Time } from '../../parts/values.tsx'
+import { formatCount, parseNanocredits } from '../../values/money.ts'
+import { formatDuration } from '../../values/time.ts'
+import { Waterfall } from './waterfall.tsx'
+
+/** A call that has just ended is written within a second. */
+const firstTriesMax = 5
+
+export function Page() {
+  const { id = '' } = useParams({ strict: false })
+  const found = useQuery({
+    queryKey: ['request', id],
+    queryFn: async ({ signal }) =>
+      (await read<{ data: RequestLife }>(`/headrace/requests/${encodeURIComponent(id)}`, {}, signal)).data,
+    retry: (count, error) => {
+      const { status, mayPass } = asFailure(error)
+      return count < firstTriesMax && (status === 404 || mayPass)
+    },
+    retryDelay: 400,
+  })
+  const life = found.data
+  return (
+    <>
+      <PageHead
+        title="Request"
+        back={{ to: '/requests', word: 'All requests' }}
+        beside={<Id value={life?.id ?? id} />}
+      />
+      <div className="page-body">
+        {found.error !== null && <Failure error={found.error} onRetry={() => void found.refetch()} />}
+        {found.isPending && <Skeleton height={320} />}
+        {life && (
+          <>
+            <Summary life={life} />
+            <Panel title="Course">
+              <Waterfall life={life} />
+              <Attempts attempts={life.attempts} />
+            </Panel>
+            {life.excluded.length > 0 && <Excluded life={life} />}
+            <Panel title="Money">
+              <MoneyPart life={life} />
+            </Panel>
+            <Panel title="Content">
+              <p className="muted">
+                {life.has_content
+                  ? 'The content of this call is kept.'
+                  : 'The gateway keeps no content of calls.'}
+              </p>
+            </Panel>
+          </>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Summary({ life }: { life: RequestLife }) {
+  return (
+    <Panel title={<OutcomeState outcome={life.outcome} status={life.status} />}>
+      <div className="stack">
+        <dl className="figures">
+          <Figure word="Cost">
+            <Nanocredits value={life.cost_nanocredits} />
+          </Figure>
+          <Figure word="First byte">
+            {life.first_byte_ms === null ? '–' : formatDuration(life.first_byte_ms)}
+          </Figure>
+          <Figure word="Total">{formatDuration(life.total_ms)}</Figure>
+          {life.prompt_tokens !== null && (
+            <Figure word="Tokens in / out">
+              {formatCount(life.prompt_tokens)} / {formatCount(life.completion_tokens ?? 0)}
+            </Figure>
+          )}
+        </dl>
+        <dl className="facts">
+          <Fact name="model">{life.model ?? '–'}</Fact>
+          <Fact name="operation">
+            {life.operation ?? 'refused before the body was read'}
+            {life.streamed ? ', streamed' : ''}
+          </Fact>
+          <Fact name="Provider">{life.provider_name ?? 'none was asked'}</Fact>
+          <Fact name="Time">
+            <Time at={life.created_at} />
+          </Fact>
+          <Fact name="Key">
+            {life.key_id === null ? (
+              '–'
+            ) : (
+              <Link to="/requests" search={{ key: life.key_id }}>
+                {life.key_name ?? life.key_id}
+              </Link>
+            )}
+          </Fact>
+          {life.error_type !== null && (
+            <Fact name="error_type">
+              <code>{life.error_type}</code>
+            </Fact>
+          )}
+          {life.finish_reason !== null && <Fact name="finish_reason">{life.finish_reason}</Fact>}
+          {life.generation_id !== null && (
+            <Fact name="generation_id">
+              <Id value={life.generation_id} isWhole />
+            </Fact>
+          )}
+          {life.user !== null && <Fact name="user">{life.user}</Fact>}
+          {life.session_id !== null && (
+            <Fact name="session_id">
+              <Link to="/requests" search={{ session: life.session_id }}>
+                {life.session_id}
+              </Link>
+            </Fact>
+          )}
+          {life.batch_id !== null && (
+            <Fact name="Batch">
+              <Link to={`/batches/${life.batch_id}`}>{life.batch_id}</Link>
+            </Fact>
+          )}
+          {life.http.client_address !== null && <Fact name="Client">{life.http.client_address}</Fact>}
+        </dl>
+      </div>
+    </Panel>
+  )
+}
+
+function Figure({ word, children }: { word: string; children: ReactNode }) {
+  return (
+    <div className="figure">
+      <dt>{word}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+/** Why each attempt that failed did, in the provider's own words. */
+function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  return attempts
+    .filter(({ outcome }) => outcome === 'failed')
+    .map((attempt) => (
+      <div key={attempt.number} className="attempt-error">
+        <State kind="bad">
+          {attempt.number}. {attempt.provider_name}
+          {attempt.status !== null && ` answered ${attempt.status}`}
+        </State>
+        <span>
+          <code>{attempt.error_type}</code> {attempt.message ?? ''}
+        </span>
+      </div>
+    ))
+}
+
+function Excluded({ life }: { life: RequestLife }) {
+  return (
+    <Panel title="Endpoints that were left out">
+      <ul>
+        {life.excluded.map(({ provider, model, step, reason }) => (
+          <li key={`${provider}${model}${reason}`} className="row excluded">
+            <b>{provider}</b>
+            <span className="muted cut">{model}</span>
+            <span className="grow" />
+            <span>{reason === step ? reason : `${step}: ${reason}`}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+const postingColumns: readonly Column<Posting>[] = [
+  { key: 'account', header: 'Account', phone: 'line-1', cell: ({ account }) => account },
+  { key: 'kind', header: 'Kind', phone: 'line-2', cell: ({ kind }) => kind },
+  {
+    key: 'amount',
+    header: 'Amount',
+    isNumber: true,
+    phone: 'line-1-end',
+    cell: ({ amount_nanocredits: amount }) => <Nanocredits value={amount} />,
+  },
+]
+
+function MoneyPart({ life }: { life: RequestLife }) {
+  const sum = life.postings.reduce(
+    (total, posting) => total + (parseNanocredits(posting.amount_nanocredits) ?? 0n),
+    0n,
+  )
+  return (
+    <div className="stack">
+      <dl className="facts">
+        <Fact name="Held">
+          {life.hold === null ? 'nothing' : <Nanocredits value={life.hold.amount_nanocredits} />}
+        </Fact>
+        <Fact name="Charged">
+          <Nanocredits value={life.cost_nanocredits ?? '0'} />
+          {life.is_estimated && ' (estimated: the provider told no usage)'}
+        </Fact>
+      </dl>
+      {life.postings.length > 0 && (
+        <>
+          <Table
+            label="Postings"
+            isCompact
+            columns={postingColumns}
+            rows={life.postings}
+            keyOf={({ account, kind, amount_nanocredits: amount }) => `${account}${kind}${amount}`}
+          />
+          {sum === 0n ? (
+            <State kind="ok">The postings sum to zero</State>
+          ) : (
+            <State kind="bad">
+              The postings sum to <Money amount={sum} />
+            </State>
+          )}
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,308 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Stethoscope } from 'lucide-react'
+import { read, type Deployment, type DoctorReport, type SystemState } from '../../api/headrace.ts'
+import { useMay } from '../../app/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Empty, PageHead, Panel, SkeletonRows, Skeleton } from '../../parts/page.tsx'
+import { State, type StateKind } from '../../parts/state.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { Time } from '../../parts/values.tsx'
+import { formatCount } from '../../values/money.ts'
+import { formatDuration, formatSpan } from '../../values/time.ts'
+
+const liveMs = 2000
+
+export function Page() {
+  return (
+    <>
+      <PageHead title="System" />
+      <div className="page-body">
+        <Deployments />
+        <Doctor />
+        <Processes />
+      </div>
+    </>
+  )
+}
+
+const states: Readonly<Record<Deployment['state'], { kind: StateKind; word: string }>> = {
+  healthy: { kind: 'ok', word: 'Healthy' },
+  failing: { kind: 'bad', word: 'Failing' },
+  cooling_down: { kind: 'warn', word: 'Cooling down' },
+  out: { kind: 'bad', word: 'Out' },
+  unknown: { kind: 'idle', word: 'Unknown' },
+}
+
+const deploymentColumns: readonly Column<Deployment>[] = [
+  {
+    key: 'name',
+    header: 'Deployment',
+    phone: 'line-1',
+    cell: ({ id, provider_name: name }) => (
+      <>
+        <b>{name}</b> <span className="muted">{id}</span>
+      </>
+    ),
+  },
+  {
+    key: 'state',
+    header: 'Health',
+    phone: 'line-1-end',
+    cell: ({ state }) => <State kind={states[state].kind}>{states[state].word}</State>,
+  },
+  {
+    key: 'models',
+    header: 'Models',
+    isNumber: true,
+    phone: 'wide-only',
+    cell: ({ models }) => formatCount(models),
+  },
+  {
+    key: 'running',
+    header: 'Running / limit',
+    isNumber: true,
+    phone: 'wide-only',
+    cell: ({ running, waiting, limit }) =>
+      `${running}${limit === null ? '' : ` / ${limit}`}${waiting > 0 ? `, ${waiting} wait` : ''}`,
+  },
+  {
+    key: 'requests',
+    header: 'Requests, 30 min',
+    isNumber: true,
+    phone: 'line-2',
+    cell: ({ last_30m: last }) => formatCount(last.requests),
+  },
+  {
+    key: 'errors',
+    header: 'Errors',
+    isNumber: true,
+    phone: 'wide-only',
+    cell: ({ last_30m: last }) => formatCount(last.errors),
+  },
+  {
+    key: 'p50',
+    header: 'p50',
+    isNumber: true,
+    phone: 'line-2-end',
+    cell: ({ last_30m: { p50_ms: ms } }) => (ms === null ? '–' : formatDuration(ms)),
+  },
+]
+
+function Deployments() {
+  const deployments = useQuery({
+    queryKey: ['deployments'],
+    queryFn: async ({ signal }) =>
+      (await read<{ data: Deployment[] }>('/headrace/deployments', {}, signal)).data,
+    refetchInterval: liveMs,
+  })
+  const { data } = deployments
+  const troubled = data?.filter(({ state }) => state !== 'healthy') ?? []
+  return (
+    <Panel title="Deployments">
+      {deployments.error !== null && (
+        <Failure
+          error={deployments.error}
+          onRetry={() => void deployments.refetch()}
+          isSlim={data !== undefined}
+        />
+      )}
+      {deployments.isPending && <SkeletonRows rows={3} />}
+      {data?.length === 0 && (
+        <Empty title="No provider is configured">
+          <Link to="/start" className="button">
+            Add a provider
+          </Link>
+        </Empty>
+      )}
+      {data && data.length > 0 && (
+        <Table label="Deployments" columns={deploymentColumns} rows={data} keyOf={({ id }) => id} />
+      )}
+      {troubled.map((deployment) => (
+        <Trouble key={deployment.id} deployment={deployment} />
+      ))}
+    </Panel>
+  )
+}
+
+/** What is wrong with a deployment, and the next step. */
+function Trouble({ deployment }: { deployment: Deployment }) {
+  const { provider_name: name, state, last_error: error, next, next_try_at: nextTry, since } = deployment
+  return (
+    <div className="trouble" role="status">
+      <State kind={states[state].kind}>
+        {name}: {states[state].word.toLowerCase()}
+        {since !== null && (
+          <span className="muted">
+            since <Time at={since} />
+          </span>
+        )}
+      </State>
+      {error !== null && (
+        <span>
+          <code>{error.type}</code> {error.status !== null && `status ${error.status} `}
+          {error.message}{' '}
+          <Link to="/requests" search={{ provider: deployment.id, outcome: 'failed' }}>
+            failed calls
+          </Link>
+        </span>
+      )}
+      {next !== null && <span>Next: {next}</span>}
+      {nextTry !== null && (
+        <span className="muted small">
+          asked again at <Time at={nextTry} />
+        </span>
+      )}
+    </div>
+  )
+}
+
+const levels: Readonly<Record<string, StateKind>> = { ok: 'ok', warning: 'warn', problem: 'bad' }
+
+function Doctor() {
+  const may = useMay()
+  const doctor = useQuery({
+    queryKey: ['doctor'],
+    queryFn: async ({ signal }) => (await read<{ data: DoctorReport }>('/headrace/doctor', {}, signal)).data,
+    enabled: false,
+  })
+  if (!may('GET /headrace/doctor')) return null
+  return (
+    <Panel
+      title="Doctor"
+      actions={
+        <Button isCompact isBusy={doctor.isFetching} onClick={() => void doctor.refetch()}>
+          <Stethoscope size={14} aria-hidden />
+          Examine
+        </Button>
+      }
+    >
+      {doctor.error !== null && <Failure error={doctor.error} onRetry={() => void doctor.refetch()} />}
+      {doctor.data === undefined && doctor.error === null && (
+        <p className="muted">
+          Checks that the books balance, that providers answer, and all else that{' '}
+          <code>npx headrace doctor</code> does. It may take some seconds.
+        </p>
+      )}
+      {doctor.data && (
+        <ul>
+          {doctor.data.findings.map(({ level, subject, message, next }) => (
+            <li key={`${subject}${message}`} className="error-group">
+              <State kind={levels[level] ?? 'idle'}>{subject}</State>
+              <span>{message}</span>
+              <span />
+              {next !== null && <span className="ids">Next: {next}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+type Process = SystemState['processes'][number]
+
+const processColumns: readonly Column<Process>[] = [
+  {
+    key: 'host',
+    header: 'Process',
+    phone: 'line-1',
+    cell: ({ host, pid, role }) => (
+      <>
+        <b>{host}</b> <span className="muted">{pid}</span>{' '}
+        {role !== 'all' && <span className="tag">{role}</span>}
+      </>
+    ),
+  },
+  { key: 'version', header: 'Version', phone: 'wide-only', cell: ({ version }) => version },
+  {
+    key: 'started',
+    header: 'Started',
+    isNumber: true,
+    phone: 'line-2',
+    cell: ({ started_at: at }) => <Time at={at} />,
+  },
+  {
+    key: 'seen',
+    header: 'Seen',
+    isNumber: true,
+    phone: 'line-2-end',
+    cell: ({ seen_at: at }) => <Time at={at} />,
+  },
+  {
+    key: 'running',
+    header: 'Running',
+    isNumber: true,
+    phone: 'line-1-end',
+    cell: ({ requests_running: running }) => formatCount(running),
+  },
+  {
+    key: 'queued',
+    header: 'Captures queued',
+    isNumber: true,
+    phone: 'wide-only',
+    cell: ({ captures_queued: queued }) => formatCount(queued),
+  },
+  {
+    key: 'dropped',
+    header: 'Log lines lost',
+    isNumber: true,
+    phone: 'wide-only',
+    cell: ({ log_dropped: dropped }) => formatCount(dropped),
+  },
+]
+
+function Processes() {
+  const system = useQuery({
+    queryKey: ['system'],
+    queryFn: async ({ signal }) => (await read<{ data: SystemState }>('/headrace/system', {}, signal)).data,
+    refetchInterval: liveMs,
+  })
+  const { data } = system
+  return (
+    <Panel title="Gateway">
+      {system.error !== null && (
+        <Failure error={system.error} onRetry={() => void system.refetch()} isSlim={data !== undefined} />
+      )}
+      {system.isPending && <Skeleton height={120} />}
+      {data && (
+        <div className="stack">
+          <dl className="figures">
+            <Figure word="Version" value={data.version} />
+            <Figure word="Database" value={`${data.database}, schema ${data.schema_version}`} />
+            <Figure word="Open batches" value={formatCount(data.queues.batches_open)} />
+            <Figure
+              word="Items waiting"
+              value={waits(data.queues.items_waiting, data.queues.oldest_waiting_seconds)}
+            />
+            <Figure
+              word="Events waiting"
+              value={waits(data.queues.deliveries_waiting, data.queues.oldest_delivery_seconds)}
+            />
+            <Figure
+              word="Request log"
+              value={data.request_log.is_on ? `${data.request_log.days} days` : 'off'}
+            />
+          </dl>
+          <Table label="Processes" columns={processColumns} rows={data.processes} keyOf={({ id }) => id} />
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function waits(count: number, oldestSeconds: number | null): string {
+  return oldestSeconds === null
+    ? formatCount(count)
+    : `${formatCount(count)}, oldest ${formatSpan(oldestSeconds)}`
+}
+
+function Figure({ word, value }: { word: string; value: string }) {
+  return (
+    <div className="figure">
+      <dt>{word}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
