@@ -149,7 +149,7 @@ export interface Posting {
 
 export interface RequestLife extends Omit<RequestRow, 'attempts'> {
   attempts: Attempt[]
-  http: { method: string | null; client_address: string | null }
+  client_address: string | null
   hold: { amount_nanocredits: string } | null
   marks: Mark[]
   excluded: { provider: string; model: string; step: string; reason: string }[]
@@ -203,8 +203,16 @@ export interface Spend {
   before: Figures
   over_time: OverTime
   groups: SpendGroup[]
-  ledger: { cost_nanocredits: string; equals: boolean } | null
   warnings: string[]
+}
+
+/** The sums of whole days beside those of the postings themselves. */
+export interface LedgerComparison {
+  from: string
+  to: string
+  rollups_nanocredits: string
+  ledger_nanocredits: string
+  equals: boolean
 }
 
 export interface Deployment {

@@ -1083,6 +1083,101 @@ export interface Schemas {
   RotateKey: {
     overlap_seconds?: number
   }
+  Member: {
+    id: string
+    email: string
+    first_name: string | null
+    last_name: string | null
+    role: "org:admin" | "org:member"
+    headrace: {
+      role: "viewer" | "member" | "admin"
+      state: "active" | "invited" | "key"
+      has_password: boolean
+      created_at: string
+      joined_at: string | null
+      playground: {
+        key_id: string
+        limit: number | null
+        limit_reset: string | null
+      }
+    }
+  }
+  InviteMember: {
+    email: string
+    first_name?: string | null
+    last_name?: string | null
+    role: "viewer" | "member" | "admin"
+  }
+  UpdateMember: {
+    role?: "viewer" | "member" | "admin"
+    playground?: {
+      limit?: number | null
+      limit_reset?: "daily" | "weekly" | "monthly" | null
+    }
+  }
+  SignIn: {
+    link?: string
+    email?: string
+    password?: string
+    management_key?: string
+  }
+  Session: {
+    id: string
+    opened_by: "link" | "password" | "key"
+    created_at: string
+    last_used_at: string
+    idle_expires_at: string
+    expires_at: string
+    role: "viewer" | "member" | "admin"
+    person: {
+      id: string
+      email: string
+      first_name: string | null
+      last_name: string | null
+      has_password: boolean
+    }
+    organization: {
+      id: string
+      name: string
+      account_mode: "prepaid" | "tracked"
+      is_filtered_model_catalog_enabled: boolean
+    }
+    playground: {
+      key_id: string
+      limit: number | null
+      limit_reset: string | null
+      limit_remaining: number | null
+    }
+    allowed: string[]
+    version: string
+  }
+  UpdatePerson: {
+    email?: string
+    first_name?: string | null
+    last_name?: string | null
+  }
+  SetPassword: {
+    password: string
+    current_password?: string
+    email?: string
+  }
+  ListedSession: {
+    id: string
+    is_current: boolean
+    opened_by: "link" | "password" | "key"
+    created_at: string
+    last_used_at: string
+    idle_expires_at: string
+    expires_at: string
+    user_agent: string | null
+    address: string
+    person: {
+      id: string
+      email: string
+      first_name: string | null
+      last_name: string | null
+    }
+  }
   SigningSecret: {
     signing_secret: string
   }
@@ -1136,6 +1231,237 @@ export interface Schemas {
     generation_time: number | null
     tokens_prompt: number | null
     tokens_completion: number | null
+  }
+  ActivityItem: {
+    date: string
+    model: string
+    model_permaslug: string
+    endpoint_id: string
+    provider_name: string
+    usage: number
+    byok_usage_inference: number
+    requests: number
+    prompt_tokens: number
+    completion_tokens: number
+    reasoning_tokens: number
+    workspace_id?: string
+  }
+  Spend: {
+    from: string
+    to: string
+    bucket: "15m" | "hour" | "day" | "week" | "month"
+    zone: string
+    by: string
+    buckets: string[]
+    total: {
+      cost_nanocredits: string
+      charged_requests: number
+      requests: number
+      errors: number
+      p50_ms: number | null
+      p95_ms: number | null
+      prompt_tokens: number
+      completion_tokens: number
+    }
+    before: {
+      cost_nanocredits: string
+      charged_requests: number
+      requests: number
+      errors: number
+      p50_ms: number | null
+      p95_ms: number | null
+      prompt_tokens: number
+      completion_tokens: number
+    }
+    over_time: {
+      cost_nanocredits: string[]
+      requests: number[]
+      errors: number[]
+      p50_ms: (number | null)[]
+      p95_ms: (number | null)[]
+    }
+    groups: ({
+      id: string | null
+      name: string
+      is_other: boolean
+      cost_nanocredits: string
+      charged_requests: number
+      requests: number
+      errors: number
+      p50_ms: number | null
+      p95_ms: number | null
+      prompt_tokens: number
+      completion_tokens: number
+      over_time: {
+        cost_nanocredits: string[]
+        requests: number[]
+        errors: number[]
+        p50_ms: (number | null)[]
+        p95_ms: (number | null)[]
+      }
+    })[]
+    warnings: string[]
+  }
+  LoggedRequest: {
+    id: string
+    generation_id: string | null
+    created_at: string
+    outcome: "answered" | "refused" | "failed" | "cancelled"
+    status: number
+    error_type: string | null
+    operation: string | null
+    model: string | null
+    provider: string | null
+    provider_name: string | null
+    deployment: string | null
+    key_id: string | null
+    key_name: string | null
+    user: string | null
+    session_id: string | null
+    batch_id: string | null
+    streamed: boolean
+    attempts: number
+    prompt_tokens: number
+    completion_tokens: number
+    first_byte_ms: number | null
+    total_ms: number
+    cost_nanocredits: string | null
+    is_estimated: boolean
+  }
+  LoggedRequestStory: {
+    id: string
+    generation_id: string | null
+    created_at: string
+    outcome: "answered" | "refused" | "failed" | "cancelled"
+    status: number
+    error_type: string | null
+    operation: string | null
+    model: string | null
+    provider: string | null
+    provider_name: string | null
+    deployment: string | null
+    key_id: string | null
+    key_name: string | null
+    user: string | null
+    session_id: string | null
+    batch_id: string | null
+    streamed: boolean
+    attempts: ({
+      number: number
+      deployment: string
+      provider_name: string
+      model: string
+      outcome: "answered" | "failed" | "cancelled"
+      status: number | null
+      error_type: string | null
+      started_ms: number
+      headers_ms: number | null
+      first_token_ms: number | null
+      ended_ms: number | null
+      message: string | null
+    })[]
+    prompt_tokens: number
+    completion_tokens: number
+    first_byte_ms: number | null
+    total_ms: number
+    cost_nanocredits: string | null
+    is_estimated: boolean
+    client_address: string | null
+    hold: {
+      amount_nanocredits: string
+    } | null
+    marks: {
+      event: string
+      attempt?: number
+      ms: number
+    }[]
+    excluded: {
+      provider: string
+      model: string
+      step: string
+      reason: string
+    }[]
+    finish_reason: string | null
+    usage: {
+      prompt_tokens: number
+      completion_tokens: number
+      cached_tokens: number
+      reasoning_tokens: number
+      audio_seconds: number
+      characters: number
+    } | null
+    postings: Schemas['Posting'][]
+    has_content: boolean
+  }
+  Posting: {
+    transaction_id: string
+    kind: string
+    account: string
+    amount_nanocredits: string
+    created_at: string
+    reference: string | null
+  }
+  DeploymentHealth: {
+    id: string
+    provider: string
+    provider_name: string
+    state: "healthy" | "failing" | "cooling_down" | "out" | "unknown"
+    since: string | null
+    next_try_at: string | null
+    last_error: {
+      type: string
+      status: number
+      message: string | null
+      at: string
+    } | null
+    models: number
+    running: number
+    waiting: number
+    limit: number | null
+    last_30m: {
+      requests: number
+      errors: number
+      p50_ms: number | null
+    }
+    next: string | null
+    processes: ({
+      id: string
+      state: "healthy" | "failing" | "cooling_down" | "out"
+      at: string
+    })[]
+  }
+  System: {
+    version: string
+    database: string
+    schema_version: number
+    now: string
+    is_sandbox: boolean
+    processes: {
+      id: string
+      host: string
+      pid: number
+      version: string
+      role: string
+      started_at: string
+      seen_at: string
+      requests_running: number
+      storage_queue: number
+      captures_queued: number
+      log_queued: number
+      log_dropped: number
+    }[]
+    queues: {
+      batches_open: number
+      items_waiting: number
+      oldest_waiting_seconds: number | null
+      deliveries_waiting: number
+      oldest_delivery_seconds: number | null
+    }
+    request_log: {
+      is_on: boolean
+      days: number
+      oldest_at: string | null
+    }
   }
   Model: {
     id: string
@@ -1569,6 +1895,102 @@ export interface Operations {
       key: string
     }
   }
+  'GET /organization/members': {
+    query: { offset?: number; limit?: number; include?: "all" }
+    body: undefined
+    answer: {
+      data: Schemas['Member'][]
+      total_count: number
+    }
+  }
+  'POST /headrace/members': {
+    query: Record<never, never>
+    body: Schemas['InviteMember']
+    answer: {
+      data: Schemas['Member']
+      link: string
+      expires_at: string
+    }
+  }
+  'POST /headrace/members/{id}/link': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      link: string
+      expires_at: string
+    }
+  }
+  'PATCH /headrace/members/{id}': {
+    query: Record<never, never>
+    body: Schemas['UpdateMember']
+    answer: {
+      data: Schemas['Member']
+    }
+  }
+  'DELETE /headrace/members/{id}': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      deleted: true
+    }
+  }
+  'POST /headrace/session': {
+    query: Record<never, never>
+    body: Schemas['SignIn']
+    answer: {
+      data: Schemas['Session']
+    }
+  }
+  'GET /headrace/session': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: Schemas['Session']
+    }
+  }
+  'PATCH /headrace/session': {
+    query: Record<never, never>
+    body: Schemas['UpdatePerson']
+    answer: {
+      data: Schemas['Session']
+    }
+  }
+  'DELETE /headrace/session': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      deleted: true
+    }
+  }
+  'POST /headrace/session/password': {
+    query: Record<never, never>
+    body: Schemas['SetPassword']
+    answer: {
+      data: Schemas['Session']
+    }
+  }
+  'GET /headrace/sessions': {
+    query: { offset?: number; limit?: number; all?: "true" | "false" }
+    body: undefined
+    answer: {
+      data: Schemas['ListedSession'][]
+    }
+  }
+  'DELETE /headrace/sessions': {
+    query: { member_id?: string }
+    body: undefined
+    answer: {
+      deleted: true
+      count: number
+    }
+  }
+  'DELETE /headrace/sessions/{id}': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      deleted: true
+    }
+  }
   'POST /organization/signing-secret': {
     query: Record<never, never>
     body: undefined
@@ -1598,6 +2020,215 @@ export interface Operations {
     body: undefined
     answer: {
       data: Schemas['Generation']
+    }
+  }
+  'GET /generation/content': {
+    query: { id?: string }
+    body: undefined
+    answer: {
+      data: {
+        input: Record<string, unknown>
+        output: {
+          completion: string | null
+          reasoning: string | null
+        }
+        error: unknown | null
+      }
+    }
+  }
+  'POST /generation/feedback': {
+    query: Record<never, never>
+    body: {
+      generation_id: string
+      category: "latency" | "incoherence" | "incorrect_response" | "formatting" | "billing" | "api_error" | "other"
+      comment?: string | null
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  'GET /activity': {
+    query: { date?: string; api_key_hash?: string; user_id?: string; workspace_id?: string; group_by?: "workspace" }
+    body: undefined
+    answer: {
+      data: Schemas['ActivityItem'][]
+    }
+  }
+  'GET /analytics/meta': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: {
+        metrics: ({
+          name: string
+          display_label: string
+          display_format: "number" | "currency" | "percent" | "latency" | "throughput"
+          is_rate: boolean
+        })[]
+        dimensions: {
+          name: string
+          display_label: string
+        }[]
+        granularities: {
+          name: string
+          display_label: string
+        }[]
+        operators: ({
+          name: string
+          value_type: "scalar" | "array"
+        })[]
+      }
+    }
+  }
+  'POST /analytics/query': {
+    query: Record<never, never>
+    body: {
+      metrics: ("usage" | "request_count" | "tokens_prompt" | "tokens_completion" | "tokens_total" | "tokens_reasoning" | "audio_seconds" | "characters" | "error_count" | "error_rate" | "latency_p50" | "latency_p95")[]
+      dimensions?: ("model" | "provider" | "api_key_id" | "workspace" | "user")[]
+      granularity?: "hour" | "day" | "week" | "month"
+      time_range?: {
+        start: string
+        end: string
+      }
+      filters?: ({
+        field: "model" | "provider" | "api_key_id" | "workspace" | "user"
+        operator: "eq" | "neq" | "in" | "not_in"
+        value: string | number | (string | number)[]
+        include_unset?: boolean
+      })[]
+      order_by?: {
+        field: string
+        direction: "asc" | "desc"
+      }
+      limit?: number
+      group_limit?: number
+      headrace?: {
+        time_zone?: string
+        format?: "json" | "csv"
+      }
+    }
+    answer: {
+      data: {
+        data: (Record<string, string | number | null>)[]
+        metadata: {
+          query_time_ms: number
+          row_count: number
+          truncated: boolean
+        }
+        warnings: string[]
+      }
+    }
+  }
+  'GET /headrace/spend': {
+    query: { from?: string; to?: string; bucket?: "15m" | "hour" | "day" | "week" | "month"; zone?: string; by?: "model" | "key" | "provider" | "user" | "none"; top?: number; model?: string; key?: string; provider?: string }
+    body: undefined
+    answer: {
+      data: Schemas['Spend']
+    }
+  }
+  'GET /headrace/spend/ledger': {
+    query: { from?: string; to?: string }
+    body: undefined
+    answer: {
+      data: {
+        from: string
+        to: string
+        rollups_nanocredits: string
+        ledger_nanocredits: string
+        equals: boolean
+      }
+    }
+  }
+  'GET /headrace/requests': {
+    query: { from?: string; to?: string; outcome?: string; status?: string; model?: string; provider?: string; key?: string; user?: string; session?: string; error_type?: string; operation?: string; batch?: string; id?: string; order?: "desc" | "asc"; limit?: number; cursor?: string }
+    body: undefined
+    answer: {
+      data: Schemas['LoggedRequest'][]
+      next_cursor: string | null
+      searched_to: string | null
+    }
+  }
+  'GET /headrace/requests/export': {
+    query: { from?: string; to?: string; outcome?: string; status?: string; model?: string; provider?: string; key?: string; user?: string; session?: string; error_type?: string; operation?: string; batch?: string; format?: "csv" | "ndjson" }
+    body: undefined
+    answer: null
+  }
+  'GET /headrace/requests/anonymous': {
+    query: { from?: string; to?: string; limit?: number }
+    body: undefined
+    answer: {
+      data: {
+        minute: string
+        client_address: string
+        requests: number
+      }[]
+    }
+  }
+  'GET /headrace/requests/{id}': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: Schemas['LoggedRequestStory']
+    }
+  }
+  'GET /headrace/ledger/balance': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: {
+        account_mode: "prepaid" | "tracked"
+        granted_nanocredits: string
+        captured_nanocredits: string
+        held_nanocredits: string | null
+        balance_nanocredits: string | null
+      }
+    }
+  }
+  'GET /headrace/ledger/postings': {
+    query: { from?: string; to?: string; kind?: string; transaction?: string; limit?: number; cursor?: string }
+    body: undefined
+    answer: {
+      data: Schemas['Posting'][]
+      next_cursor: string | null
+      searched_to: string | null
+    }
+  }
+  'GET /headrace/ledger/postings/export': {
+    query: { from?: string; to?: string; kind?: string; format?: "csv" | "ndjson" }
+    body: undefined
+    answer: null
+  }
+  'GET /headrace/deployments': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: Schemas['DeploymentHealth'][]
+    }
+  }
+  'GET /headrace/system': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: Schemas['System']
+    }
+  }
+  'GET /headrace/doctor': {
+    query: Record<never, never>
+    body: undefined
+    answer: {
+      data: {
+        checked_at: string
+        problems: number
+        warnings: number
+        findings: ({
+          level: "ok" | "warning" | "problem"
+          subject: string
+          message: string
+          next: string | null
+        })[]
+      }
     }
   }
   'GET /models': {

@@ -4,6 +4,7 @@ import { asFailure } from '../api/failure.ts'
 import { change, type Session } from '../api/headrace.ts'
 import { Failure } from '../parts/failure.tsx'
 import { SessionContext, sessionQuery } from './session.ts'
+import { systemQuery } from './system.ts'
 
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn: component }) => ({ default: component })))
 
@@ -47,14 +48,17 @@ export function SessionGate({ children }: { children: ReactNode }) {
     return () => window.removeEventListener('headrace:signed-out', signedOut)
   }, [queries])
 
-  if (session.data !== undefined) return <SessionContext value={session.data}>{children}</SessionContext>
+  // Read before anything is shown: the notice that it may bring would push the page down.
+  const system = useQuery({ ...systemQuery, enabled: session.data !== undefined })
+  if (session.data !== undefined && !system.isPending)
+    return <SessionContext value={session.data}>{children}</SessionContext>
   if (session.error !== null && asFailure(session.error).status !== 401)
     return (
       <main className="gate">
         <Failure error={session.error} onRetry={() => void session.refetch()} />
       </main>
     )
-  if (session.isPending && linkFailure === null) return <div className="gate" aria-busy="true" />
+  if ((session.isPending || session.data !== undefined) && linkFailure === null) return <div className="gate" aria-busy="true" />
   return (
     <Suspense>
       <SignIn linkFailure={linkFailure} />

@@ -2,10 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { FlaskConical, LogOut, Menu, Moon, Search, Sun, SunMoon, UserRound } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { change, read, type SystemState } from '../api/headrace.ts'
+import { change } from '../api/headrace.ts'
 import { views } from '../views/registry.ts'
 import { Mark } from './mark.tsx'
 import { useSession } from './session.ts'
+import { systemQuery } from './system.ts'
 import { chooseTheme, useThemeChoice, type ThemeChoice } from './theme.ts'
 import type { ViewGroup } from './view.ts'
 
@@ -157,12 +158,7 @@ function SidebarFoot() {
 
 /** Says on every page that nothing is real while the simulator answers. */
 function SandboxNotice() {
-  const { data } = useQuery({
-    queryKey: ['system'],
-    queryFn: async ({ signal }) => (await read<{ data: SystemState }>('/headrace/system', {}, signal)).data,
-    staleTime: 60_000,
-    retry: false,
-  })
+  const { data } = useQuery(systemQuery)
   if (data?.is_sandbox !== true) return null
   return (
     <div className="notice">

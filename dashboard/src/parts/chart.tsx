@@ -63,7 +63,11 @@ export function Chart(props: ChartProps) {
           y: { range: (_, __, high) => [0, high > 0 ? high * 1.08 : 1] },
         },
         axes: [
-          axis(colour, { size: 28, space: 72 }),
+          {
+            ...axis(colour, { size: 28, space: 72 }),
+            grid: { show: false },
+            values: (_, ticks) => ticks.map((tick) => tickWords(tick, zone)),
+          },
           {
             ...axis(colour, { size: 64, space: 36 }),
             values: (_, ticks) => ticks.map((tick) => latest.current.format(tick)),
@@ -124,7 +128,9 @@ const barShare = 0.72
 const barWidthMax = 40
 
 function drawing(kind: ChartProps['kind'], colour: string): uPlot.Series {
-  if (kind === 'lines') return { stroke: colour, width: 1.5, spanGaps: false, points: { show: false } }
+  // Points, because a bucket between two gaps has no line.
+  if (kind === 'lines')
+    return { stroke: colour, width: 1.5, spanGaps: false, points: { show: true, size: 4, fill: colour, width: 0 } }
   const bars = uPlot.paths.bars?.({ size: [barShare, barWidthMax] })
   return {
     stroke: colour,
@@ -133,6 +139,14 @@ function drawing(kind: ChartProps['kind'], colour: string): uPlot.Series {
     points: { show: false },
     ...(bars === undefined ? {} : { paths: bars }),
   }
+}
+
+/** `16:00`, or the day where one begins. */
+function tickWords(seconds: number, zone: string): string {
+  const date = new Date(seconds * 1000)
+  const time = date.toLocaleTimeString('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' })
+  if (time !== '00:00') return time
+  return date.toLocaleDateString('en-GB', { timeZone: zone, day: 'numeric', month: 'short' })
 }
 
 function axis(colour: (name: string) => string, given: { size: number; space: number }): uPlot.Axis {

@@ -35,7 +35,14 @@ export function TurnView({
           <img key={image.url} src={image.url} alt={image.name} />
         ))}
       </div>
-      <div className="turn-answers" data-columns={columns}>
+      <div
+        className="turn-answers"
+        data-columns={columns}
+        role="region"
+        aria-label="Answers"
+        // It scrolls on a narrow screen, and so must the keyboard.
+        tabIndex={0}
+      >
         {Array.from({ length: columns }, (_, column) => (
           <div className="turn-answer" key={column}>
             {(turn.columns[column] ?? []).map((step, index, steps) => (
@@ -72,7 +79,7 @@ function StepView({
   const { answer, state, failure } = step
   return (
     <article className="step" aria-label={`Answer of ${step.model}`} aria-busy={state === 'running'}>
-      {isNamed && <h3 className="muted cut">{step.model}</h3>}
+      {isNamed && <p className="muted small cut">{step.model}</p>}
       {answer.reasoning !== '' && (
         <details className="step-reasoning" open={state === 'running' && answer.text === ''}>
           <summary>

@@ -40,7 +40,7 @@ export function Page() {
     <>
       <PageHead
         title={made === null ? 'Create a key' : 'Save the secret'}
-        {...(made === null ? { back: { to: '/keys', word: 'All keys' } } : {})}
+        back={{ to: '/keys', word: 'All keys' }}
       />
       <div className="page-body narrow">
         {made === null ? (

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { read, type Figures, type Spend } from '../../api/headrace.ts'
+import { read, type Figures, type LedgerComparison, type Spend } from '../../api/headrace.ts'
 import { useFilters } from '../../app/filters.ts'
+import { useMay } from '../../app/session.ts'
 import { Chart, type Series } from '../../parts/chart.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Segments } from '../../parts/fields.tsx'
@@ -224,12 +225,28 @@ function toCsv(spend: Spend): Blob {
   })
 }
 
+/** Whether the days that the chart covers equal the postings of the ledger, which the gateway sums one by one. */
 function LedgerMark({ spend }: { spend: Spend }) {
-  if (spend.ledger === null) return null
-  if (spend.ledger.equals) return <State kind="ok">equals the ledger</State>
+  const may = useMay()
+  const comparison = useQuery({
+    queryKey: ['spend-ledger', spend.from.slice(0, 10), spend.to.slice(0, 10)],
+    queryFn: async ({ signal }) => {
+      const query = { from: spend.from, to: spend.to }
+      return (await read<{ data: LedgerComparison }>('/headrace/spend/ledger', query, signal)).data
+    },
+    enabled: may('GET /headrace/spend/ledger'),
+    staleTime: 60_000,
+    retry: false,
+  })
+  const { data } = comparison
+  if (data === undefined) return null
+  if (data.equals) return <State kind="ok">equals the ledger</State>
   return (
     <State kind="bad">
-      the ledger has <Nanocredits value={spend.ledger.cost_nanocredits} />
+      <span>
+        the ledger has <Nanocredits value={data.ledger_nanocredits} />, the sums{' '}
+        <Nanocredits value={data.rollups_nanocredits} />
+      </span>
     </State>
   )
 }

@@ -125,7 +125,7 @@ function Summary({ life }: { life: RequestLife }) {
               <Link to={`/batches/${life.batch_id}`}>{life.batch_id}</Link>
             </Fact>
           )}
-          {life.http.client_address !== null && <Fact name="Client">{life.http.client_address}</Fact>}
+          {life.client_address !== null && <Fact name="Client">{life.client_address}</Fact>}
         </dl>
       </div>
     </Panel>

@@ -158,15 +158,15 @@ function TryView({
       </div>
       <Button
         isBusy={isBusy}
-        aria-label={`Try: ${item.title}`}
         disabled={item.kind === 'transcription' && sound === null}
         onClick={() => void run()}
       >
         {!isBusy && <Play size={12} aria-hidden />}
         {result === null ? 'Try' : 'Again'}
+        <span className="hidden-visually">: {item.title}</span>
       </Button>
-      {(shown !== '' || failure !== null) && (
-        <div className="try-result" aria-live="polite">
+      {(isBusy || shown !== '' || failure !== null) && (
+        <div className={`try-result ${item.kind === 'speech' ? 'with-sound' : ''}`} aria-live="polite">
           {shown !== '' && <p className="try-text">{shown}</p>}
           {url !== null && <audio controls src={url} aria-label="Play again" className="sound" />}
           {failure !== null && <Failure error={failure} />}

@@ -35,7 +35,7 @@ export function FollowedText({
             <button
               key={turn.from + index}
               type="button"
-              className="word"
+              className="said"
               data-piece={turn.from + index}
               title={formatPosition(piece.start)}
               onClick={() => seek(piece.start)}

@@ -1,0 +1,48 @@
+import { journeyProof } from '../console-rows.ts'
+
+export const proof = journeyProof(
+  'a key: Escape and a reload keep its secret, it copies, its limit gives 402 and the view says so',
+  async (visit) => {
+    const { page, origin } = visit
+    const faults: string[] = []
+    await visit.open('/keys/new')
+    await page.getByLabel('name', { exact: true }).fill('colleague')
+    await page.getByLabel('limit', { exact: true }).fill('0')
+    await visit.press(page.getByRole('button', { name: 'Create the key' }))
+    const output = page.locator('output.secret-text')
+    await output.waitFor()
+    const secret = (await output.textContent()) ?? ''
+    await visit.look('key-secret')
+    await page.keyboard.press('Escape')
+    if ((await output.textContent()) !== secret) faults.push('Escape lost the secret')
+    page.once('dialog', (dialog) => void dialog.accept())
+    await page.reload()
+    await output.waitFor()
+    if ((await output.textContent()) !== secret) faults.push('a reload lost the secret')
+    await visit.press(page.getByRole('button', { name: 'Copy the secret' }))
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.evaluate(() => {
+      const field = document.createElement('textarea')
+      field.id = 'pasted'
+      document.body.append(field)
+      field.focus()
+    })
+    await page.keyboard.press('Control+v')
+    const pasted = await page.locator('#pasted').inputValue()
+    if (pasted !== secret) faults.push('what was copied is not the secret')
+    await page.evaluate(() => document.querySelector('#pasted')?.remove())
+    await visit.press(page.getByRole('button', { name: 'I saved it' }))
+    await page.getByText('Limit reached').waitFor()
+    const answer = await fetch(`${origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] }),
+    })
+    if (answer.status !== 402) faults.push(`the call was answered ${answer.status}`)
+    await page.getByText('refused with 402').waitFor()
+    await visit.look('key-limit')
+    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
+    if (kept.includes(secret)) faults.push('the secret is kept after "I saved it"')
+    return { faults, figures: [`the call beyond the limit: ${answer.status}`] }
+  },
+)
