@@ -58,6 +58,10 @@ function stepsFor(options: { fix: boolean; test: boolean; verbose: boolean }): S
       name: 'types of its tests',
       command: [...tool('typescript', 'tsc'), '--noEmit', '-p', join('dashboard', 'tsconfig.test.json')],
     },
+    {
+      name: 'types of its journeys',
+      command: [...tool('typescript', 'tsc'), '--noEmit', '-p', join('test', 'prove', 'console')],
+    },
     { name: 'unused', command: [...tool('knip', 'knip'), '--no-progress'] },
     {
       name: 'sabotage patches',

@@ -6,7 +6,7 @@ import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'
 import { fidelityDocument } from '../test/fidelity/document.ts'
 import { audioDocument } from './audio-page.ts'
-import { dashboardTypes } from './dashboard-types.ts'
+import { dashboardContract } from './dashboard-contract.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { renderPricePackage } from './price-package.ts'
 
@@ -42,7 +42,7 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
     { path: 'docs/fidelity.md', content: fidelityDocument() },
     { path: 'docs/audio.md', content: audioDocument() },
     { path: openApiPath, content: `${JSON.stringify(api, null, 2)}\n` },
-    { path: dashboardTypesPath, content: dashboardTypes(api) },
+    { path: dashboardTypesPath, content: dashboardContract(api) },
   ]
 }
 

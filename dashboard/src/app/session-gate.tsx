@@ -58,7 +58,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <Failure error={session.error} onRetry={() => void session.refetch()} />
       </main>
     )
-  if ((session.isPending || session.data !== undefined) && linkFailure === null) return <div className="gate" aria-busy="true" />
+  if ((session.isPending || session.data !== undefined) && linkFailure === null)
+    return <div className="gate" aria-busy="true" />
   return (
     <Suspense>
       <SignIn linkFailure={linkFailure} />

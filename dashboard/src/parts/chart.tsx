@@ -130,7 +130,12 @@ const barWidthMax = 40
 function drawing(kind: ChartProps['kind'], colour: string): uPlot.Series {
   // Points, because a bucket between two gaps has no line.
   if (kind === 'lines')
-    return { stroke: colour, width: 1.5, spanGaps: false, points: { show: true, size: 4, fill: colour, width: 0 } }
+    return {
+      stroke: colour,
+      width: 1.5,
+      spanGaps: false,
+      points: { show: true, size: 4, fill: colour, width: 0 },
+    }
   const bars = uPlot.paths.bars?.({ size: [barShare, barWidthMax] })
   return {
     stroke: colour,

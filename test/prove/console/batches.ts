@@ -1,9 +1,10 @@
+import type { Page } from 'playwright-core'
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { environmentOf } from '../console-browser.ts'
-import { atMost, journeyProof } from '../console-rows.ts'
+import { environmentOf } from './browser.ts'
+import { atMost, journeyProof } from './rows.ts'
 
 const linesCount = 50_000
 const badLine = 31_207
@@ -30,7 +31,8 @@ export const proof = journeyProof(
       await page.getByLabel('File of lines').last().setInputFiles(file)
       await page.getByText(/items can be sent/).waitFor({ timeout: 120_000 })
       const named = await page.getByRole('list', { name: 'Bad lines' }).textContent()
-      if (named?.includes(`line ${badLine.toLocaleString('en-US')}`) !== true) faults.push(`bad line: ${named}`)
+      if (named?.includes(`line ${badLine.toLocaleString('en-US')}`) !== true)
+        faults.push(`bad line: ${named}`)
       await visit.look('batch-checked')
       const model = page.getByRole('combobox', { name: 'model', exact: true })
       if ((await model.inputValue()) === '') faults.push('the model of the lines was not taken')
@@ -79,7 +81,8 @@ async function writeLines(file: string): Promise<void> {
       messages: [{ role: 'user', content: filler }],
       max_tokens: id % failedEvery === 0 ? -1 : 1,
     }
-    const text = line === badLine ? '{"custom_id":"broken",' : JSON.stringify({ custom_id: `item-${id}`, body })
+    const text =
+      line === badLine ? '{"custom_id":"broken",' : JSON.stringify({ custom_id: `item-${id}`, body })
     if (!stream.write(`${text}\n`)) await once(stream, 'drain')
   }
   stream.end()
@@ -87,16 +90,18 @@ async function writeLines(file: string): Promise<void> {
 }
 
 /** How long the page's count of done items was behind a change that the API already shows, in seconds. */
-async function staleness(page: import('playwright-core').Page): Promise<number> {
-  const shown = async () => Number((await page.locator('.figure:has(dt:text-is("Done")) dd').textContent())?.replaceAll(',', ''))
+async function staleness(page: Page): Promise<number> {
+  const shown = async () =>
+    Number((await page.locator('.figure:has(dt:text-is("Done")) dd').textContent())?.replaceAll(',', ''))
   const id = page.url().split('/').at(-1) ?? ''
   const told = await page.evaluate(async (name) => {
     const base = document.querySelector('meta[name="headrace-base-path"]')?.getAttribute('content') ?? ''
     const list = await (
       await fetch(`${base}/v1/batches?limit=5`, { headers: { 'x-headrace-console': '1' } })
     ).json()
-    return (list as { data: { id: string; request_counts: { completed: number } }[] }).data.find((one) => one.id === name)
-      ?.request_counts.completed
+    return (list as { data: { id: string; request_counts: { completed: number } }[] }).data.find(
+      (one) => one.id === name,
+    )?.request_counts.completed
   }, id)
   const startMs = performance.now()
   while ((await shown()) < (told ?? 0)) {

@@ -1,4 +1,4 @@
-import { atMost, journeyProof } from '../console-rows.ts'
+import { atMost, journeyProof } from './rows.ts'
 
 const bytesMax = 180_000
 const usableMsMax = 3000
@@ -31,7 +31,9 @@ export const proof = journeyProof(
       const url = kinds.get(requestId) ?? ''
       if (!url.includes('/ui')) return
       bytes += encodedDataLength
-      files.push(`${url.slice(url.lastIndexOf('/') + 1) || 'the page'} ${(encodedDataLength / 1000).toFixed(1)}`)
+      files.push(
+        `${url.slice(url.lastIndexOf('/') + 1) || 'the page'} ${(encodedDataLength / 1000).toFixed(1)}`,
+      )
     })
     const startMs = performance.now()
     await visit.open('/overview')
@@ -42,7 +44,9 @@ export const proof = journeyProof(
     await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
     return {
       faults: [...atMost('milliseconds', usableMs, usableMsMax), ...atMost('bytes', bytes, bytesMax)],
-      figures: [`usable after ${usableMs} ms, ${(bytes / 1000).toFixed(1)} kB compressed: ${files.join(', ')}`],
+      figures: [
+        `usable after ${usableMs} ms, ${(bytes / 1000).toFixed(1)} kB compressed: ${files.join(', ')}`,
+      ],
     }
   },
 )

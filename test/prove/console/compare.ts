@@ -1,5 +1,6 @@
-import { inferenceKey } from '../console-browser.ts'
-import { journeyProof } from '../console-rows.ts'
+import type { Page } from 'playwright-core'
+import { inferenceKey } from './browser.ts'
+import { journeyProof } from './rows.ts'
 
 const models = ['openai/gpt-4o-mini', 'openai/gpt-4o', 'openai/o4-mini']
 /** Long enough that a column still streams when it is stopped. */
@@ -22,7 +23,10 @@ export const proof = journeyProof(
     const answers = page.locator('article.step')
     // At once: the simulator is done before a person's hand would have come to the button.
     await answers.nth(2).getByRole('button', { name: 'Stop' }).dispatchEvent('click')
-    await page.locator('article.step[aria-busy="true"]').first().waitFor({ state: 'detached', timeout: 60_000 })
+    await page
+      .locator('article.step[aria-busy="true"]')
+      .first()
+      .waitFor({ state: 'detached', timeout: 60_000 })
     await answers.nth(2).locator('.step-foot span[title$="credits"]').waitFor({ timeout: 10_000 })
     await visit.look('compare')
     const shown: Shown[] = await answers.evaluateAll((elements) =>
@@ -37,7 +41,9 @@ export const proof = journeyProof(
         async (url) => (await fetch(url, { headers: { 'x-headrace-console': '1' } })).json(),
         `${origin}/v1/generation?id=${id}`,
       )
-      const nanocredits = BigInt((answer as { data: { headrace: { cost_nanocredits: string } } }).data.headrace.cost_nanocredits)
+      const nanocredits = BigInt(
+        (answer as { data: { headrace: { cost_nanocredits: string } } }).data.headrace.cost_nanocredits,
+      )
       const exact = toNanocredits(text.replace(' credits', ''))
       if (exact !== nanocredits) faults.push(`${id}: shown ${text}, the ledger has ${nanocredits}`)
     }
@@ -52,7 +58,7 @@ function toNanocredits(text: string): bigint {
 }
 
 /** Asks a short question and runs its code in each language as it stands on the page. */
-async function runCode({ page }: { page: import('playwright-core').Page }): Promise<string[]> {
+async function runCode({ page }: { page: Page }): Promise<string[]> {
   await page.getByLabel('Message', { exact: true }).fill("It's “short”")
   await page.keyboard.press('Enter')
   const answer = page.locator('section.turn').last().locator('article.step').first()

@@ -1,5 +1,5 @@
-import { signInLink } from '../console-browser.ts'
-import { atMost, journeyProof } from '../console-rows.ts'
+import { signInLink } from './browser.ts'
+import { atMost, journeyProof } from './rows.ts'
 
 const secondsMax = 60
 const clicksMax = 6

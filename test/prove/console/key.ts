@@ -1,4 +1,4 @@
-import { journeyProof } from '../console-rows.ts'
+import { journeyProof } from './rows.ts'
 
 export const proof = journeyProof(
   'a key: Escape and a reload keep its secret, it copies, its limit gives 402 and the view says so',

@@ -1,5 +1,5 @@
-import { environmentOf, inferenceKey } from '../console-browser.ts'
-import { atMost, journeyProof } from '../console-rows.ts'
+import { environmentOf, inferenceKey } from './browser.ts'
+import { atMost, journeyProof } from './rows.ts'
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
 import type { Proof } from '../proof.ts'
 
@@ -7,7 +7,8 @@ const redMsMax = 5000
 
 /** A provider that answers, then does not; the view must say so, with the next step, and the recovery without a reload. */
 export const proof: Proof = {
-  title: 'a provider goes down: red within 5 s with the next step; the gateway goes down: readable, and back without a reload',
+  title:
+    'a provider goes down: red within 5 s with the next step; the gateway goes down: readable, and back without a reload',
   async run() {
     const upstream = startScriptedUpstream()
     const prices = { input_per_million: '1', output_per_million: '1' }

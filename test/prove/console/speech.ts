@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { environmentOf, type Visit } from '../console-browser.ts'
-import { atMost, journeyProof, type Journey } from '../console-rows.ts'
+import { environmentOf, type Visit } from './browser.ts'
+import { atMost, journeyProof, type Journey } from './rows.ts'
 
 const firstSoundMsMax = 150
 const highlightMsMax = 100
@@ -63,7 +63,8 @@ async function follow(visit: Visit): Promise<Journey> {
           worst = Math.max(worst, Math.abs(audio.currentTime - start) * 1000)
         }
       })
-      for (const word of words) observer.observe(word, { attributes: true, attributeFilter: ['data-sounding'] })
+      for (const word of words)
+        observer.observe(word, { attributes: true, attributeFilter: ['data-sounding'] })
       audio.muted = true
       await audio.play()
       await new Promise((resolve) => audio.addEventListener('ended', resolve, { once: true }))

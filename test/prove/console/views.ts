@@ -1,5 +1,5 @@
-import { inferenceKey, type Visit } from '../console-browser.ts'
-import { journeyProof } from '../console-rows.ts'
+import { inferenceKey, type Visit } from './browser.ts'
+import { journeyProof } from './rows.ts'
 
 const paths = [
   '/overview',
@@ -22,21 +22,24 @@ const paths = [
   '/nowhere',
 ]
 
-export const proof = journeyProof('every view, with calls and failures behind it: no fault, a picture each', async (visit) => {
-  await makeCalls(visit)
-  for (const path of paths) {
-    await visit.open(path)
-    await visit.page.locator('main h1').waitFor()
-    await visit.page.waitForLoadState('networkidle').catch(() => undefined)
-    await visit.look(`view${path.replaceAll('/', '-')}`)
-  }
-  await visit.open('/requests')
-  const row = visit.page.locator('table a.row-link').first()
-  await visit.press(row)
-  await visit.page.getByRole('heading', { name: 'Course' }).waitFor()
-  await visit.look('view-request')
-  return { faults: [], figures: [`${paths.length + 1} views`] }
-})
+export const proof = journeyProof(
+  'every view, with calls and failures behind it: no fault, a picture each',
+  async (visit) => {
+    await makeCalls(visit)
+    for (const path of paths) {
+      await visit.open(path)
+      await visit.page.locator('main h1').waitFor()
+      await visit.page.waitForLoadState('networkidle').catch(() => undefined)
+      await visit.look(`view${path.replaceAll('/', '-')}`)
+    }
+    await visit.open('/requests')
+    const row = visit.page.locator('table a.row-link').first()
+    await visit.press(row)
+    await visit.page.getByRole('heading', { name: 'Course' }).waitFor()
+    await visit.look('view-request')
+    return { faults: [], figures: [`${paths.length + 1} views`] }
+  },
+)
 
 /** Answers, a refusal, and a batch whose second item fails. */
 async function makeCalls({ origin }: Visit): Promise<void> {
@@ -44,7 +47,11 @@ async function makeCalls({ origin }: Visit): Promise<void> {
   const send = (path: string, body: unknown) =>
     fetch(`${origin}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   for (const model of ['openai/gpt-4o-mini', 'openai/gpt-4o', 'openai/o4-mini'])
-    await send('/chat/completions', { model, user: 'ann', messages: [{ role: 'user', content: 'Say hello' }] })
+    await send('/chat/completions', {
+      model,
+      user: 'ann',
+      messages: [{ role: 'user', content: 'Say hello' }],
+    })
   await send('/chat/completions', { model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] })
   await send('/batches', {
     endpoint: '/v1/chat/completions',

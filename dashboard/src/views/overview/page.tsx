@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo, type ComponentProps } from 'react'
 import { read, type Figures, type LedgerComparison, type Spend } from '../../api/headrace.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
-import { Chart, type Series } from '../../parts/chart.tsx'
+import type { Series } from '../../parts/chart.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Segments } from '../../parts/fields.tsx'
 import { Empty, PageHead, Panel, Skeleton } from '../../parts/page.tsx'
@@ -24,6 +24,19 @@ import { Button } from '../../parts/button.tsx'
 import { formatDuration, zoneName } from '../../values/time.ts'
 import { Legend } from './legend.tsx'
 import { seriesColours } from '../../values/series.ts'
+
+// Drawing is 25 kB: the figures are there before it.
+const LazyChart = lazy(() =>
+  import('../../parts/chart.tsx').then(({ Chart: component }) => ({ default: component })),
+)
+
+function Chart(props: ComponentProps<typeof LazyChart>) {
+  return (
+    <Suspense fallback={<Skeleton height={props.height ?? 180} />}>
+      <LazyChart {...props} />
+    </Suspense>
+  )
+}
 
 type By = 'model' | 'key' | 'provider' | 'user'
 

@@ -8,7 +8,7 @@ const reference = '#/components/schemas/'
  * The types of the API for the dashboard, from the document that `/openapi.json` serves: `Schemas`, and `Operations`
  * with the query, the body and the answer of each `METHOD /path`.
  */
-export function dashboardTypes(document: Json): string {
+export function dashboardContract(document: Json): string {
   const schemas = recordOrEmpty(recordOrEmpty(document['components'])['schemas'])
   const names = Object.entries(schemas).map(
     ([name, schema]) => `  ${name}: ${typeOf(recordOrEmpty(schema), 1)}`,

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
-import { prepareGateway, type RealGateway } from '../story/real-gateway.ts'
-import { rootFolder } from '../tidy/sources.ts'
+import { prepareGateway, type RealGateway } from '../../story/real-gateway.ts'
+import { rootFolder } from '../../tidy/sources.ts'
 
 /** The two ways in which each journey is made. */
 export interface Mode {
@@ -23,7 +23,7 @@ export const inferenceKey = 'console-proof-inference-key'
 export const managementKey = 'console-proof-management-key'
 
 const executable = '/usr/bin/chromium'
-const pictures = join(import.meta.dir, 'console', 'pictures')
+const pictures = join(import.meta.dir, 'pictures')
 const layoutShiftMax = 0.02
 const tabsMax = 120
 
@@ -67,7 +67,13 @@ export async function visit(
     browser = await chromium.launch({ executablePath: executable, args: flags })
     const opened = await openVisit(mode, gateway, browser)
     if (options.isSignedOut !== true) await opened.page.goto(await signInLink(gateway, mode))
-    if (options.isSignedOut !== true) await opened.page.getByRole('navigation').first().or(opened.page.getByLabel('Open the menu')).first().waitFor()
+    if (options.isSignedOut !== true)
+      await opened.page
+        .getByRole('navigation')
+        .first()
+        .or(opened.page.getByLabel('Open the menu'))
+        .first()
+        .waitFor()
     const found = await journey(opened)
     return [...found, ...(await opened.faults())]
   } finally {
@@ -162,7 +168,10 @@ async function watch(page: Page, host: string): Promise<Watched> {
     const target = window as unknown as Record<'noteShift' | 'noteViolation', (value: unknown) => void>
     let sum = 0
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number
+        hadRecentInput: boolean
+      })[]) {
         if (!entry.hadRecentInput) sum += entry.value
       }
       target.noteShift(sum)

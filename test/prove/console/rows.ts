@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { modes, visit, type Visit, type VisitOptions } from './console-browser.ts'
-import { notRun, type Proof } from './proof.ts'
+import { modes, visit, type Visit, type VisitOptions } from './browser.ts'
+import { notRun, type Proof } from '../proof.ts'
 
 /** What a journey found wrong, and the figures that it measured. */
 export interface Journey {
