@@ -167,9 +167,7 @@ export function readConfig(sources: ConfigSources): Config {
     objectStore: readObjectStore(env['BLOB_URL'] || file.blob_url || '', env, problems),
     basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
     trustedProxies: proxiesOf(env['HEADRACE_TRUSTED_PROXIES'], file.trusted_proxies, problems),
-    fetchHosts: file.fetch_hosts ?? [],
-    callbackHosts: file.callback_hosts ?? [],
-    broadcasts: broadcastsOf(file.broadcasts),
+    ...outgoingOf(file),
     batchLimits: batchLimitsOf(file),
     masterKey: secretOf(env['HEADRACE_MASTER_KEY'], 'HEADRACE_MASTER_KEY', problems),
     isOwnDatabase: !(env['DATABASE_URL'] || file.database_url),
@@ -220,6 +218,17 @@ export function readConfig(sources: ConfigSources): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   const databaseUrl = config.databaseUrl || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
   return Object.freeze({ ...config, databaseUrl })
+}
+
+/** Where the gateway itself sends something, or fetches it. */
+function outgoingOf(
+  file: Pick<ReturnType<typeof readConfigFile>['file'], 'fetch_hosts' | 'callback_hosts' | 'broadcasts'>,
+): Pick<Config, 'fetchHosts' | 'callbackHosts' | 'broadcasts'> {
+  return {
+    fetchHosts: file.fetch_hosts ?? [],
+    callbackHosts: file.callback_hosts ?? [],
+    broadcasts: broadcastsOf(file.broadcasts),
+  }
 }
 
 function batchLimitsOf(

@@ -33,6 +33,7 @@ export interface EdgeDependencies {
   batches: Batches
   signingSecrets: HttpDependencies['signingSecrets']
   executor: Executor
+  responseCache: HttpDependencies['responseCache']
   audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
@@ -118,6 +119,7 @@ function servingParts(
     files: dependencies.files,
     signingSecrets: dependencies.signingSecrets,
     executor: dependencies.executor,
+    responseCache: dependencies.responseCache,
     audioIntake: dependencies.audioIntake,
     clock: dependencies.clock,
     log: createHttpLog(dependencies),

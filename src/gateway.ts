@@ -33,6 +33,9 @@ import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/items/batch-item.ts'
+import { toCredits } from './core/money.ts'
+import { createCachedAnswerRepository } from './execution/cached/cached-answer-repository.ts'
+import { ResponseCache } from './execution/cached/response-cache.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { seekingModel } from './execution/preparing/missing-model.ts'
@@ -155,6 +158,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { callbacks, ...telling } = createTelling(config, { core, hooks })
   const requestLog = createLog(config, core)
   const batches = createBatchEngine(config, { core, executor, execution, callbacks, requestLog, hooks })
+  const responseCache = createResponseCache(core, execution)
   const edge = createEdge(config, {
     ...core,
     requestLog,
@@ -164,6 +168,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     audioIntake: execution.audioIntake,
     notReady: () => notReady(core),
     executor,
+    responseCache,
     batches,
     signingSecrets: telling.secrets,
   })
@@ -191,7 +196,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
-    await Promise.all([telling.courier.stop(), broadcaster.stop()])
+    await Promise.all([telling.stop(), responseCache.stop()])
     execution.mp3Codec.close()
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
@@ -383,7 +388,7 @@ function createExecution(
   return { execution, executor: createExecutor(execution), sweeper }
 }
 
-/** Events of batches, and what signs and sends them. */
+/** Events of batches, what signs and sends them, and what tells of generations. */
 function createTelling(config: Config, { core, hooks }: { core: Core; hooks: GatewayHooks }) {
   const { database, clock, log } = core
   const { secrets, seal } = createSigning(config, database)
@@ -400,7 +405,23 @@ function createTelling(config: Config, { core, hooks }: { core: Core; hooks: Gat
     }),
     warn: (message, facts) => log.warn(message, facts),
   })
-  return { secrets, courier, callbacks: createCallbacks({ repository, sender, seal }) }
+  const broadcaster = createBroadcaster(config, { core, hooks })
+  return {
+    secrets,
+    callbacks: createCallbacks({ repository, sender, seal }),
+    start() {
+      if (config.role !== 'api') courier.start()
+      broadcaster.start()
+    },
+    stop: () => Promise.all([courier.stop(), broadcaster.stop()]),
+  }
+}
+
+/** Answers that are given again to callers who ask for it. */
+function createResponseCache({ database, blobs }: Core, execution: ExecutionDependencies): ResponseCache {
+  const cache = new ResponseCache({ repository: createCachedAnswerRepository(database), blobs, execution })
+  cache.start()
+  return cache
 }
 
 /** Tells generations to the operator's destinations, in every role: whoever captures may tell. */

@@ -18,6 +18,7 @@ import { batchDescription } from './batch-description.ts'
 import { json, readErrors, type Described } from './described.ts'
 import { fileDescription } from './file-description.ts'
 import { insightDescription } from './insight-description.ts'
+import { isCachedOperation } from '../execution/cached/response-cache.ts'
 import { keyDescription } from './key-description.ts'
 import { messageBatchDescription } from './message-batch-description.ts'
 import { modelDescription } from './model-description.ts'
@@ -35,6 +36,19 @@ const openRouterMetadataHeader = {
   name: 'X-OpenRouter-Metadata',
   description: '"enabled" adds the same object, also as `openrouter_metadata`.',
 }
+/** For the operations whose answers the response cache may keep. */
+const cacheHeaders = [
+  {
+    name: 'X-OpenRouter-Cache',
+    description:
+      '"true" gives the kept answer of an equal call of the same key, free, and keeps this one otherwise.',
+  },
+  {
+    name: 'X-OpenRouter-Cache-TTL',
+    description: 'Seconds for which the answer may be given again, 1 to 86400; 300 by default.',
+  },
+  { name: 'X-OpenRouter-Cache-Clear', description: '"true" forgets the kept answer first.' },
+]
 const sessionHeader = {
   name: 'X-Session-Id',
   description: 'Session identifier, used when the body has none; at most 256 characters.',
@@ -54,9 +68,13 @@ const chatExample = {
 
 /** Operations that their formats describe. */
 const describedByFormat = Object.fromEntries(
-  Object.values(operations).flatMap(({ path, text }) =>
-    text?.described === undefined ? [] : [[`POST ${path}`, describedOf(text.described)]],
-  ),
+  Object.values(operations).flatMap(({ name, path, text }) => {
+    if (text?.described === undefined) return []
+    const described = describedOf(text.described)
+    const { headers = [] } = described
+    const all = isCachedOperation(name) ? [...headers, ...cacheHeaders] : headers
+    return [[`POST ${path}`, { ...described, headers: all }]]
+  }),
 )
 
 function describedOf({ request, answer, event, ...told }: DescribedOperation): Described {

@@ -14,6 +14,7 @@ import type { Files } from '../files/file-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { GatewayError } from '../core/errors.ts'
+import type { ResponseCache } from '../execution/cached/response-cache.ts'
 import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
 import type { Insight } from '../insight/insight.ts'
@@ -54,6 +55,7 @@ export interface HttpDependencies {
   files: Files
   signingSecrets: Pick<SigningSecrets, 'rotate'>
   executor: Executor
+  responseCache: Pick<ResponseCache, 'takes' | 'answer'>
   audioIntake: AudioIntake
   activity: Activity
   /** The memory that large bodies share. */

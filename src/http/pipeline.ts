@@ -150,7 +150,7 @@ export function commonHeaders({ requestId }: Pick<HttpExchange, 'requestId'>): R
     'x-request-id': requestId,
     'access-control-allow-origin': '*',
     'access-control-expose-headers':
-      'X-Generation-Id, X-Provider-Name, X-Request-Id, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotent-Replayed',
+      'X-Generation-Id, X-Provider-Name, X-Request-Id, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotent-Replayed, X-OpenRouter-Cache-Status, X-OpenRouter-Cache-Age, X-OpenRouter-Cache-TTL, X-OpenRouter-Cache-Source-Id',
   }
 }
 

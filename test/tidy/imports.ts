@@ -91,6 +91,7 @@ const storing: ReadonlySet<string> = new Set([
   'src/batches/committer.ts',
   'src/batches/results/payloads.ts',
   'src/files/file-store.ts',
+  'src/execution/cached/response-cache.ts',
 ])
 
 /** Every import that does not point downwards, and every package outside its folder. */
@@ -154,6 +155,7 @@ const pathFolders: readonly string[] = [
   'fetched',
   'modalities',
   'items',
+  'cached',
 ]
 
 /** A step of the path gives its result to its caller, and calls no step that comes after it. */

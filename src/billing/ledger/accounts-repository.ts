@@ -29,6 +29,8 @@ export interface UsageRecord extends Usage {
   nativeFinishReason: string | null
   /** The tier the provider said it used. */
   serviceTier: string | null
+  /** The generation whose answer was given again; null for a call that a provider answered. */
+  responseCacheSourceId: string | null
   /** The provider's own figures where they were not believed. */
   reported: ReportedCounts | null
   /** The application's address, from its `HTTP-Referer` header. */
@@ -311,6 +313,7 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     finishReason: row.finish_reason,
     nativeFinishReason: row.native_finish_reason,
     serviceTier: details.service_tier ?? null,
+    responseCacheSourceId: details.response_cache_source_id ?? null,
     reported: details.reported ?? null,
     httpReferer: details.http_referer ?? null,
     appTitle: details.app_title ?? null,

@@ -70,6 +70,8 @@ export interface CaptureDetails {
   readonly audio_features?: readonly AudioFeature[]
   /** What the provider reported, when it was not believed and something else was charged. */
   readonly reported?: ReportedCounts
+  /** The generation whose answer was given again, without asking a provider. */
+  readonly response_cache_source_id?: string
   /** Usage above the hold that no money covered, in nanocredits: the operator's loss. */
   readonly uncovered_nanocredits?: string
 }

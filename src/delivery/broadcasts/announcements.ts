@@ -4,10 +4,12 @@ import type { Destination } from './destination.ts'
 import { type CapturedCall, toGeneration } from './generation.ts'
 
 /** The statement that captured calls add to their own unit; null when no destination wants one of them. */
-export type Announce = (calls: readonly CapturedCall[]) => ReturnType<typeof insertBroadcasts> | null
+export type AnnounceGenerations = (
+  calls: readonly CapturedCall[],
+) => ReturnType<typeof insertBroadcasts> | null
 
 /** Null when there are no destinations, so that a capture without them asks nothing. */
-export function createAnnounce(destinations: readonly Destination[]): Announce | null {
+export function createAnnounce(destinations: readonly Destination[]): AnnounceGenerations | null {
   if (destinations.length === 0) return null
   return (calls) => {
     const rows: (readonly [destination: string, generationId: string, payload: string])[] = []

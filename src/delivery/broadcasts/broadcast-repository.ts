@@ -97,7 +97,12 @@ type Commit = (name: BroadcastCommitPoint, statements: readonly Statement[]) => 
 
 export function createBroadcastRepository(database: Database): BroadcastRepository {
   const commit: Commit = (name, statements) => database.commit({ name, statements })
-  return { ...forTelling(database, commit), ...forRecords(database, commit), ...forKeeping(database, commit) }
+  return {
+    ...forTelling(database, commit),
+    ...forRecords(database, commit),
+    ...forTrimming(database, commit),
+    ...forOperators(database, commit),
+  }
 }
 
 function forTelling(
@@ -230,10 +235,10 @@ function giveUp(destination: string, afterMs: number): Statement[] {
   ]
 }
 
-function forKeeping(
+function forTrimming(
   database: Database,
   commit: Commit,
-): Pick<BroadcastRepository, 'trim' | 'trimForgotten' | 'again' | 'listStates'> {
+): Pick<BroadcastRepository, 'trim' | 'trimForgotten'> {
   return {
     async trim(destination, { waitingMax, keptMs }) {
       const doomed = await database.query<{ created_at_ms: number; generation_id: string }>(
@@ -286,6 +291,11 @@ function forKeeping(
         },
       ])
     },
+  }
+}
+
+function forOperators(database: Database, commit: Commit): Pick<BroadcastRepository, 'again' | 'listStates'> {
+  return {
     async again(destination) {
       const [rows = []] = await commit(broadcastCommitPoints.again, [
         {

@@ -64,8 +64,11 @@ export class CallHold {
       this.#scope.batch.defer({ hold: this.#hold, row })
       return Promise.resolve()
     }
-    if (shown === 'part') return this.#billing.capture(this.#hold, row, 'keep')
-    return this.#billing.capture(this.#hold, row, 'void').catch((error: unknown) => {
+    const { showCapture } = this.#scope
+    const capturing = this.#billing.capture(this.#hold, row, shown === 'part' ? 'keep' : 'void')
+    const captured = showCapture === undefined ? capturing : capturing.then(() => showCapture(row))
+    if (shown === 'part') return captured
+    return captured.catch((error: unknown) => {
       this.#scope.facts.costNanocredits = 0n
       throw error
     })

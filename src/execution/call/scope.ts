@@ -29,6 +29,8 @@ export interface RequestScope {
   attribution?: Attribution
   /** Receives the text of the answer as it comes, where the provider streams it. Only transcriptions call it. */
   showText?: (text: string) => void
+  /** Told of the call's usage row once it is durable; absent where nobody asks. */
+  showCapture?: (row: CaptureRow) => void
   /** Null for live calls, which use the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */

@@ -121,6 +121,9 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
     upstream_id: usage.upstreamId,
     upstream_inference_cost: null,
     request_id: usage.requestId,
+    ...(usage.responseCacheSourceId === null
+      ? {}
+      : { response_cache_source_id: usage.responseCacheSourceId }),
     session_id: usage.sessionId,
     external_user: usage.userId,
     ...unusedMembers,

@@ -8,6 +8,7 @@ import type { HttpDependencies } from '../http-dependencies.ts'
 import { type Authenticated, commonHeaders, type HttpRoute, withPrincipal } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
+import { cacheWishOf, setCacheHeaders } from '../response-cache-headers.ts'
 import { streamHeaders } from '../stream-headers.ts'
 import { requireUtf8 } from '../../json/json-body.ts'
 
@@ -40,8 +41,16 @@ export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
       // The contract's name of this header differs from Anthropic's.
       const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
       const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
-      const outcome = await dependencies.executor.text(call, scopeOf(exchange))
-      return renderOutcome(outcome, exchange)
+      const scope = scopeOf(exchange)
+      const wish = cacheWishOf(headers)
+      if (wish === null || !dependencies.responseCache.takes(call, bytes, scope))
+        return renderOutcome(await dependencies.executor.text(call, scope), exchange)
+      const result = await dependencies.responseCache.answer(call, { body: bytes, scope, wish }, (own) =>
+        dependencies.executor.text(call, own),
+      )
+      const response = renderOutcome(result.outcome, exchange)
+      setCacheHeaders(response.headers, result)
+      return response
     }),
   }))
 }
