@@ -3,17 +3,7 @@ import type { Bootstrapped } from './access/bootstrap.ts'
 import { recognizeSound } from './audio/recognize.ts'
 import { createSpool } from './audio/spool.ts'
 import { type Batches, createBatches } from './batches/batches.ts'
-import { createBatchRepository } from './batches/batch-repository.ts'
-import { createMoveRepository } from './batches/lanes/move-repository.ts'
-import { createEndMessages } from './batches/callbacks/end-message.ts'
-import { type Callbacks, createCallbacks } from './delivery/callbacks.ts'
-import { Courier } from './delivery/courier.ts'
-import { Broadcaster } from './delivery/broadcasts/broadcaster.ts'
-import { createBroadcastRepository } from './delivery/broadcasts/broadcast-repository.ts'
-import { createBroadcastSender } from './delivery/broadcasts/broadcast-sender.ts'
-import { createDeliveryRepository } from './delivery/delivery-repository.ts'
-import { createCallbackSender } from './transport/callback-sender.ts'
-import { createSigning } from './stores.ts'
+import type { Callbacks } from './delivery/callbacks.ts'
 import { chooseLane } from './batches/lanes/choose-lane.ts'
 import { createJobItems } from './batches/lanes/native/live-items.ts'
 import { createCatalog } from './catalog/catalog.ts'
@@ -64,7 +54,6 @@ import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
 import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
-import { registerBroadcastGauges } from './telemetry/broadcast-gauges.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
@@ -85,6 +74,7 @@ import {
   stopSaved,
   storageStopMs,
 } from './gateway-core.ts'
+import { createTelling } from './telling.ts'
 
 /** The share of one turn of the event loop that the pieces of all speech streams may use together. */
 const speechTurnMs = 4
@@ -180,12 +170,8 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   money.rollup.start()
   const watch = createWatch(config, { core, providers, execution, requestLog, activity: edge.activity })
   watch.start()
-  if (config.role !== 'api') {
-    batches.start()
-    telling.courier.start()
-  }
-  const broadcaster = createBroadcaster(config, { core, hooks })
-  broadcaster.start()
+  if (config.role !== 'api') batches.start()
+  telling.start()
   providers.discovery.start()
   providers.prices.start()
   sweeper.start()
@@ -388,58 +374,11 @@ function createExecution(
   return { execution, executor: createExecutor(execution), sweeper }
 }
 
-/** Events of batches, what signs and sends them, and what tells of generations. */
-function createTelling(config: Config, { core, hooks }: { core: Core; hooks: GatewayHooks }) {
-  const { database, clock, log } = core
-  const { secrets, seal } = createSigning(config, database)
-  const repository = createDeliveryRepository(database)
-  const sender = hooks.callbackSender ?? createCallbackSender({ allowedHosts: config.callbackHosts })
-  const courier = new Courier({
-    repository,
-    secrets,
-    sender,
-    clock,
-    messageOf: createEndMessages({
-      batches: createBatchRepository(database),
-      moves: createMoveRepository(database),
-    }),
-    warn: (message, facts) => log.warn(message, facts),
-  })
-  const broadcaster = createBroadcaster(config, { core, hooks })
-  return {
-    secrets,
-    callbacks: createCallbacks({ repository, sender, seal }),
-    start() {
-      if (config.role !== 'api') courier.start()
-      broadcaster.start()
-    },
-    stop: () => Promise.all([courier.stop(), broadcaster.stop()]),
-  }
-}
-
 /** Answers that are given again to callers who ask for it. */
 function createResponseCache({ database, blobs }: Core, execution: ExecutionDependencies): ResponseCache {
   const cache = new ResponseCache({ repository: createCachedAnswerRepository(database), blobs, execution })
   cache.start()
   return cache
-}
-
-/** Tells generations to the operator's destinations, in every role: whoever captures may tell. */
-function createBroadcaster(
-  { broadcasts }: Config,
-  { core, hooks }: { core: Core; hooks: GatewayHooks },
-): Broadcaster {
-  const { database, clock, log, metrics, version } = core
-  const broadcaster = new Broadcaster({
-    destinations: broadcasts,
-    repository: createBroadcastRepository(database),
-    sender: hooks.broadcastSender ?? createBroadcastSender(broadcasts),
-    clock,
-    version,
-    warn: (message, facts) => log.warn(message, facts),
-  })
-  if (broadcasts.length > 0) registerBroadcastGauges(metrics, () => broadcaster.states)
-  return broadcaster
 }
 
 function createBatchEngine(

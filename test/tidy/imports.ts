@@ -57,6 +57,7 @@ const composing: ReadonlySet<string> = new Set([
   'gateway.ts',
   'gateway-core.ts',
   'edge.ts',
+  'telling.ts',
   'insights.ts',
   'stores.ts',
 ])
