@@ -1,3 +1,4 @@
+import { signInAs } from '../support/browser-session.ts'
 import { at, sandboxProvider, startTestGateway, type TestGateway, toneWav } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { asSchema, type Schema } from './schema-fields.ts'
@@ -10,7 +11,10 @@ export interface Operation {
   contentType: string
   schema: Schema
   valid: Record<string, unknown>
-  key: string
+  /** Null where only a browser with a session may call it. */
+  key: string | null
+  /** What makes a browser's session count, and the session. */
+  headers: Readonly<Record<string, string>>
 }
 
 /** A gateway whose providers answer at once, so that what is waited for is the gateway. */
@@ -19,7 +23,7 @@ export interface BadInputGateway {
   components: Schema
   operations: Operation[]
   /** Query and header parameters: `METHOD path`, then their names. */
-  parameters: { method: string; path: string; in: string; name: string; key: string }[]
+  parameters: { method: string; path: string; in: string; name: string; key: string | null }[]
   stop(): Promise<void>
 }
 
@@ -61,6 +65,14 @@ const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
   createKey: { name: 'x' },
   updateKey: { disabled: false },
   rotateKey: { overlap_seconds: 60 },
+  inviteMember: { email: 'bob@example.com', role: 'member' },
+  updateMember: { role: 'viewer' },
+  updateSession: { first_name: 'Ann' },
+  setPassword: { password: 'a phrase of some length' },
+  queryAnalytics: {
+    metrics: ['usage'],
+    time_range: { start: '2026-11-17T00:00:00Z', end: '2026-11-18T00:00:00Z' },
+  },
   updateOrganizationSettings: { is_filtered_model_catalog_enabled: false },
 }
 
@@ -100,9 +112,38 @@ export async function startBadInputGateway(): Promise<BadInputGateway> {
     ],
   })
   const unhurried = await gateway.addOrganization({ batchesPerMinute: null })
+  const idle = await gateway.addOrganization({})
   const { json } = await gateway.get('//openapi.json', { key: null })
-  const keyOf = (path: string) =>
-    /^\/(?:organization|keys)/.test(path) ? unhurried.managementKey : unhurried.key
+  const browser = await signInAs(gateway, 'admin')
+  const ofBrowser = { 'x-headrace-console': '1', 'sec-fetch-site': 'same-origin' }
+  const { status, json: called } = await gateway.post(
+    '/chat/completions',
+    validBodies['createChatCompletion'],
+    { key: unhurried.key },
+  )
+  if (status !== 200) throw new Error('a first call was not answered')
+  /** What a valid request needs that only this gateway knows. */
+  const knownBodies: typeof validBodies = {
+    signIn: { management_key: unhurried.managementKey },
+    submitGenerationFeedback: { generation_id: called['id'], category: 'latency' },
+  }
+  const credentialsOf = (path: string): Pick<Operation, 'key' | 'headers'> => {
+    if (/^\/headrace\/session\b/.test(path))
+      return { key: null, headers: { ...ofBrowser, cookie: browser.cookie() } }
+    // An export is as long as its organization's log, and the trials are in that of the other.
+    if (path.endsWith('/export')) return { key: idle.managementKey, headers: {} }
+    const isManagement = /^\/(?:organization|keys|headrace|activity|analytics|generation\/feedback)/.test(path)
+    return { key: isManagement ? unhurried.managementKey : unhurried.key, headers: {} }
+  }
+  const newMember = async () => {
+    const email = `${crypto.randomUUID()}@example.com`
+    const made = await gateway.post(
+      '/headrace/members',
+      { email, role: 'member' },
+      { key: unhurried.managementKey },
+    )
+    return String(at(made.json, 'data.id'))
+  }
   const newHash = async () => {
     const made = await gateway.post('/keys', { name: 'x' }, { key: unhurried.managementKey })
     return String(at(made.json, 'data.hash'))
@@ -113,15 +154,19 @@ export async function startBadInputGateway(): Promise<BadInputGateway> {
     for (const [method, operation] of Object.entries(asSchema(methods))) {
       const described = asSchema(operation)
       const id = String(described['operationId'])
-      const key = keyOf(path)
-      const sent = { method: method.toUpperCase(), path, key }
+      const credentials = credentialsOf(path)
+      const sent = { method: method.toUpperCase(), path, key: credentials.key }
       for (const parameter of (described['parameters'] ?? []) as Schema[])
         parameters.push({ ...sent, in: String(parameter['in']), name: String(parameter['name']) })
       const content = asSchema(asSchema(described['requestBody'])['content'])
       for (const [contentType, media] of Object.entries(content)) {
         const schema = asSchema(asSchema(media)['schema'])
-        const named = { ...sent, path: path.replace('{hash}', await newHash()) }
-        operations.push({ ...named, id, contentType, schema, valid: validBodies[id] ?? {} })
+        const hashed = path.replace('{hash}', await newHash())
+        const named = path.startsWith('/headrace/members/')
+          ? hashed.replace('{id}', await newMember())
+          : hashed
+        const valid = knownBodies[id] ?? validBodies[id] ?? {}
+        operations.push({ ...sent, ...credentials, path: named, id, contentType, schema, valid })
       }
     }
   }

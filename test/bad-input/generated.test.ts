@@ -116,7 +116,7 @@ const trial = fc.constantFrom(...jsonOperations).chain((operation) =>
   fc.tuple(bodyOf(operation), headers).map(([body, sent]): Trial => {
     const { id, method, path, key } = operation
     const label = `${id} ${JSON.stringify(sent)} ${Buffer.from(body).toString('latin1').slice(0, 400)}`
-    return { label, path, init: { method, key, body, headers: trimmed(sent) } }
+    return { label, path, init: { method, key, body, headers: { ...operation.headers, ...trimmed(sent) } } }
   }),
 )
 

@@ -30,7 +30,7 @@ afterAll(async () => {
 for (const operation of operations.filter(({ contentType }) => contentType === 'application/json')) {
   const { id, method, path, key, schema, valid } = operation
   test(`${id}: its valid request is answered`, async () => {
-    const response = await gateway.request(path, { method, key, body: valid })
+    const response = await gateway.request(path, { method, key, body: valid, headers: operation.headers })
     await response.bytes()
     expect(response.status).toBeLessThan(300)
   })
@@ -43,7 +43,7 @@ for (const operation of operations.filter(({ contentType }) => contentType === '
         covered.set(name, done)
         for (const { kind, body } of triedMutationsOf(field)) {
           done.add(kind)
-          const headers = { 'content-type': 'application/json' }
+          const headers = { ...operation.headers, 'content-type': 'application/json' }
           yield { label: `${name} (${kind}) ${excerpt(body)}`, path, init: { method, key, body, headers } }
         }
       }

@@ -25,7 +25,13 @@ export const signInSchema = z
       .describe('The token of a link, which it uses up.'),
     email: z.string().trim().toLowerCase().min(1).max(emailLengthMax).optional(),
     password: z.string().min(1).max(passwordLengthMax).optional().describe('With `email`.'),
-    management_key: z.string().min(1).max(importedKeyLengthMax).optional(),
+    management_key: z
+      .string()
+      .min(1)
+      .max(importedKeyLengthMax)
+      // A key has printable characters of ASCII and no spaces; others cannot stand in the header that is looked up.
+      .regex(/^[!-~]+$/)
+      .optional(),
   })
   .meta({ id: 'SignIn', examples: [{ link: 'hr-link-…' }] })
 
