@@ -75,6 +75,7 @@ const configuring: ReadonlySet<string> = new Set([
   'config-file.ts',
   'config-headers.ts',
   'config-names.ts',
+  'config-providers.ts',
   'config-payloads.ts',
   'config-prices.ts',
 ])
