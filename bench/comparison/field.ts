@@ -8,7 +8,7 @@ import { startPaced } from '../harness/paced.ts'
 import { chatReplies, embeddingsRequestOf, isStreamed, requestOf } from '../harness/replies.ts'
 import { headraceTarget, type Target } from '../harness/target.ts'
 import { peerKinds } from '../peers/kinds.ts'
-import { type Peer, startPeer } from '../peers/peer.ts'
+import { installPeer, type Peer, startPeer } from '../peers/peer.ts'
 
 /** Names of programs that every table has. */
 export const names = {
@@ -23,6 +23,8 @@ export interface Field {
   folder: string
   /** Where other gateways are installed; kept from run to run. */
   installFolder: string
+  /** Why some of them could not be installed, by name. */
+  notInstalled: ReadonlyMap<string, string>
   upstreams: Upstreams
   nginx: Nginx
   floor: Bare
@@ -52,8 +54,22 @@ export interface LineUp {
   stop(): Promise<void>
 }
 
+/** Installs the other gateways; those that cannot be had with the reason. Takes minutes at the first run. */
+export async function installPeers(): Promise<ReadonlyMap<string, string>> {
+  const reasons = new Map<string, string>()
+  for (const kind of peerKinds) {
+    const reason = await installPeer(kind, installFolder)
+    if (reason !== null) reasons.set(kind.name, reason)
+  }
+  return reasons
+}
+
 /** Starts what stays the whole run. */
-export async function startField(root: string, beforeCommit: string): Promise<Field> {
+export async function startField(
+  root: string,
+  beforeCommit: string,
+  notInstalled: Field['notInstalled'],
+): Promise<Field> {
   const folder = join(root, 'work')
   const stops: (() => Promise<void>)[] = []
   const kept = <T extends { process: { stop(): Promise<void> } }>(started: T): T => {
@@ -72,6 +88,7 @@ export async function startField(root: string, beforeCommit: string): Promise<Fi
     return {
       folder,
       installFolder,
+      notInstalled,
       upstreams,
       nginx: kept(await startFloor(folder, upstreams)),
       floor: kept(await startBare(folder, upstreams, { isDurable: true })),
@@ -99,7 +116,7 @@ export async function lineUp(field: Field, question: Question): Promise<LineUp> 
     passing(names.floor, field.floor, question),
     ownTarget(field.own, question, names.own),
   ]
-  const missing = new Map<string, string>()
+  const missing = new Map(field.notInstalled)
   if (field.before === null) missing.set(names.before, 'the history does not reach back to it')
   else if (isKnownBefore(reply)) targets.push(ownTarget(field.before, question, names.before))
   else missing.set(names.before, 'it is not asked this')
@@ -107,7 +124,8 @@ export async function lineUp(field: Field, question: Question): Promise<LineUp> 
   const upstreamPort = isPaced(reply) ? pacedPort : staticPort
   const started: Peer[] = []
   // All at once, because some take half a minute, most of it waiting.
-  const starting = peerKinds.map(async (kind) => {
+  const installed = peerKinds.filter(({ name }) => !field.notInstalled.has(name))
+  const starting = installed.map(async (kind) => {
     const peer = await startPeer(kind, { reply, requestBytes, upstreamPort }, field)
     if ('reason' in peer) missing.set(kind.name, peer.reason)
     else {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyCalls, embeddingCalls, jsonCalls, pacedCalls, streamCalls } from './calls.ts'
 import type { Comparison, ComparisonScale, Run } from './comparison.ts'
-import { startField } from './field.ts'
+import { installPeers, startField } from './field.ts'
 import { memory, writes } from './footprint.ts'
 import { Sheet } from './sheet.ts'
 import { stalledReaders } from './stalled.ts'
@@ -58,10 +58,12 @@ export async function compareAll(options: {
   only?: readonly string[]
 }): Promise<Comparison> {
   const { output, beforeCommit, scale, only = Object.keys(parts) } = options
+  const notInstalled = await installPeers()
+  // Installing is not part of the time that a run may take.
   const startedMs = performance.now()
   rmSync(join(output, 'work'), { recursive: true, force: true })
   mkdirSync(join(output, 'work'), { recursive: true })
-  const field = await startField(output, beforeCommit)
+  const field = await startField(output, beforeCommit, notInstalled)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void field.stop().finally(() => process.exit(130)))
   const run: Run = { field, sheet: new Sheet(), scale, beforeCommit, checks: [] }

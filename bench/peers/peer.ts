@@ -46,16 +46,20 @@ export interface Peer {
   process: Running
 }
 
-/** Starts a peer before the reply and asks it once. The reason when it cannot be installed, started or does not answer. */
+/** Installs a peer where it is not there yet, once for all that is asked of it. Null, or why it cannot be had here. */
+export async function installPeer(kind: PeerKind, installFolder: string): Promise<string | null> {
+  const home = join(installFolder, kind.name)
+  mkdirSync(home, { recursive: true })
+  return kind.install(home)
+}
+
+/** Starts an installed peer before the reply and asks it once. The reason when it cannot start or does not answer. */
 export async function startPeer(
   kind: PeerKind,
   question: PeerQuestion,
   { installFolder, folder: workFolder }: { installFolder: string; folder: string },
 ): Promise<Peer | { reason: string }> {
   const home = join(installFolder, kind.name)
-  mkdirSync(home, { recursive: true })
-  const reason = await kind.install(home)
-  if (reason !== null) return { reason }
   const { reply, upstreamPort } = question
   const folder = join(workFolder, `${kind.name}-${reply}`)
   mkdirSync(folder, { recursive: true })
