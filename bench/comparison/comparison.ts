@@ -7,6 +7,7 @@ export interface ComparisonScale {
   rounds: number
   /** Of the others. */
   fewRounds: number
+  /** Of a round, and before the first; whole seconds, because the load program takes no parts of one. */
   seconds: number
   warmSeconds: number
   pacedSeconds: number
@@ -41,4 +42,6 @@ export interface Comparison {
   checks: readonly Check[]
   beforeCommit: string
   seconds: number
+  /** Programs that already wanted a core before the run, the mean of a minute. */
+  loadBefore: number
 }

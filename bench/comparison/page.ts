@@ -35,11 +35,11 @@ export function writeSection(file: string, section: string): void {
   writeFileSync(file, `${page.slice(0, from + begin.length)}\n\n${section}\n\n${page.slice(to)}`)
 }
 
-function provenanceOf({ beforeCommit, seconds }: Comparison): string {
+function provenanceOf({ beforeCommit, seconds, loadBefore }: Comparison): string {
   const { cpu, cores, memory_gb: memory, kernel, bun } = machineFacts()
   const day = new Date().toISOString().slice(0, 10)
   const commit = `${shortCommit('HEAD') ?? 'unknown'}${hasChanges() ? ' with changes' : ''}`
-  return `Taken on ${day} at ${commit}, in one run of ${Math.round(seconds / 60)} minutes: ${cores} cores of ${cpu}, ${memory} GB, Linux ${kernel}, Bun ${bun}. "${names.before}" is ${beforeCommit.slice(0, 8)}.`
+  return `Taken on ${day} at ${commit}, in one run of ${Math.round(seconds / 60)} minutes: ${cores} cores of ${cpu}, ${memory} GB, Linux ${kernel}, Bun ${bun}; a load of ${loadBefore.toFixed(1)} by other programs before. "${names.before}" is ${beforeCommit.slice(0, 8)}.`
 }
 
 function programsTable({ sheet }: Comparison): string {

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { bodyCalls, embeddingCalls, jsonCalls, pacedCalls, streamCalls } from './calls.ts'
 import type { Comparison, ComparisonScale, Run } from './comparison.ts'
@@ -10,9 +11,9 @@ import { translatedCalls } from './ways.ts'
 
 /** Everything, in less than twenty minutes. */
 export const wholeComparison: ComparisonScale = {
-  rounds: 6,
+  rounds: 5,
   fewRounds: 3,
-  seconds: 1.5,
+  seconds: 2,
   warmSeconds: 4,
   pacedSeconds: 4,
   steadySeconds: 2,
@@ -59,6 +60,7 @@ export async function compareAll(options: {
 }): Promise<Comparison> {
   const { output, beforeCommit, scale, only = Object.keys(parts) } = options
   const notInstalled = await installPeers()
+  const loadBefore = loadavg()[0] ?? 0
   // Installing is not part of the time that a run may take.
   const startedMs = performance.now()
   rmSync(join(output, 'work'), { recursive: true, force: true })
@@ -79,7 +81,7 @@ export async function compareAll(options: {
     await field.stop()
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  return { sheet: run.sheet, checks: run.checks, beforeCommit, seconds }
+  return { sheet: run.sheet, checks: run.checks, beforeCommit, seconds, loadBefore }
 }
 
 /** A part that throws is a check that failed; the others still run. */
