@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Described, json, listErrors, readErrors } from './described.ts'
+import { insightExamples } from './insight-examples.ts'
 import { feedbackSchema } from './schemas/account.ts'
 import { analyticsAnswerSchema, analyticsMetaSchema, analyticsQuerySchema } from './schemas/analytics.ts'
 import {
@@ -57,6 +58,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
             error: z.unknown().nullable(),
           }),
         }),
+        insightExamples.content,
       ),
     },
     errors: readErrors,
@@ -78,14 +80,22 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     id: 'getActivity',
     summary: 'Usage of the last 30 completed days (UTC), by model and provider',
     query: activityQuerySchema,
-    answer: { status: 200, description: 'The newest day first', content: json(activitySchema) },
+    answer: {
+      status: 200,
+      description: 'The newest day first',
+      content: json(activitySchema, insightExamples.activity),
+    },
     errors: [400, ...managed, 404].toSorted((left, right) => left - right),
   },
   'GET /analytics/meta': {
     ...accounting,
     id: 'getAnalyticsMeta',
     summary: 'What `POST /analytics/query` can be asked for',
-    answer: { status: 200, description: 'The vocabulary', content: json(analyticsMetaSchema) },
+    answer: {
+      status: 200,
+      description: 'The vocabulary',
+      content: json(analyticsMetaSchema, insightExamples.analyticsMeta),
+    },
     errors: managed,
   },
   'POST /analytics/query': {
@@ -103,7 +113,10 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'One row for each group and bucket',
-      content: { ...json(analyticsAnswerSchema), 'text/csv': { schema: { type: 'string' } } },
+      content: {
+        ...json(analyticsAnswerSchema, insightExamples.analytics),
+        'text/csv': { schema: { type: 'string' } },
+      },
     },
     errors: [400, 401, 403, 413, 429, 500],
   },
@@ -117,7 +130,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'Figures in all, over time, and by group',
-      content: json(spendSchema),
+      content: json(spendSchema, insightExamples.spend),
     },
     errors: listed,
   },
@@ -127,7 +140,11 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     summary: 'Whether the sums equal the ledger',
     description: 'Sums the postings of whole days (UTC) one by one, at most 31, and compares.',
     query: spanQuerySchema,
-    answer: { status: 200, description: 'Both sums', content: json(spendLedgerSchema) },
+    answer: {
+      status: 200,
+      description: 'Both sums',
+      content: json(spendLedgerSchema, insightExamples.spendLedger),
+    },
     errors: listed,
   },
   'GET /headrace/requests': {
@@ -137,7 +154,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     description:
       'The last day when no time is given. One answer searches for a bounded time: where `next_cursor` is set, go on with it, also after a page without rows.',
     query: requestsQuerySchema,
-    answer: { status: 200, description: 'A page', content: json(requestsSchema) },
+    answer: { status: 200, description: 'A page', content: json(requestsSchema, insightExamples.requests) },
     errors: listed,
   },
   'GET /headrace/requests/export': {
@@ -153,7 +170,11 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     id: 'listAnonymousRequests',
     summary: 'Calls without a valid key, by address and minute',
     query: anonymousQuerySchema,
-    answer: { status: 200, description: 'The newest minute first', content: json(anonymousSchema) },
+    answer: {
+      status: 200,
+      description: 'The newest minute first',
+      content: json(anonymousSchema, insightExamples.anonymous),
+    },
     errors: listed,
   },
   'GET /headrace/requests/:id': {
@@ -164,7 +185,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'Hold, attempts, marks in the order of time, postings',
-      content: json(requestSchema),
+      content: json(requestSchema, insightExamples.request),
     },
     errors: [401, 403, 404, 429, 500, 503],
   },
@@ -172,7 +193,11 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     ...accounting,
     id: 'getBalance',
     summary: 'Granted, captured, held and what is left',
-    answer: { status: 200, description: 'The balance', content: json(balanceSchema) },
+    answer: {
+      status: 200,
+      description: 'The balance',
+      content: json(balanceSchema, insightExamples.balance),
+    },
     errors: [...managed, 503],
   },
   'GET /headrace/ledger/postings': {
@@ -182,7 +207,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     description:
       'The newest day first; the last 31 days when no time is given. Grants come beyond the limit.',
     query: postingsQuerySchema,
-    answer: { status: 200, description: 'A page', content: json(postingsSchema) },
+    answer: { status: 200, description: 'A page', content: json(postingsSchema, insightExamples.postings) },
     errors: listed,
   },
   'GET /headrace/ledger/postings/export': {
@@ -198,14 +223,18 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     id: 'listDeployments',
     summary: 'How each deployment is',
     description: 'As the running processes see it; at most a few seconds old.',
-    answer: { status: 200, description: 'The deployments', content: json(deploymentsSchema) },
+    answer: {
+      status: 200,
+      description: 'The deployments',
+      content: json(deploymentsSchema, insightExamples.deployments),
+    },
     errors: [...managed, 503],
   },
   'GET /headrace/system': {
     ...operating,
     id: 'getSystem',
     summary: 'Processes, queues and versions',
-    answer: { status: 200, description: 'The system', content: json(systemSchema) },
+    answer: { status: 200, description: 'The system', content: json(systemSchema, insightExamples.system) },
     errors: [...managed, 503],
   },
   'GET /headrace/doctor': {
@@ -213,7 +242,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     id: 'runDoctor',
     summary: 'The findings of `headrace doctor`, with next steps',
     description: 'Reads every row of the ledger in a process of its own: it may take a minute.',
-    answer: { status: 200, description: 'The findings', content: json(doctorSchema) },
+    answer: { status: 200, description: 'The findings', content: json(doctorSchema, insightExamples.doctor) },
     errors: [...managed, 503],
   },
 }

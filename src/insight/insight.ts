@@ -4,7 +4,7 @@ import type { RequestSearchRepository } from './log/request-search-repository.ts
 import type { SumsRepository } from './spend/sums-repository.ts'
 import type { UsersRepository } from './spend/users-repository.ts'
 import type { FeedbackRepository } from './feedback-repository.ts'
-import type { KnownDeployment } from './state/deployments.ts'
+import type { KnownDeployment } from './state/deployment-health.ts'
 import type { ProcessStateRepository } from './state/process-state-repository.ts'
 import type { QueueRepository } from './state/queue-repository.ts'
 

@@ -132,7 +132,9 @@ export async function startBadInputGateway(): Promise<BadInputGateway> {
       return { key: null, headers: { ...ofBrowser, cookie: browser.cookie() } }
     // An export is as long as its organization's log, and the trials are in that of the other.
     if (path.endsWith('/export')) return { key: idle.managementKey, headers: {} }
-    const isManagement = /^\/(?:organization|keys|headrace|activity|analytics|generation\/feedback)/.test(path)
+    const isManagement = /^\/(?:organization|keys|headrace|activity|analytics|generation\/feedback)/.test(
+      path,
+    )
     return { key: isManagement ? unhurried.managementKey : unhurried.key, headers: {} }
   }
   const newMember = async () => {

@@ -1,5 +1,5 @@
 import { createProcessStateRepository } from '../../insight/state/process-state-repository.ts'
-import { joinDeployments } from '../../insight/state/deployments.ts'
+import { joinDeployments } from '../../insight/state/deployment-health.ts'
 import type { CliStorage } from '../context.ts'
 import type { Finding } from './finding.ts'
 import { listFailingProviders } from './health-repository.ts'

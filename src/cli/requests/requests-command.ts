@@ -1,4 +1,4 @@
-import { outcomes, type Outcome, beganAtMs } from '../../insight/log/log-row.ts'
+import { outcomes, type LoggedOutcome, beganAtMs } from '../../insight/log/log-row.ts'
 import { type Search, searchRequests } from '../../insight/log/request-search.ts'
 import {
   createRequestSearchRepository,
@@ -111,7 +111,7 @@ async function follow(
 
 async function filterOf(
   parsed: Arguments,
-  base: Pick<LogFilter, 'organizationId' | 'statuses'> & { outcome: readonly Outcome[] },
+  base: Pick<LogFilter, 'organizationId' | 'statuses'> & { outcome: readonly LoggedOutcome[] },
   { database }: CliStorage,
 ): Promise<LogFilter> {
   const list = (name: string) => (parsed.text(name) ?? '').split(',').filter((value) => value !== '')
@@ -131,7 +131,7 @@ async function filterOf(
   }
 }
 
-function outcomesOf(value = ''): Outcome[] {
+function outcomesOf(value = ''): LoggedOutcome[] {
   return value
     .split(',')
     .filter((word) => word !== '')

@@ -1,6 +1,6 @@
 import { percentileOf } from '../../insight/log/latency-bins.ts'
 import { beganAtMs } from '../../insight/log/log-row.ts'
-import { joinDeployments } from '../../insight/state/deployments.ts'
+import { joinDeployments } from '../../insight/state/deployment-health.ts'
 import { cutSpan } from '../../insight/spend/time-buckets.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { type Authenticated, type HttpRoute, jsonResponse, withPrincipal } from '../pipeline.ts'

@@ -23,7 +23,7 @@ export const analyticsMetrics = {
   latency_p50: { label: 'Median time', format: 'latency', isRate: true },
   latency_p95: { label: '95th percentile of times', format: 'latency', isRate: true },
 } as const
-/** One of them. */
+/** The name of a figure that analytics can be asked for. */
 export type AnalyticsMetric = keyof typeof analyticsMetrics
 
 /** What can be grouped and filtered by, and its column. */

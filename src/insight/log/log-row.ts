@@ -13,9 +13,9 @@ const detailsLengthMax = 4_000
  * How a call ended. `refused`: the gateway said no, before any provider was asked. `failed`: the provider or the gateway
  * failed. `cancelled`: the caller left.
  */
-export type Outcome = 'answered' | 'refused' | 'failed' | 'cancelled'
+export type LoggedOutcome = 'answered' | 'refused' | 'failed' | 'cancelled'
 
-export const outcomes: readonly Outcome[] = ['answered', 'refused', 'failed', 'cancelled']
+export const outcomes: readonly LoggedOutcome[] = ['answered', 'refused', 'failed', 'cancelled']
 
 /** One call that has ended, as the log keeps it. */
 export interface LogRow {
@@ -24,7 +24,7 @@ export interface LogRow {
   requestId: string
   generationId: string | null
   keyId: string
-  outcome: Outcome
+  outcome: LoggedOutcome
   status: number
   errorType: string | null
   operation: string | null
@@ -107,7 +107,7 @@ export function toLogRow(line: RequestLine, organizationId: string, batchId: str
   }
 }
 
-function outcomeOf({ status, facts }: RequestLine): Outcome {
+function outcomeOf({ status, facts }: RequestLine): LoggedOutcome {
   if (facts.errorType === null) return facts.isCancelled ? 'cancelled' : 'answered'
   if (facts.attempts > 0 || status >= 500 || status < 400) return 'failed'
   return 'refused'

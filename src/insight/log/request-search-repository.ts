@@ -1,11 +1,11 @@
 import type { Database, SqlValue } from '../../storage/database.ts'
-import type { LogDetails, Outcome } from './log-row.ts'
+import type { LogDetails, LoggedOutcome } from './log-row.ts'
 import type { AnonymousCount } from './request-log-repository.ts'
 
 /** Which rows are wanted. Members that are null or empty restrict nothing. */
 export interface LogFilter {
   organizationId: string
-  outcomes: readonly Outcome[]
+  outcomes: readonly LoggedOutcome[]
   statuses: readonly { from: number; to: number }[]
   models: readonly string[]
   /** Slugs of providers, or ids of deployments. */
@@ -30,7 +30,7 @@ export interface LoggedCall {
   organizationId: string
   generationId: string | null
   keyId: string
-  outcome: Outcome
+  outcome: LoggedOutcome
   status: number
   errorType: string | null
   operation: string | null
@@ -181,7 +181,7 @@ interface ShownRow {
   organization_id: string
   generation_id: string | null
   key_id: string
-  outcome: Outcome
+  outcome: LoggedOutcome
   status: number
   error_type: string | null
   operation: string | null
