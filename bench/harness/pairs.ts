@@ -6,6 +6,8 @@ const pairs = 10
 const secondsPerRun = 2
 const warmSeconds = 8
 const connections = 64
+/** How long a run's end is waited for: its captures, and its rows of the log of calls, which gather for half a second. */
+const settledMs = 800
 
 /** Two targets whose CPU is compared: what the second costs of what the first does. */
 export interface Compared {
@@ -30,8 +32,7 @@ export async function comparePairs({ first, second, again }: Compared, folder: s
   const cost = async (target: Target, seconds: number): Promise<number> => {
     const startMs = target.process.cpuMs()
     const result = await runWrk(target, { folder, connections, seconds })
-    // The last group of captures belongs to the calls.
-    await Bun.sleep(100)
+    await Bun.sleep(settledMs)
     if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
     if (result.failures > 0) throw new Error(`${target.name} failed ${result.failures} of ${result.requests}`)
     return ((target.process.cpuMs() - startMs) * 1000) / result.requests

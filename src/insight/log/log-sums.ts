@@ -28,26 +28,49 @@ const msPerMinute = 60_000
  */
 export function sumsOf(rows: readonly LogRow[]): LogSum[] {
   const sums = new Map<string, LogSum>()
+  let last: { row: LogRow; quarter: LogSum; hour: LogSum } | null = null
   for (const row of rows) {
     const minute = beganAtMs(row.requestId) / msPerMinute
-    add(sums, row, 15, Math.floor(minute / 15))
-    add(sums, row, 60, Math.floor(minute / 60))
+    const slot = Math.floor(minute / 15)
+    // Most rows belong to the sums of the row before them.
+    if (last === null || last.quarter.slot !== slot || !areOfOneSum(row, last.row)) {
+      last = {
+        row,
+        quarter: findSum(sums, row, 15, slot),
+        hour: findSum(sums, row, 60, Math.floor(minute / 60)),
+      }
+    }
+    count(last.quarter, row)
+    count(last.hour, row)
   }
   return [...sums.keys()].toSorted().flatMap((name) => sums.get(name) ?? [])
 }
 
-function add(sums: Map<string, LogSum>, row: LogRow, minutes: number, slot: number): void {
+function areOfOneSum(one: LogRow, other: LogRow): boolean {
+  return (
+    one.keyId === other.keyId &&
+    one.model === other.model &&
+    one.isKnownModel === other.isKnownModel &&
+    one.provider === other.provider &&
+    one.organizationId === other.organizationId
+  )
+}
+
+function findSum(sums: Map<string, LogSum>, row: LogRow, minutes: number, slot: number): LogSum {
   const model = row.isKnownModel ? (row.model ?? '') : ''
   const provider = row.provider ?? ''
   const name = `${row.organizationId}\n${minutes}\n${slot}\n${row.keyId}\n${model}\n${provider}`
-  let sum = sums.get(name)
-  if (sum === undefined) {
-    const { organizationId, keyId } = row
-    const counts = { requests: 0, failed: 0, refused: 0, cancelled: 0 }
-    const bins = Array.from({ length: latencyBins }, () => 0)
-    sum = { organizationId, minutes, slot, keyId, model, provider, ...counts, bins }
-    sums.set(name, sum)
-  }
+  const known = sums.get(name)
+  if (known !== undefined) return known
+  const { organizationId, keyId } = row
+  const counts = { requests: 0, failed: 0, refused: 0, cancelled: 0 }
+  const bins = Array.from({ length: latencyBins }, () => 0)
+  const sum = { organizationId, minutes, slot, keyId, model, provider, ...counts, bins }
+  sums.set(name, sum)
+  return sum
+}
+
+function count(sum: LogSum, row: LogRow): void {
   sum.requests += 1
   if (row.outcome === 'answered') {
     const bin = binOf(row.totalMs)

@@ -71,36 +71,36 @@ export function createRequestLogRepository(database: Database): RequestLogReposi
   }
 }
 
-/** The columns of a row, and how each is filled. */
-const rowColumns: readonly (readonly [string, (row: LogRow) => SqlValue])[] = [
-  ['organization_id', (row) => row.organizationId],
-  ['request_id', (row) => row.requestId],
-  ['generation_id', (row) => row.generationId],
-  ['key_id', (row) => row.keyId],
-  ['outcome', (row) => row.outcome],
-  ['status', (row) => row.status],
-  ['error_type', (row) => row.errorType],
-  ['operation', (row) => row.operation],
-  ['model', (row) => row.model],
-  ['provider', (row) => row.provider],
-  ['deployment', (row) => row.deployment],
-  ['user_id', (row) => row.userId],
-  ['session_id', (row) => row.sessionId],
-  ['batch_id', (row) => row.batchId],
-  ['streamed', (row) => (row.streamed ? 1 : 0)],
-  ['attempts', (row) => row.attempts],
-  ['input_tokens', (row) => row.inputTokens],
-  ['output_tokens', (row) => row.outputTokens],
-  ['first_byte_ms', (row) => row.firstByteMs],
-  ['total_ms', (row) => row.totalMs],
-  ['cost_nanocredits', (row) => row.costNanocredits],
-  ['is_estimated', (row) => (row.isEstimated ? 1 : 0)],
-  ['client_address', (row) => row.clientAddress],
-  ['details_json', (row) => row.detailsJson],
+/** In the order of `valuesOf`. */
+const rowColumns: readonly string[] = [
+  'organization_id',
+  'request_id',
+  'generation_id',
+  'key_id',
+  'outcome',
+  'status',
+  'error_type',
+  'operation',
+  'model',
+  'provider',
+  'deployment',
+  'user_id',
+  'session_id',
+  'batch_id',
+  'streamed',
+  'attempts',
+  'input_tokens',
+  'output_tokens',
+  'first_byte_ms',
+  'total_ms',
+  'cost_nanocredits',
+  'is_estimated',
+  'client_address',
+  'details_json',
 ]
 
 // A request id is written once; a unit whose answer was lost is not repeated.
-const insertRowsSql = `insert into request_log (${rowColumns.map(([name]) => name).join(', ')})
+const insertRowsSql = `insert into request_log (${rowColumns.join(', ')})
   values (${rowColumns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict do nothing`
 
 const sumKey = ['organization_id', 'minutes', 'slot', 'key_id', 'model', 'provider']
@@ -127,7 +127,32 @@ function statementsOf({ rows, sums, anonymous }: LogUnit): Statement[] {
 }
 
 function valuesOf(row: LogRow): SqlValue[] {
-  return rowColumns.map(([, read]) => read(row))
+  return [
+    row.organizationId,
+    row.requestId,
+    row.generationId,
+    row.keyId,
+    row.outcome,
+    row.status,
+    row.errorType,
+    row.operation,
+    row.model,
+    row.provider,
+    row.deployment,
+    row.userId,
+    row.sessionId,
+    row.batchId,
+    row.streamed ? 1 : 0,
+    row.attempts,
+    row.inputTokens,
+    row.outputTokens,
+    row.firstByteMs,
+    row.totalMs,
+    row.costNanocredits,
+    row.isEstimated ? 1 : 0,
+    row.clientAddress,
+    row.detailsJson,
+  ]
 }
 
 function sumValuesOf(sum: LogSum): SqlValue[] {

@@ -1,5 +1,6 @@
 import type { Database, SqlValue } from '../../storage/database.ts'
-import type { LogDetails, LoggedOutcome } from './log-row.ts'
+import { type LogDetails, readDetails } from './log-details.ts'
+import type { LoggedOutcome } from './log-row.ts'
 import type { AnonymousCount } from './request-log-repository.ts'
 
 /** Which rows are wanted. Members that are null or empty restrict nothing. */
@@ -82,7 +83,7 @@ export function createRequestSearchRepository(database: Database): RequestSearch
       params,
     )
     if (!row) return null
-    const details = JSON.parse(row.details_json) as LogDetails
+    const details = readDetails(row.details_json, row)
     return { ...toLoggedCall(row), clientAddress: row.client_address, details }
   }
   return {
