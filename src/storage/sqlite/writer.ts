@@ -8,6 +8,7 @@ import { migrateSqlite } from './migrate-sqlite.ts'
 import { listOccupants, markRunning } from './owner-files.ts'
 import { openWriting } from './open-connection.ts'
 import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
+import { forRowsAtOnce, rowsAtOnce } from './rows-at-once.ts'
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
@@ -25,6 +26,8 @@ interface Prepared {
 interface PreparedStatement {
   readonly prepared: Prepared
   readonly returnsRows: boolean
+  /** The same insert for `rowsAtOnce` rows of so many values; null where there is none, undefined until it is needed. */
+  many: { readonly prepared: Prepared; readonly width: number } | null | undefined
 }
 
 /** A guarded statement touched a wrong number of rows. */
@@ -170,15 +173,34 @@ export class Writer {
   }
 
   #runStatement([number, params, bulk]: WireStatement): { rows: Row[] | null; count: number } {
-    const { prepared, returnsRows } = this.#prepare(number)
+    const statement = this.#prepare(number)
+    const { prepared, returnsRows } = statement
     const runs = bulk ?? [params ?? []]
     if (returnsRows) {
       const rows = runs.flatMap((values) => prepared.all(values))
       return { rows: normaliseRows(rows), count: rows.length }
     }
     let count = 0
-    for (const values of runs) count += prepared.run(values).changes
+    let done = 0
+    const many = bulk !== null && bulk.length >= rowsAtOnce ? this.#prepareMany(number, statement) : null
+    for (; many !== null && done + rowsAtOnce <= runs.length; done += rowsAtOnce) {
+      const rows = runs.slice(done, done + rowsAtOnce)
+      if (rows.some((values) => values.length !== many.width)) break
+      count += many.prepared.run(rows.flat()).changes
+    }
+    for (; done < runs.length; done += 1) count += prepared.run(runs[done] ?? []).changes
     return { rows: null, count }
+  }
+
+  #prepareMany(number: number, statement: PreparedStatement): NonNullable<PreparedStatement['many']> | null {
+    if (statement.many === undefined) {
+      const many = forRowsAtOnce(this.#sql.get(number) ?? '')
+      statement.many = many && {
+        prepared: this.#open().prepare(many.sql) as unknown as Prepared,
+        width: many.width,
+      }
+    }
+    return statement.many
   }
 
   #prepare(number: number): PreparedStatement {
@@ -187,7 +209,8 @@ export class Writer {
     const sql = this.#sql.get(number)
     assert(sql !== undefined, 'a statement is learned before it is used')
     const prepared = this.#open().prepare(sql) as unknown as Prepared
-    const statement = { prepared, returnsRows: prepared.columnNames.length > 0 }
+    const returnsRows = prepared.columnNames.length > 0
+    const statement: PreparedStatement = { prepared, returnsRows, many: undefined }
     this.#prepared.set(number, statement)
     return statement
   }
@@ -198,7 +221,10 @@ export class Writer {
   }
 
   #finalize(): void {
-    for (const { prepared } of this.#prepared.values()) prepared.finalize()
+    for (const { prepared, many } of this.#prepared.values()) {
+      prepared.finalize()
+      many?.prepared.finalize()
+    }
     this.#prepared.clear()
   }
 
