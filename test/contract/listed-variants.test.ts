@@ -3,7 +3,7 @@ import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 // OpenRouter lists variants of models beside the models (contract 8.5): `:batch` entries, which its own batches cost, and
-// `:free` ones, which are endpoints of their own. The gateway asks its endpoints live, also for the items of a batch.
+// `:free` ones, which are endpoints of their own. Batches of the first run as OpenRouter's own jobs, at that price.
 
 const luna = 'openai/gpt-6-luna'
 const listed = [luna, `${luna}:batch`, 'deepseek/deepseek-r1', 'deepseek/deepseek-r1:free', 'acme/new:free']
@@ -35,21 +35,24 @@ afterAll(async () => {
 
 const messages = [{ role: 'user', content: 'Say hello' }]
 
-test('no id is listed twice, and a variant has no entry for batches', async () => {
+test('no id is listed twice, and the entry for batches has the price of batches', async () => {
   for (const [name, gateway] of Object.entries(gateways)) {
     const { json } = await gateway.get('/models?output_modalities=all')
     const ids = (json['data'] as { id: string }[]).map(({ id }) => id)
     expect(ids).toContain(luna)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
     expect(ids.filter((id) => /:[a-z]+:batch$/.test(id))).toEqual([])
-    // 0.1 and 0.5 USD per million tokens: the items of a batch are asked live.
-    for (const id of [luna, `${luna}:batch`]) {
+    // 0.1 and 0.5 USD per million tokens, and half of each in a batch.
+    for (const [id, prompt, completion] of [
+      [luna, '0.0000001', '0.0000005'],
+      [`${luna}:batch`, '0.00000005', '0.00000025'],
+    ]) {
       const { json: one } = await gateway.get(`/model/${id}`)
       expect([name, id, at(one, 'data.pricing.prompt'), at(one, 'data.pricing.completion')]).toEqual([
         name,
         id,
-        '0.0000001',
-        '0.0000005',
+        prompt,
+        completion,
       ])
     }
   }
@@ -65,18 +68,21 @@ test('a live call to the batch variant costs the same as a call to the model', a
   }
 })
 
-test('a batch is estimated at the live price by either name', async () => {
+test('a batch of the batch variant is estimated as a job of OpenRouter, a small one of the model item by item', async () => {
   for (const [name, gateway] of Object.entries(gateways)) {
-    const estimates = []
-    for (const model of [luna, `${luna}:batch`]) {
+    const costs: number[] = []
+    for (const [model, lane] of [
+      [luna, 'emulated'],
+      [`${luna}:batch`, 'native'],
+    ]) {
       const requests = [{ custom_id: 'a', body: { messages } }]
       const body = { endpoint: '/v1/chat/completions', model, requests }
       const { status, json } = await gateway.post('/batches?dry_run=true', body)
-      expect([name, status, at(json, 'lane')]).toEqual([name, 200, 'emulated'])
-      estimates.push(json['estimate'])
+      expect([name, model, status, at(json, 'lane')]).toEqual([name, model, 200, lane])
+      costs.push(Number(at(json, 'estimate')))
     }
-    expect(estimates[0]).toBeDefined()
-    expect(estimates[1]).toEqual(estimates[0])
+    expect(costs[0]).toBeGreaterThan(0)
+    expect(costs[1]).toBeCloseTo((costs[0] ?? 0) / 2, 12)
   }
 })
 

@@ -99,18 +99,12 @@ test('a caller who leaves before the answer is no failure of the gateway or a pr
   }
 })
 
-test('below a base path there is a page too, and every link on it leads somewhere', async () => {
+test('below a base path the root leads to the console there, and nothing is outside', async () => {
   const below = await startTestGateway({ basePath: '/ai' })
   try {
     for (const path of ['//ai', '//ai/']) {
       const page = await below.request(path, { key: null })
-      expect([path, page.status]).toEqual([path, 200])
-      const links = [...(await page.text()).matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href)
-      expect(links.length).toBeGreaterThan(3)
-      for (const link of links) {
-        const { status } = await below.request(`/${link}`, { key: null })
-        expect([link, status]).toEqual([link, 200])
-      }
+      expect([path, page.status, page.headers.get('location')]).toEqual([path, 302, '/ai/ui/'])
     }
     expect((await below.request('//', { key: null })).status).toBe(404)
   } finally {
