@@ -114,6 +114,28 @@ test('the entry for batches has the endpoints that batches may use', () => {
   expect([shown.id, shown.endpoints.map(({ tag }) => tag)]).toEqual(['acme/small:batch', ['acme']])
 })
 
+test('the entry for batches shows the price of the batch service, where it is known', () => {
+  const live = { input_per_million: '2', output_per_million: '6' }
+  const batch = { input_per_million: '1', output_per_million: '3' }
+  const { current } = createCatalog({
+    nowMs: () => 0,
+    deployments: [
+      source('acme', {
+        batch: 'native',
+        models: [
+          { id: 'acme/known', prices: { ...live, service_tiers: { batch } } },
+          { id: 'acme/unknown', prices: live },
+        ],
+      }),
+    ],
+  })
+  const pricesOf = (id: string) =>
+    modelEndpoints(current(), id, () => unknownFigures).endpoints.map(({ pricing }) => pricing)
+  expect(pricesOf('acme/known:batch')).toMatchObject([{ prompt: '0.000001', completion: '0.000003' }])
+  expect(pricesOf('acme/known')).toMatchObject([{ prompt: '0.000002', completion: '0.000006' }])
+  expect(pricesOf('acme/unknown:batch')).toMatchObject([{ prompt: '0.000002', completion: '0.000006' }])
+})
+
 test('an unknown model, and a variant that a model does not have, are not found', () => {
   for (const id of ['acme/large', 'acme/small:free', 'acme/small:online']) {
     expect(() => modelEndpoints(catalog, id, () => unknownFigures)).toThrow(
