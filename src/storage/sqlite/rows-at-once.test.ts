@@ -7,7 +7,8 @@ import { openSqlite } from './sqlite-database.ts'
 import { forRowsAtOnce, rowsAtOnce } from './rows-at-once.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rows-at-once-'))
-const database = await openSqlite(join(folder, 'headrace.db'), { url: '' })
+const path = join(folder, 'headrace.db')
+const database = await openSqlite(path, { url: `sqlite:${path}` })
 afterAll(async () => {
   await database.close()
   rmSync(folder, { recursive: true, force: true })

@@ -180,16 +180,27 @@ export class Writer {
       const rows = runs.flatMap((values) => prepared.all(values))
       return { rows: normaliseRows(rows), count: rows.length }
     }
-    let count = 0
-    let done = 0
-    const many = bulk !== null && bulk.length >= rowsAtOnce ? this.#prepareMany(number, statement) : null
-    for (; many !== null && done + rowsAtOnce <= runs.length; done += rowsAtOnce) {
-      const rows = runs.slice(done, done + rowsAtOnce)
-      if (rows.some((values) => values.length !== many.width)) break
-      count += many.prepared.run(rows.flat()).changes
-    }
+    let { count, done } = this.#runMany(number, statement, runs)
     for (; done < runs.length; done += 1) count += prepared.run(runs[done] ?? []).changes
     return { rows: null, count }
+  }
+
+  /** Runs as many of the rows as can be run several at once; the rest is the caller's. */
+  #runMany(
+    number: number,
+    statement: PreparedStatement,
+    runs: readonly (readonly SqlValue[])[],
+  ): { count: number; done: number } {
+    const ran = { count: 0, done: 0 }
+    const many = runs.length >= rowsAtOnce ? this.#prepareMany(number, statement) : null
+    if (many === null) return ran
+    while (ran.done + rowsAtOnce <= runs.length) {
+      const rows = runs.slice(ran.done, ran.done + rowsAtOnce)
+      if (rows.some((values) => values.length !== many.width)) break
+      ran.count += many.prepared.run(rows.flat()).changes
+      ran.done += rowsAtOnce
+    }
+    return ran
   }
 
   #prepareMany(number: number, statement: PreparedStatement): NonNullable<PreparedStatement['many']> | null {
