@@ -174,6 +174,43 @@ test('a batch whose requests came with it is read here too, with its results as 
   expect((await gateway.post('/batches', { input_file_id: 'hrfile_1', endpoint })).status).toBe(400)
 })
 
+test('an Idempotency-Key makes one batch of a file, also of a faulty one, and holds for the same body alone', async () => {
+  const send = async (body: object, key: string) => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'idempotency-key': key }
+    const json = { ...headers, 'content-type': 'application/json' }
+    const answer = await fetch(`${origin}/openai/v1/batches`, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify(body),
+    })
+    const id = at(await answer.json(), 'id')
+    return { status: answer.status, id, replayed: answer.headers.get('idempotent-replayed') }
+  }
+  for (const [key, lines] of [
+    ['whole', [line('a', 'x')]],
+    ['faulty', ['{']],
+  ] as const) {
+    const body = { input_file_id: (await uploaded(lines)).id, endpoint, completion_window: '24h' }
+    const first = await send(body, key)
+    expect(first).toMatchObject({ status: 200, replayed: null })
+    expect(await send(body, key)).toEqual({ ...first, replayed: 'true' })
+    expect((await send({ ...body, metadata: { job: 'other' } }, key)).status).toBe(422)
+    const other = await send(body, `${key}-2`)
+    expect(other.status).toBe(200)
+    expect(other.id).not.toBe(first.id)
+  }
+})
+
+test('a batch of a file takes a callback_url, and refuses an address that is not public', async () => {
+  const created = await made([line('a', 'x')], { callback_url: 'https://1.1.1.1/done' })
+  expect(created.status).toBe('validating')
+  const refused = await made([line('a', 'x')], { callback_url: 'http://127.0.0.1/done' }).catch(
+    (error: unknown) => error,
+  )
+  expect(at(refused, 'status')).toBe(400)
+  expect(at(refused, 'message')).toContain('callback_url')
+})
+
 test('a file belongs to its organization, and is gone once it is deleted', async () => {
   const { id } = await uploaded([line('a', 'x')], 'mine.jsonl')
   const { key } = await gateway.addOrganization()

@@ -57,8 +57,14 @@ export interface Acceptance {
   /** As in `CreateBatch`. */
   betas: string | null
   origin: FileOrigin | null
-  /** The claim of the request's idempotency key, completed in the same unit. */
-  claim: Claimed | null
+  /** The request's idempotency key, completed in the same unit; null without one. */
+  remembered: Remembered | null
+}
+
+/** The claim of an idempotency key, and the hash that the body of a repetition must have. */
+export interface Remembered {
+  claim: Claimed
+  bodySha256: string
 }
 
 /**
@@ -123,7 +129,7 @@ async function untilAffordable<T>(
 }
 
 function commitAcceptance(
-  { batchId, principal, upload, claim, betas, origin }: Acceptance,
+  { batchId, principal, upload, remembered, betas, origin }: Acceptance,
   parents: readonly BudgetRef[],
   { committer, money, batches, limits }: AcceptDependencies,
 ): Promise<CommitAnswer> {
@@ -145,7 +151,7 @@ function commitAcceptance(
     budgetParents,
     betas,
     origin,
-    idempotencyId: claim?.claimId ?? null,
+    idempotencyId: remembered?.claim.claimId ?? null,
     callbackUrl: upload.callbackUrl,
     windowMs: completionWindowMs,
   })
@@ -155,9 +161,15 @@ function commitAcceptance(
     insertSegments(batchId, upload.segments),
     ...queueStatements({ id: batchId, organizationId: principal.organizationId }, limits),
     ...money.accept(budget, parents, upload.estimate),
-    ...(claim ? [claim.completion({ bodySha256: upload.sha256 ?? '', referenceId: batchId })] : []),
+    ...completionOf(remembered, batchId),
   ]
   return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
+}
+
+function completionOf(remembered: Remembered | null, batchId: BatchId) {
+  if (remembered === null) return []
+  const { claim, bodySha256 } = remembered
+  return [claim.completion({ bodySha256, referenceId: batchId })]
 }
 
 /** The lock makes batches that come at the same time count one another. */
@@ -191,12 +203,13 @@ export async function keepRefused(
     principal,
     endpoint,
     origin,
-  }: Pick<Acceptance, 'batchId' | 'principal' | 'origin'> & { endpoint: BatchEndpoint },
+    remembered,
+  }: Pick<Acceptance, 'batchId' | 'principal' | 'origin' | 'remembered'> & { endpoint: BatchEndpoint },
   { faults: lineFaults, model }: LinesRefused,
   { committer, batches }: Pick<AcceptDependencies, 'committer' | 'batches'>,
 ): Promise<Batch> {
   const batch = { id: batchId, principal, endpoint, model, windowMs: completionWindowMs }
-  const statements = [insertRefusedBatch(batch, { origin, lineFaults })]
+  const statements = [insertRefusedBatch(batch, { origin, lineFaults }), ...completionOf(remembered, batchId)]
   const proof = async () => (await batches.load(batchId)) !== null
   const answer = await committer.commit('batch.accept', statements, proof)
   if (answer.type !== 'committed') throw new Error(`keeping a failed batch was refused by ${answer.guard}`)

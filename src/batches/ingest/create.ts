@@ -2,7 +2,7 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import type { AcceptDependencies } from './acceptance.ts'
+import type { AcceptDependencies, Remembered } from './acceptance.ts'
 import { acceptBatch, checkAffordable, checkQueue, keepRefused } from './acceptance.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
@@ -31,6 +31,8 @@ export interface CreateBatch {
   contentEncoding: string | null
   contentLength: number | null
   idempotencyKey: string | null
+  /** What a repetition must equal, where the caller's body is not the upload but names it; absent, the upload is hashed. */
+  bodySha256?: string
   isDryRun: boolean
 }
 
@@ -80,17 +82,27 @@ async function acceptUpload(
   const { origin = null } = request
   let upload: Ingested
   try {
-    upload = await ingestBatch(toIngest(request, batchId, claim !== null), dependencies)
+    upload = await ingestBatch(
+      toIngest(request, batchId, claim !== null && request.bodySha256 === undefined),
+      dependencies,
+    )
   } catch (thrown) {
     const endpoint = request.head?.endpoint
     if (!(thrown instanceof LinesRefused) || endpoint == null) throw thrown
-    const refused = { batchId, principal: request.principal, endpoint, origin }
+    const refused = {
+      batchId,
+      principal: request.principal,
+      endpoint,
+      origin,
+      remembered: remembering(request, claim),
+    }
     const batch = await keepRefused(refused, thrown, dependencies)
     return { kind: 'batch', batch, object: toBatchObject(batch), dropped: [], isReplayed: false }
   }
   try {
     const { principal, betas } = request
-    const batch = await acceptBatch({ batchId, principal, upload, claim, betas, origin }, dependencies)
+    const remembered = remembering(request, claim, upload.sha256)
+    const batch = await acceptBatch({ batchId, principal, upload, remembered, betas, origin }, dependencies)
     dependencies.wake()
     return { kind: 'batch', batch, object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
@@ -98,6 +110,15 @@ async function acceptUpload(
     if (!(thrown instanceof CommitUnknown)) await upload.discard()
     throw thrown
   }
+}
+
+/** What the unit that creates the batch remembers of its idempotency key. */
+function remembering(
+  { bodySha256 }: CreateBatch,
+  claim: Claimed | null,
+  uploadSha256: string | null = null,
+): Remembered | null {
+  return claim && { claim, bodySha256: bodySha256 ?? uploadSha256 ?? '' }
 }
 
 /** A dry run: every check of the real request, in the same order; nothing is stored. */
@@ -157,7 +178,7 @@ async function replayed(
   earlier: Replay,
   dependencies: CreateDependencies,
 ): Promise<Batch> {
-  const sha256 = await hashUpload(request)
+  const sha256 = request.bodySha256 ?? (await hashUpload(request))
   if (sha256 !== earlier.bodySha256) {
     const message = 'This Idempotency-Key was used with another body. Use a new key for a new batch.'
     throw new GatewayError('unprocessable', message, { param: 'Idempotency-Key' })

@@ -43,5 +43,5 @@ export const linesForm: ItemForm = {
   endpoint: null,
   namesModel: true,
   isLines: true,
-  members: new Set(['endpoint', 'completion_window', 'provider', 'headrace']),
+  members: new Set(['endpoint', 'completion_window', 'callback_url', 'provider', 'headrace']),
 }

@@ -65,7 +65,8 @@ function idOf(exchange: Authenticated): string {
 async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
   const { principal, request } = exchange
   requireJson(request)
-  const body = parseObject(await readBody(request, openAiBatchBodyBytesMax))
+  const bytes = await readBody(request, openAiBatchBodyBytesMax)
+  const body = parseObject(bytes)
   const head = headOf(body)
   const inputFileId = body['input_file_id']
   if (typeof inputFileId !== 'string')
@@ -91,7 +92,8 @@ async function create(exchange: Authenticated, dependencies: HttpDependencies): 
           body: dependencies.files.open(file),
           contentEncoding: null,
           contentLength: file.bytes,
-          idempotencyKey: null,
+          idempotencyKey: request.headers.get('idempotency-key'),
+          bodySha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
           isDryRun: false,
         })
       },
@@ -99,7 +101,9 @@ async function create(exchange: Authenticated, dependencies: HttpDependencies): 
     dependencies,
   )
   if (created.kind === 'estimate') throw new GatewayError('internal', 'Internal server error.')
-  return jsonResponse(toOpenAiBatch(created.batch))
+  const response = jsonResponse(toOpenAiBatch(created.batch))
+  if (created.isReplayed) response.headers.set('idempotent-replayed', 'true')
+  return response
 }
 
 const firstPlace = () => ({ line: 1, column: 1 })
