@@ -162,19 +162,34 @@ async function watch(page: Page, host: string): Promise<Watched> {
     if (!/^(?:blob|data):/.test(url) && new URL(url).origin !== host) faults.push(`foreign request: ${url}`)
   })
   let shift = 0
-  await page.exposeBinding('noteShift', (_, value: number) => void (shift = Math.max(shift, value)))
+  let moved = ''
+  await page.exposeBinding('noteShift', (_, [value, what]: [number, string]) => {
+    if (value <= shift) return
+    shift = value
+    moved = `${new URL(page.url()).pathname}: ${what}`
+  })
   await page.exposeBinding('noteViolation', (_, text: string) => void faults.push(`policy: ${text}`))
   await page.addInitScript(() => {
     const target = window as unknown as Record<'noteShift' | 'noteViolation', (value: unknown) => void>
     let sum = 0
+    const moved: string[] = []
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as (PerformanceEntry & {
         value: number
         hadRecentInput: boolean
+        sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[]
       })[]) {
-        if (!entry.hadRecentInput) sum += entry.value
+        if (entry.hadRecentInput) continue
+        sum += entry.value
+        for (const { node, previousRect, currentRect } of entry.sources) {
+          const element = node instanceof Element ? node : node?.parentElement
+          const name = `${element?.tagName.toLowerCase() ?? '?'}.${element?.className ?? ''}`
+          moved.push(
+            `${name} ${previousRect.y}+${previousRect.height} to ${currentRect.y}+${currentRect.height}`,
+          )
+        }
       }
-      target.noteShift(sum)
+      target.noteShift([sum, moved.join(', ').slice(0, 600)])
     }).observe({ type: 'layout-shift', buffered: true })
     document.addEventListener('securitypolicyviolation', (event) =>
       target.noteViolation(`${event.violatedDirective} ${event.blockedURI}`),
@@ -185,7 +200,7 @@ async function watch(page: Page, host: string): Promise<Watched> {
     expected,
     async end() {
       await page.waitForTimeout(100)
-      return [...faults, ...(shift > layoutShiftMax ? [`layout shift ${shift.toFixed(3)}`] : [])]
+      return [...faults, ...(shift > layoutShiftMax ? [`layout shift ${shift.toFixed(3)} at ${moved}`] : [])]
     },
   }
 }

@@ -24,10 +24,10 @@ export function Page() {
       </PageHead>
       <div className="page-body">
         <BalancePanel />
-        <Postings />
         <Panel title="Add credits">
           <CodeBlock label="On the gateway’s machine" text="npx headrace credits add 10" />
         </Panel>
+        <Postings />
       </div>
     </>
   )
@@ -49,7 +49,7 @@ function BalancePanel() {
       {balance.error !== null && (
         <Failure error={balance.error} onRetry={() => void balance.refetch()} isSlim={data !== undefined} />
       )}
-      {balance.isPending && <Skeleton height={48} />}
+      {balance.isPending && <Skeleton height={44} />}
       {data && <BalanceSum balance={data} />}
     </Panel>
   )
