@@ -172,7 +172,7 @@ async function watch(page: Page, host: string): Promise<Watched> {
   await page.addInitScript(() => {
     const target = window as unknown as Record<'noteShift' | 'noteViolation', (value: unknown) => void>
     let sum = 0
-    const moved: string[] = []
+    const moves: string[] = []
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as (PerformanceEntry & {
         value: number
@@ -184,12 +184,12 @@ async function watch(page: Page, host: string): Promise<Watched> {
         for (const { node, previousRect, currentRect } of entry.sources) {
           const element = node instanceof Element ? node : node?.parentElement
           const name = `${element?.tagName.toLowerCase() ?? '?'}.${element?.className ?? ''}`
-          moved.push(
+          moves.push(
             `${name} ${previousRect.y}+${previousRect.height} to ${currentRect.y}+${currentRect.height}`,
           )
         }
       }
-      target.noteShift([sum, moved.join(', ').slice(0, 600)])
+      target.noteShift([sum, moves.join(', ').slice(0, 600)])
     }).observe({ type: 'layout-shift', buffered: true })
     document.addEventListener('securitypolicyviolation', (event) =>
       target.noteViolation(`${event.violatedDirective} ${event.blockedURI}`),
