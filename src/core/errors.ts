@@ -168,6 +168,11 @@ export function shownType(type: ErrorType): { code: number; error_type: string }
   return { code: statusOf[type], error_type: contractTypeOf[type] }
 }
 
+/** The HTTP status of a type of error that was kept as a word; that of an internal failure for a word that is none. */
+export function statusOfWord(word: string): number {
+  return Object.entries(statusOf).find(([type]) => type === word)?.[1] ?? statusOf.internal
+}
+
 /** All types with their status, for the documentation test. */
 export function listErrorTypes(): { type: ErrorType; status: number; contractType: string }[] {
   return (Object.keys(statusOf) as ErrorType[]).map((type) => ({

@@ -236,3 +236,22 @@ test('a wrong filter names its field', async () => {
   expect(await problem('from=yesterday')).toEqual([400, expect.stringContaining('"from"')])
   expect(await problem('cursor=1')).toEqual([400, expect.stringContaining('"cursor"')])
 })
+
+test('an item of a batch that the gateway refused is in the log as refused, beside the one that was answered', async () => {
+  const messages = [{ role: 'user', content: 'Hello.' }]
+  const created = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model,
+    requests: [
+      { custom_id: 'fine', body: { messages, max_tokens: 20 } },
+      { custom_id: 'wrong', body: { messages: 'no' } },
+    ],
+  })
+  expect(created.status).toBe(202)
+  const rows = await logged(`batch=${String(created.json['id'])}`, 2)
+  const shown = rows.map(({ outcome, status, error_type }) => [String(outcome), status, error_type])
+  expect(shown.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1))).toEqual([
+    ['answered', 200, null],
+    ['refused', 400, 'invalid_request'],
+  ])
+})

@@ -170,6 +170,8 @@ export async function executeBatchItem(
     return answeredItem(outcome, requestId, capture)
   } catch (thrown) {
     const error = toGatewayError(thrown)
+    if (item.signal.aborted) facts.isCancelled = true
+    else facts.errorType = error.type
     if (tier === null) return failedItem(error, item)
     return {
       ...failedItem(error, item),

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { CallLine, RequestLine } from '../../telemetry/call-line.ts'
+import { statusOfWord } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { sumsOf } from './log-sums.ts'
 import { type LogRow, toLogRow } from './log-row.ts'
@@ -101,7 +102,7 @@ class GatheredLog implements RequestLog {
     const requestId = newId('req', beganAtMs)
     const asker = { organizationId, keyId, clientAddress: '' }
     // An item has no answer of its own yet; its status is what a live call would have had.
-    const status = facts.errorType === null ? 200 : 502
+    const status = facts.errorType === null ? 200 : statusOfWord(facts.errorType)
     const line = { requestId, route: 'batch_item', status, durationMs, asker, facts }
     this.#add(() => toLogRow(line, organizationId, batchId))
   }
