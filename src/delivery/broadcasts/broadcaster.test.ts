@@ -326,7 +326,10 @@ eachDatabase((_name, open) => {
         [destination],
         Array.from({ length: 30 }, () => ({})),
       )
-      await dying.broadcaster.look()
+      await until(
+        () => dying.broadcaster.look(),
+        () => dying.sent.length > 0,
+      )
       const others = await Promise.all([
         newBroadcaster(open, [destination]),
         newBroadcaster(open, [destination]),
@@ -346,7 +349,10 @@ eachDatabase((_name, open) => {
       const dying = await newBroadcaster(open, [destination], () => never)
       const other = await newBroadcaster(open, [destination])
       const ids = await capture(other.database, [destination], [{}])
-      await dying.broadcaster.look()
+      await until(
+        () => dying.broadcaster.look(),
+        () => dying.sent.length > 0,
+      )
       await other.look()
       expect(other.sent).toEqual([])
       await dying.database.close()
