@@ -11,8 +11,6 @@ export interface WaitingNoteDependencies {
   owner: string
   committer: Committer
   clock: Clock
-  /** A different process had the segment before. This one does not know what waited then, so it keeps that note. */
-  isTakenOver: boolean
 }
 
 /** What a segment's items wait for at this moment, and whether any of them ended under this lease. */
@@ -67,9 +65,10 @@ export class WaitingNote {
 
   /** The statements that bring the note up to date; empty when it is. */
   statements({ waiting, hasProgressed }: WaitingState): ReturnType<typeof noteWaitingItems> {
-    const { lease, owner, isTakenOver } = this.#dependencies
+    const { lease, owner } = this.#dependencies
     if (this.#written === textOf(waiting)) return []
-    return noteWaitingItems(lease, owner, { waiting, keepsEarlier: isTakenOver && !hasProgressed })
+    // The note of an earlier lease, perhaps of another process, knows since when the items have waited.
+    return noteWaitingItems(lease, owner, { waiting, keepsEarlier: lease.epoch > 1 && !hasProgressed })
   }
 }
 

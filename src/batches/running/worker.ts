@@ -354,7 +354,7 @@ export class Worker {
     if (this.#stopping.signal.aborted) run.stop()
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
     if (this.#active.size === 0) this.#renewedMs = clock.monotonicMs()
-    const note = new WaitingNote({ lease, owner: signals.ownerId, committer, clock, isTakenOver })
+    const note = new WaitingNote({ lease, owner: signals.ownerId, committer, clock })
     const ended = this.#work(batch, lease, { run, writer, note }).finally(() => {
       this.#active.delete(key)
       this.wake()
