@@ -22,24 +22,66 @@ export interface PricedQuantity {
   per?: bigint
 }
 
+/** The cost of several quantities: added exactly, then rounded once, see `CostSum`. */
+export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
+  const sum = new CostSum()
+  for (const { quantity, price, per } of terms) sum.add(quantity, price, per)
+  return sum.rounded()
+}
+
 /**
- * The cost of several quantities: added exactly, then rounded once to whole nanocredits, half to even, as the ledger
+ * A cost that is added term by term: exactly, and rounded once to whole nanocredits, half to even, as the ledger
  * requires. A sum of rounded parts would drift from the total by one nanocredit per part.
  */
-export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
-  // Numbers are used while they are exact, which is all but absurd amounts: a bigint would allocate memory at every
-  // step.
-  let total = 0
-  for (const { quantity, price, per } of terms) {
+export class CostSum {
+  // A number is used while it is exact, which is all but absurd amounts: a bigint would allocate memory at every step.
+  #millionths = 0
+  /** The sum as a fraction, once a number cannot hold it; null until then. */
+  #dividend: bigint | null = null
+  #divisor = unitsPerPrice
+
+  /** Adds a term; its members are those of `PricedQuantity`. */
+  add(quantity: number, price: Nanocredits, per?: bigint): void {
     assert(
       Number.isSafeInteger(quantity) && quantity >= 0,
       `quantity must be a whole number from 0, got ${quantity}`,
     )
-    // A product or sum beyond 2^53 may have been rounded; one within it was not.
-    const isExact = price >= 0n && per === undefined
-    total = isExact ? total + quantity * Number(price) : Number.POSITIVE_INFINITY
+    if (this.#dividend === null && per === undefined && price >= 0n) {
+      // A product or sum beyond 2^53 may have been rounded; one within it was not.
+      const next = this.#millionths + quantity * Number(price)
+      if (next <= Number.MAX_SAFE_INTEGER) {
+        this.#millionths = next
+        return
+      }
+    }
+    this.#addFraction(BigInt(quantity) * price, per ?? unitsPerPrice)
   }
-  return total <= Number.MAX_SAFE_INTEGER ? BigInt(pricedHalfEven(total)) : costOfAny(terms)
+
+  addSum(other: CostSum): void {
+    const next = this.#millionths + other.#millionths
+    const areNumbers = this.#dividend === null && other.#dividend === null
+    if (areNumbers && next <= Number.MAX_SAFE_INTEGER) this.#millionths = next
+    else this.#addFraction(other.#dividend ?? BigInt(other.#millionths), other.#divisor)
+  }
+
+  /** Multiplies all that was added by so many millionths. */
+  multiply(millionths: bigint): void {
+    this.#dividend = (this.#dividend ?? BigInt(this.#millionths)) * millionths
+    this.#divisor *= unitsPerPrice
+  }
+
+  /** The whole sum in nanocredits. */
+  rounded(): Nanocredits {
+    if (this.#dividend === null) return BigInt(pricedHalfEven(this.#millionths))
+    return divideHalfEven(this.#dividend, this.#divisor)
+  }
+
+  #addFraction(dividend: bigint, divisor: bigint): void {
+    const common = this.#divisor % divisor === 0n ? this.#divisor : this.#divisor * divisor
+    const own = this.#dividend ?? BigInt(this.#millionths)
+    this.#dividend = own * (common / this.#divisor) + dividend * (common / divisor)
+    this.#divisor = common
+  }
 }
 
 function pricedHalfEven(total: number): number {
@@ -47,18 +89,6 @@ function pricedHalfEven(total: number): number {
   const quotient = (total - rest) / unitsPerPriceNumber
   const isHalf = rest * 2 === unitsPerPriceNumber
   return rest * 2 > unitsPerPriceNumber || (isHalf && quotient % 2 === 1) ? quotient + 1 : quotient
-}
-
-/** The sum of fractions, rounded once at the end. */
-function costOfAny(terms: readonly PricedQuantity[]): Nanocredits {
-  let total = 0n
-  let divisor = unitsPerPrice
-  for (const { quantity, price, per = unitsPerPrice } of terms) {
-    const common = divisor % per === 0n ? divisor : divisor * per
-    total = total * (common / divisor) + BigInt(quantity) * price * (common / per)
-    divisor = common
-  }
-  return divideHalfEven(total, divisor)
 }
 
 /** Integer division, rounded half to even. */

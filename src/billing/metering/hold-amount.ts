@@ -4,11 +4,10 @@ import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
 import { priceUnitRows } from '../../canonical/usage.ts'
 import type { Demand, Price } from '../../canonical/usage.ts'
 import { uncountedInputTokens } from '../../core/limits/billing.ts'
-import { costOf } from '../../core/money.ts'
-import type { PricedQuantity } from '../../core/money.ts'
+import { CostSum } from '../../core/money.ts'
 import { isUncounted } from './meter.ts'
 import { dearest, heardMilliseconds, meteredModalities, outputBound } from './modalities.ts'
-import { featuresOf, hourlySurcharges, withShares } from './surcharge-cost.ts'
+import { addHourlySurcharges, addShares, featuresOf } from './surcharge-cost.ts'
 
 /**
  * The most a call of this demand can cost on an endpoint, in nanocredits, as far as that is known. It sums the estimated
@@ -54,14 +53,16 @@ function promptOf(
 
 function amountAt(demand: Demand, endpoint: Endpoint, prompt: Prompt): bigint {
   const price = priceOf(demand, endpoint, prompt)
-  const terms = [
-    ...inputTerms(demand, endpoint, price, prompt),
-    ...outputTerms(demand, endpoint, price, prompt),
-  ]
-  const fee = { quantity: 1, price: price.request ?? 0n }
-  if (!modalityRow(endpoint.modality).hasSurcharges) return costOf([...terms, fee])
-  const besides = hourlySurcharges(heardMilliseconds(demand, price), price)
-  return costOf([...withShares(terms, price), ...besides, fee])
+  const sum = new CostSum()
+  addInput(sum, demand, { endpoint, price, prompt })
+  const held = { price, promptTokens: prompt.tokens, tokenPrice: dearestOutput(price) }
+  meteredModalities[endpoint.modality].holdOutput(sum, demand, { endpoint, ...held })
+  if (modalityRow(endpoint.modality).hasSurcharges) {
+    addShares(sum, price)
+    addHourlySurcharges(sum, heardMilliseconds(demand, price), price)
+  }
+  if (price.request !== undefined) sum.add(1, price.request)
+  return sum.rounded()
 }
 
 /** The largest output, in tokens per choice, whose hold fits into `available`; 0 when the prompt alone does not fit. */
@@ -73,8 +74,10 @@ export function largestOutput(
   const { ratio, uncountedTokens = uncountedInputTokens } = given
   const prompt = promptOf(demand, endpoint, { ratio, uncountedTokens })
   const reached = priceOf(demand, endpoint, prompt)
-  const fee = { quantity: 1, price: reached.request ?? 0n }
-  const left = given.available - costOf([...inputTerms(demand, endpoint, reached, prompt), fee])
+  const besides = new CostSum()
+  addInput(besides, demand, { endpoint, price: reached, prompt })
+  besides.add(1, reached.request ?? 0n)
+  const left = given.available - besides.rounded()
   const price = dearestOutput(reached)
   if (left <= 0n) return 0
   const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, prompt.tokens)
@@ -83,25 +86,17 @@ export function largestOutput(
   return tokens < BigInt(bound) ? Number(tokens) : bound
 }
 
-function inputTerms(demand: Demand, endpoint: Endpoint, price: Price, prompt: Prompt): PricedQuantity[] {
-  const terms: PricedQuantity[] = []
+function addInput(
+  sum: CostSum,
+  demand: Demand,
+  { endpoint, price, prompt }: { endpoint: Endpoint; price: Price; prompt: Prompt },
+): void {
   const { inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken } = price
   const inputPrice = dearest(inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken)
   const { audioTokens } = prompt
-  terms.push({ quantity: prompt.tokens - audioTokens, price: inputPrice })
-  terms.push({ quantity: audioTokens, price: dearest(inputPrice, price.inputAudioToken) })
-  terms.push(...meteredModalities[endpoint.modality].heldInput(demand, price, inputPrice))
-  return terms
-}
-
-function outputTerms(
-  demand: Demand,
-  endpoint: Endpoint,
-  price: Price,
-  prompt: Prompt,
-): readonly PricedQuantity[] {
-  const held = { price, promptTokens: prompt.tokens, tokenPrice: dearestOutput(price) }
-  return meteredModalities[endpoint.modality].heldOutput(demand, endpoint, held)
+  sum.add(prompt.tokens - audioTokens, inputPrice)
+  if (audioTokens > 0) sum.add(audioTokens, dearest(inputPrice, price.inputAudioToken))
+  meteredModalities[endpoint.modality].holdInput(sum, demand, { price, tokenPrice: inputPrice })
 }
 
 /** The price at the estimated prompt's length; for a transcription, with its features' surcharges. */

@@ -4,9 +4,9 @@ import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Price, PriceUnit, Usage } from '../../canonical/usage.ts'
 import { outputTokensUnknown, usageAudioMillisecondsMax, usageTokensMax } from '../../core/limits/billing.ts'
-import type { PricedQuantity } from '../../core/money.ts'
+import type { CostSum } from '../../core/money.ts'
 import { billedMilliseconds, pricesCounts, pricesTokens } from './price.ts'
-import { timeTerm } from './surcharge-cost.ts'
+import { addTime } from './surcharge-cost.ts'
 
 /** Channels assumed for the hold of audio of unknown channels, where each is billed. A file seldom has more. */
 const audioChannelsUnknownHold = 2
@@ -44,14 +44,14 @@ export interface MeterContext {
 export interface MeteredModality {
   /** Units that a call of this demand is certain to use. Each needs a price before a prepaid account may call. */
   units(demand: Demand, price: Price): readonly PriceUnit[]
-  /** The quantities to hold for input beside the prompt's tokens. `tokenPrice` is the highest price of an input token. */
-  heldInput(demand: Demand, price: Price, tokenPrice: bigint): readonly PricedQuantity[]
-  /** The quantities to hold for the output; `promptTokens` share the context with it. `tokenPrice` is the highest price of an output token. */
-  heldOutput(
+  /** Adds what to hold for input beside the prompt's tokens. `tokenPrice` is the highest price of an input token. */
+  holdInput(sum: CostSum, demand: Demand, held: { price: Price; tokenPrice: bigint }): void
+  /** Adds what to hold for the output; `promptTokens` share the context with it. `tokenPrice` is the highest price of an output token. */
+  holdOutput(
+    sum: CostSum,
     demand: Demand,
-    endpoint: Endpoint,
-    held: { price: Price; promptTokens: number; tokenPrice: bigint },
-  ): readonly PricedQuantity[]
+    held: { endpoint: Endpoint; price: Price; promptTokens: number; tokenPrice: bigint },
+  ): void
   /** The usage, estimated from the request and the seen output, at most what the request allows. */
   estimate(reading: MeterReading, context: MeterContext): Usage
   /** Whether a report is impossible for the answer that came. */
@@ -66,10 +66,10 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
       const input: PriceUnit[] = hears ? ['inputToken', 'inputAudioToken'] : ['inputToken']
       return demand.outputTokensMax === 0 ? input : [...input, 'outputToken']
     },
-    heldInput: () => nothing,
-    heldOutput: (demand, endpoint, { promptTokens, tokenPrice }) => [
-      { quantity: outputBound(demand, endpoint, promptTokens) * demand.choices, price: tokenPrice },
-    ],
+    holdInput: noMore,
+    holdOutput(sum, demand, { endpoint, promptTokens, tokenPrice }) {
+      sum.add(outputBound(demand, endpoint, promptTokens) * demand.choices, tokenPrice)
+    },
     estimate: (reading, context) => ({
       ...noUsage,
       inputTokens: promptOf(context),
@@ -81,8 +81,8 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
   },
   embedding: {
     units: () => ['inputToken'],
-    heldInput: () => nothing,
-    heldOutput: () => nothing,
+    holdInput: noMore,
+    holdOutput: noMore,
     estimate: (_, context) => ({ ...noUsage, inputTokens: promptOf(context) }),
     contradicts: (usage, _, { demand }) => !hasCounts(usage, demand),
   },
@@ -91,15 +91,16 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
       if (price.audioHour !== undefined || !pricesTokens(price)) return ['audioHour']
       return [price.inputAudioToken === undefined ? 'inputToken' : 'inputAudioToken', 'outputToken']
     },
-    heldInput(demand, price, tokenPrice) {
-      if (price.audioHour !== undefined) return [timeTerm(heardMilliseconds(demand, price), price.audioHour)]
+    holdInput(sum, demand, { price, tokenPrice }) {
+      if (price.audioHour !== undefined)
+        return addTime(sum, heardMilliseconds(demand, price), price.audioHour)
       const tokens = Math.ceil((longestOf(demand) / 1_000) * audioTokensPerSecondMax)
-      return [{ quantity: tokens, price: dearest(tokenPrice, price.inputAudioToken) }]
+      sum.add(tokens, dearest(tokenPrice, price.inputAudioToken))
     },
-    heldOutput(demand, _, { price, tokenPrice }) {
-      if (price.audioHour !== undefined) return nothing
+    holdOutput(sum, demand, { price, tokenPrice }) {
+      if (price.audioHour !== undefined) return
       const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownHold) / 1_000
-      return [{ quantity: Math.ceil(seconds * transcriptTokensPerSecondMax), price: tokenPrice }]
+      sum.add(Math.ceil(seconds * transcriptTokensPerSecondMax), tokenPrice)
     },
     estimate: (reading, { demand, endpoint }) => ({
       ...noUsage,
@@ -118,20 +119,18 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
       if (!pricesTokens(price)) return ['character']
       return ['inputToken', price.outputAudioToken === undefined ? 'outputToken' : 'outputAudioToken']
     },
-    heldInput({ characters, utf8Bytes = 0 }, price, tokenPrice) {
+    holdInput(sum, { characters, utf8Bytes = 0 }, { price, tokenPrice }) {
       if (price.character !== undefined || price.utf8Byte !== undefined) {
-        return [
-          { quantity: characters, price: price.character ?? 0n },
-          { quantity: utf8Bytes, price: price.utf8Byte ?? 0n },
-        ]
+        sum.add(characters, price.character ?? 0n)
+        return sum.add(utf8Bytes, price.utf8Byte ?? 0n)
       }
       // Assumes slow speech, a tenth of a second per character, and doubles it.
       const billed = billedMilliseconds({ audioMilliseconds: characters * 200, audioChannels: 1 }, price)
-      return [{ quantity: characters, price: tokenPrice }, timeTerm(billed, price.audioHour ?? 0n)]
+      sum.add(characters, tokenPrice)
+      addTime(sum, billed, price.audioHour ?? 0n)
     },
-    heldOutput(demand, _, { price, tokenPrice }) {
-      if (pricesCounts(price)) return nothing
-      return [{ quantity: speechTokensMax(demand), price: tokenPrice }]
+    holdOutput(sum, demand, { price, tokenPrice }) {
+      if (!pricesCounts(price)) sum.add(speechTokensMax(demand), tokenPrice)
     },
     estimate: (_, { demand, endpoint }) => ({
       ...noUsage,
@@ -145,8 +144,8 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
     units: (_, { inputToken, searchUnit }) => [
       inputToken === undefined || searchUnit !== undefined ? 'searchUnit' : 'inputToken',
     ],
-    heldInput: ({ searchUnits = 0 }, { searchUnit = 0n }) => [{ quantity: searchUnits, price: searchUnit }],
-    heldOutput: () => nothing,
+    holdInput: (sum, { searchUnits = 0 }, { price: { searchUnit = 0n } }) => sum.add(searchUnits, searchUnit),
+    holdOutput: noMore,
     estimate: (_, context) =>
       isBySearches(context.endpoint.price)
         ? { ...noUsage, searchUnits: context.demand.searchUnits ?? 0 }
@@ -161,7 +160,10 @@ export const meteredModalities: Readonly<Record<Modality, MeteredModality>> = {
   },
 }
 
-const nothing: readonly PricedQuantity[] = []
+/** For a modality that is held by its tokens alone. */
+function noMore(): void {
+  // Nothing is added.
+}
 
 /** Whether a reranking is billed by searches alone. Where neither unit has a price it is counted in tokens. */
 function isBySearches({ searchUnit, inputToken }: Price): boolean {

@@ -1,9 +1,8 @@
 import { unknownSurcharges } from '../../canonical/surcharges.ts'
 import { countedUnits } from '../../canonical/usage.ts'
 import type { Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
-import { costOf } from '../../core/money.ts'
-import type { PricedQuantity } from '../../core/money.ts'
-import { hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
+import { CostSum } from '../../core/money.ts'
+import { addHourlySurcharges, addShares, addTime } from './surcharge-cost.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
 export interface Cost {
@@ -26,21 +25,16 @@ export interface Cost {
  */
 export function costOfUsage(usage: Usage, price: Price): Cost {
   const unpriced: PriceUnit[] = []
-  const prompt: PricedQuantity[] = []
-  const completion: PricedQuantity[] = []
+  const prompt = new CostSum()
+  const completion = new CostSum()
   const isPricedOtherwise = pricesCounts(price)
-  const add = (
-    terms: PricedQuantity[],
-    quantity: number,
-    unit: PriceUnit,
-    stated: bigint | undefined,
-  ): void => {
+  const add = (sum: CostSum, quantity: number, unit: PriceUnit, stated: bigint | undefined): void => {
     if (quantity === 0) return
-    if (stated !== undefined) terms.push({ quantity, price: stated })
+    if (stated !== undefined) sum.add(quantity, stated)
     else if (!isPricedOtherwise) {
       unpriced.push(unit)
       // Audio input never costs less than text input; holds and estimates assume the same.
-      if (unit === 'inputAudioToken') terms.push({ quantity, price: price.inputToken ?? 0n })
+      if (unit === 'inputAudioToken') sum.add(quantity, price.inputToken ?? 0n)
     }
   }
   const parts = partsOf(usage)
@@ -52,17 +46,15 @@ export function costOfUsage(usage: Usage, price: Price): Cost {
   add(prompt, parts.audioInput, 'inputAudioToken', price.inputAudioToken)
   add(completion, parts.plainOutput, 'outputToken', price.outputToken)
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
-  const billedTimeMs = billedMilliseconds(usage, price)
-  prompt.push(...countedTerms(usage, price))
-  if (!isPricedOnce(usage, price)) {
-    if (usage.audioMilliseconds > 0) unpriced.push('audioHour')
-    const counted = countedUnits.find(({ count }) => usage[count] > 0)
-    if (counted) unpriced.push(counted.unit)
-  }
-  const fees = price.request === undefined ? [] : [{ quantity: 1, price: price.request }]
-  const paid = [...withShares(prompt, price), ...hourlySurcharges(billedTimeMs, price), ...fees]
-  const costNanocredits = costOf([...paid, ...withShares(completion, price)])
-  const promptNanocredits = costOf(paid)
+  if (isPricedOtherwise) addCounts(prompt, usage, price)
+  addShares(prompt, price)
+  addShares(completion, price)
+  addHourlySurcharges(prompt, billedMilliseconds(usage, price), price)
+  if (price.request !== undefined) prompt.add(1, price.request)
+  unpriced.push(...unpricedCounts(usage, price))
+  const promptNanocredits = prompt.rounded()
+  prompt.addSum(completion)
+  const costNanocredits = prompt.rounded()
   return {
     costNanocredits,
     promptNanocredits,
@@ -72,15 +64,24 @@ export function costOfUsage(usage: Usage, price: Price): Cost {
   }
 }
 
-/** Terms for used quantities other than tokens, for every unit that has a price. */
-function countedTerms(usage: Usage, price: Price): PricedQuantity[] {
-  const terms: PricedQuantity[] = []
-  if (price.audioHour !== undefined) terms.push(timeTerm(billedMilliseconds(usage, price), price.audioHour))
+/** Adds the used quantities other than tokens, for every unit that has a price. */
+function addCounts(sum: CostSum, usage: Usage, price: Price): void {
+  if (price.audioHour !== undefined) addTime(sum, billedMilliseconds(usage, price), price.audioHour)
   for (const { unit, count } of countedUnits) {
     const stated = price[unit]
-    if (stated !== undefined) terms.push({ quantity: usage[count], price: stated })
+    if (stated !== undefined) sum.add(usage[count], stated)
   }
-  return terms
+}
+
+const none: readonly PriceUnit[] = []
+
+/** Units other than tokens that were used, where the price has nothing for what was heard or spoken. */
+function unpricedCounts(usage: Usage, price: Price): readonly PriceUnit[] {
+  if (isPricedOnce(usage, price)) return none
+  const unpriced: PriceUnit[] = usage.audioMilliseconds > 0 ? ['audioHour'] : []
+  const counted = countedUnits.find(({ count }) => usage[count] > 0)
+  if (counted) unpriced.push(counted.unit)
+  return unpriced
 }
 
 /** Whether used audio and text have a price, by tokens or by another unit for the same thing. */
@@ -135,7 +136,9 @@ function partsOf(usage: Usage): TokenParts {
 
 /** Whether time, or another quantity than tokens, has a price. */
 export function pricesCounts(price: Price): boolean {
-  return price.audioHour !== undefined || countedUnits.some(({ unit }) => price[unit] !== undefined)
+  if (price.audioHour !== undefined) return true
+  for (const { unit } of countedUnits) if (price[unit] !== undefined) return true
+  return false
 }
 
 /** Whether tokens of any kind have a price. */

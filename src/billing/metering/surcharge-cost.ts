@@ -3,7 +3,7 @@ import { modalityRow } from '../../canonical/operation.ts'
 import { hasSurcharges, surchargeMembers } from '../../canonical/surcharges.ts'
 import { audioFeatures, surchargedFeatures } from '../../canonical/usage.ts'
 import type { AudioFeature, Demand, Price } from '../../canonical/usage.ts'
-import type { PricedQuantity } from '../../core/money.ts'
+import type { CostSum } from '../../core/money.ts'
 
 const million = 1_000_000n
 
@@ -25,32 +25,26 @@ export function featuresOf(
   })
 }
 
-/** The cost of the audio, raised by the surcharges that are a share of it. */
-export function withShares(terms: readonly PricedQuantity[], price: Price): readonly PricedQuantity[] {
-  if (!hasSurcharges(price)) return terms
+/** Raises the cost of the audio by the surcharges that are a share of it. */
+export function addShares(sum: CostSum, price: Price): void {
+  if (!hasSurcharges(price)) return
   let millionths = 0
   for (const feature of surchargedFeatures) millionths += price[surchargeMembers[feature].share] ?? 0
-  if (millionths === 0) return terms
-  const factor = million + BigInt(millionths)
-  return terms.map(({ quantity, price: amount, per = million }) => ({
-    quantity,
-    price: amount * factor,
-    per: per * million,
-  }))
+  if (millionths !== 0) sum.multiply(million + BigInt(millionths))
 }
 
-/** The surcharges by time, for so many milliseconds of audio. */
-export function hourlySurcharges(milliseconds: number, price: Price): PricedQuantity[] {
-  if (!hasSurcharges(price)) return []
-  return surchargedFeatures.flatMap((feature) => {
+/** Adds the surcharges by time, for so many milliseconds of audio. */
+export function addHourlySurcharges(sum: CostSum, milliseconds: number, price: Price): void {
+  if (!hasSurcharges(price)) return
+  for (const feature of surchargedFeatures) {
     const amount = price[surchargeMembers[feature].unit]
-    return amount === undefined ? [] : [timeTerm(milliseconds, amount)]
-  })
+    if (amount !== undefined) addTime(sum, milliseconds, amount)
+  }
 }
 
-/** Milliseconds at a price for a million hours. */
-export function timeTerm(milliseconds: number, price: bigint): PricedQuantity {
-  return { quantity: milliseconds, price, per: millisecondsPerMillionHours }
+/** Adds milliseconds at a price for a million hours. */
+export function addTime(sum: CostSum, milliseconds: number, price: bigint): void {
+  sum.add(milliseconds, price, millisecondsPerMillionHours)
 }
 
 const millisecondsPerMillionHours = 3_600_000n * million
