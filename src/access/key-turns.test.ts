@@ -10,6 +10,7 @@ function setUp(addressOf: (count: number) => string) {
   const turns = createTurns({
     turnsMax: unknownKeyRefusalsMax,
     everyMs: unknownKeyRefusalEveryMs,
+    tooMany: 'Too many.',
     clock,
     wakeAfter: () => undefined,
   })
@@ -40,4 +41,14 @@ test('requests whose address is unknown are slowed together, never free', () => 
   const waits = setUp(() => '')
   expect(waits('')).toBe(true)
   expect(waits('198.51.100.1')).toBe(false)
+})
+
+test('a request that does not get its turn is told what there are too many of', async () => {
+  const tooMany = 'Too many sign-ins come from this address.'
+  const turns = createTurns({ turnsMax: 1, everyMs: 1_000, tooMany, clock, wakeAfter: () => undefined })
+  turns.enter('198.51.100.1', false)
+  const waiting = turns.enter('198.51.100.1', false)
+  // The oldest makes room when a thousand wait.
+  for (let count = 0; count < 1_000; count++) turns.enter('198.51.100.1', false)
+  await expect(waiting.ready).rejects.toThrow(tooMany)
 })

@@ -29,6 +29,8 @@ export interface KeyTurn {
 export interface TurnsOptions {
   turnsMax: number
   everyMs: number
+  /** What a request is told that does not get its turn. */
+  tooMany: string
   clock: Clock
   /** Calls `wake` after so many milliseconds; a timer by default. */
   wakeAfter?: ((delayMs: number, wake: () => void) => void) | undefined
@@ -91,7 +93,7 @@ class Network {
       return this.#turnOf(null, queue)
     }
     const waiter = { turn: Promise.withResolvers<void>(), hasTurn: false, sinceMs: nowMs }
-    makeRoom(queue)
+    makeRoom(queue, this.#options)
     queue.add(waiter)
     this.#wakeLater()
     return this.#turnOf(waiter, queue)
@@ -127,7 +129,7 @@ class Network {
         admitNewest(queue)
       }
     }
-    for (const queue of Object.values(this.#waiting)) refuseLate(queue, nowMs)
+    for (const queue of Object.values(this.#waiting)) refuseLate(queue, nowMs, this.#options)
     this.#wakeLater()
   }
 
@@ -158,28 +160,26 @@ function admitNewest(queue: Set<Waiter>): void {
   newest.turn.resolve()
 }
 
-function refuseLate(queue: Set<Waiter>, nowMs: number): void {
+function refuseLate(queue: Set<Waiter>, nowMs: number, options: TurnsOptions): void {
   for (const waiter of queue) {
     if (waiter.sinceMs + unknownKeyWaitMsMax > nowMs) return
-    refuse(queue, waiter)
+    refuse(queue, waiter, options)
   }
 }
 
-function makeRoom(queue: Set<Waiter>): void {
+function makeRoom(queue: Set<Waiter>, options: TurnsOptions): void {
   for (const oldest of queue) {
     if (queue.size < unknownKeysWaitingMax) return
-    refuse(queue, oldest)
+    refuse(queue, oldest, options)
   }
 }
 
-function refuse(queue: Set<Waiter>, waiter: Waiter): void {
+function refuse(queue: Set<Waiter>, waiter: Waiter, { tooMany }: TurnsOptions): void {
   queue.delete(waiter)
   waiter.turn.reject(
-    new GatewayError(
-      'rate_limit_exceeded',
-      'Too many unknown keys come from this address. Try again in a moment.',
-      { retryAfterSeconds: Math.ceil(unknownKeyRefusalEveryMs / 1000) },
-    ),
+    new GatewayError('rate_limit_exceeded', tooMany, {
+      retryAfterSeconds: Math.ceil(unknownKeyRefusalEveryMs / 1000),
+    }),
   )
 }
 

@@ -47,9 +47,16 @@ export interface UnknownKeysOptions {
   wakeAfter?: (delayMs: number, wake: () => void) => void
 }
 
-/** All turns are free at the beginning. */
-export function createUnknownKeys({ clock, wakeAfter }: UnknownKeysOptions): UnknownKeys {
-  const make = (turnsMax: number, everyMs: number) => createTurns({ turnsMax, everyMs, clock, wakeAfter })
+/** Told to a caller that waits for its turn too long. */
+const tooManyKeys = 'Too many unknown keys come from this address. Try again in a moment.'
+
+/** All turns are free at the beginning. `tooMany` says what there are too many of, where it is not keys. */
+export function createUnknownKeys(
+  { clock, wakeAfter }: UnknownKeysOptions,
+  tooMany: string = tooManyKeys,
+): UnknownKeys {
+  const make = (turnsMax: number, everyMs: number) =>
+    createTurns({ turnsMax, everyMs, tooMany, clock, wakeAfter })
   const refusals = make(unknownKeyRefusalsMax, unknownKeyRefusalEveryMs)
   const lookups = make(unknownKeyLookupsMax, unknownKeyLookupEveryMs)
   const lookupsInTotal = make(unknownKeyLookupsInTotalMax, unknownKeyLookupInTotalEveryMs)

@@ -19,13 +19,16 @@ export interface PasswordTries {
   check<T>(address: string, check: () => Promise<T | null>): Promise<T | null>
 }
 
+const tooMany = 'Too many passwords wait to be checked. Try again in a moment.'
+
 /** The name under which all addresses are counted together. */
 const everybody = ''
 
 /** All turns are free at the beginning. */
 export function createPasswordTries(options: UnknownKeysOptions): PasswordTries {
   const { clock, wakeAfter } = options
-  const make = (turnsMax: number, everyMs: number) => createTurns({ turnsMax, everyMs, clock, wakeAfter })
+  const make = (turnsMax: number, everyMs: number) =>
+    createTurns({ turnsMax, everyMs, tooMany, clock, wakeAfter })
   const tries = make(passwordTriesMax, passwordTryEveryMs)
   const triesInTotal = make(passwordTriesInTotalMax, passwordTryInTotalEveryMs)
   return {

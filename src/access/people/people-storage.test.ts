@@ -31,7 +31,13 @@ function processOn(database: Database) {
   const members = createMembers({ repository, keyRepository, keys, clock })
   const sessionRepository = createSessionRepository(database)
   const principalOf = (keyId: string) => authenticator.principalOf(keyId)
-  const sessions = createSessions({ repository: sessionRepository, members: repository, principalOf, clock })
+  const sessions = createSessions({
+    repository: sessionRepository,
+    members: repository,
+    principalOf,
+    clock,
+    wakeAfter,
+  })
   const signIn = createSignIn({
     repository,
     members,
@@ -160,6 +166,26 @@ eachDatabase((name, _, { openFresh }) => {
     await guess(password, '198.51.100.7')
     expect(told.length).toBe(15)
     void Promise.all([...waiting, elsewhere])
+  })
+
+  test(`on ${name}, who signs in too often is told so, not of unknown keys`, async () => {
+    const { signIn, sessions } = await start()
+    const refusalsOf = async (ask: (count: number) => Promise<unknown>) => {
+      // 15 are told that they are wrong, a thousand wait, and the oldest of these makes room for one more.
+      const asked = Array.from({ length: 1_016 }, (__, count) =>
+        ask(count).then(
+          () => '',
+          (error: unknown) => String(error),
+        ),
+      )
+      return asked[15]
+    }
+    const byLink = await refusalsOf((count) => signIn.byLink(`wrong link ${count}`, place))
+    expect(byLink).toContain('Too many sign-ins with a wrong link or password come from this address.')
+    const bySession = await refusalsOf((count) =>
+      sessions.authenticate(`ended ${count}`, () => '203.0.113.5'),
+    )
+    expect(bySession).toContain('Too many sessions that have ended come from this address.')
   })
 
   test(`on ${name}, a person's hidden key is the person's, in no list, and survives an import of keys`, async () => {

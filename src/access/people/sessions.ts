@@ -87,10 +87,12 @@ export class SessionEnded extends GatewayError {
   }
 }
 
+const tooManyEnded = 'Too many sessions that have ended come from this address. Try again in a moment.'
+
 /** Sessions in storage. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { repository, members, clock } = options
-  const unknown = createUnknownKeys(options)
+  const unknown = createUnknownKeys(options, tooManyEnded)
   const find = async (secret: string): Promise<OpenSession | null> => {
     const found = await repository.loadByHash(hashSecret(secret), ageAt(clock.nowMs()))
     const principal = found && (await principalOf(found, options.principalOf))

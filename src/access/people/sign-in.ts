@@ -16,6 +16,11 @@ const sameEmailMax = 5
 /** How long a session that a link opened may set another password without the present one, which may be lost. */
 const linkSetsPasswordMs = 3_600_000
 
+/** Told to a person whose guess waits for its turn too long. */
+const tooManyFromHere =
+  'Too many sign-ins with a wrong link or password come from this address. Try again in a moment.'
+const tooManyOfEmail = 'Too many sign-ins with a wrong password are for this email. Try again in a moment.'
+
 /** Ways to open a session. Guesses are told slowly, for each address and for each email, as with unknown keys. */
 export interface SignIn {
   /** Uses the link up. Rejects with `authentication` when it does not work, or not any more. */
@@ -44,8 +49,8 @@ export interface SignInOptions extends UnknownKeysOptions {
 /** Signing in, against storage. */
 export function createSignIn(options: SignInOptions): SignIn {
   const { repository, members, sessions, passwords, clock } = options
-  const guesses = createUnknownKeys(options)
-  const guessesOfEmail = createUnknownKeys(options)
+  const guesses = createUnknownKeys(options, tooManyFromHere)
+  const guessesOfEmail = createUnknownKeys(options, tooManyOfEmail)
   const lookUp = <T>(turns: typeof guesses, name: string, load: () => Promise<T | null>) =>
     turns.lookUp(name, { wasLookedUp: false, wasTold: false, load })
 
