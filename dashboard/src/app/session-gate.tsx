@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { call } from '../api/client.ts'
 import { asFailure } from '../api/failure.ts'
-import { change, type Session } from '../api/headrace.ts'
 import { Failure } from '../parts/failure.tsx'
 import { SessionContext, sessionQuery } from './session.ts'
 import { systemQuery } from './system.ts'
@@ -21,9 +21,7 @@ function takeLink(): string | null {
 const link = takeLink()
 // Once for the page: a link works once, and React renders twice while it is developed.
 const signedInByLink =
-  link === null
-    ? null
-    : change<{ data: Session }>('POST', '/headrace/session', { link }).then(({ data }) => data)
+  link === null ? null : call('POST /headrace/session', { body: { link } }).then(({ data }) => data)
 signedInByLink?.catch(() => undefined)
 
 /** Shows the console to who is signed in, and the ways to sign in to everybody else. */

@@ -1,10 +1,13 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
-import { read, type Session } from '../api/headrace.ts'
+import { call } from '../api/client.ts'
+import type { Schemas } from '../api/openapi.gen.ts'
+
+export type Session = Schemas['Session']
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => (await read<{ data: Session }>('/headrace/session', {}, signal)).data,
+  queryFn: async ({ signal }) => (await call('GET /headrace/session', { signal })).data,
   staleTime: 60_000,
 })
 

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { FlaskConical, LogOut, Menu, Moon, Search, Sun, SunMoon, UserRound } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { change } from '../api/headrace.ts'
+import { call } from '../api/client.ts'
 import { views } from '../views/registry.ts'
 import { Mark } from './mark.tsx'
 import { useSession } from './session.ts'
@@ -133,7 +133,7 @@ function SidebarFoot() {
   const queries = useQueryClient()
   const theme = themes[useThemeChoice()]
   const signOut = async () => {
-    await change('DELETE', '/headrace/session').catch(() => undefined)
+    await call('DELETE /headrace/session').catch(() => undefined)
     queries.clear()
     window.location.reload()
   }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { call } from '../api/client.ts'
 import { asFailure } from '../api/failure.ts'
-import { change, type Session } from '../api/headrace.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Segments, TextField } from '../parts/fields.tsx'
@@ -27,7 +27,7 @@ export function SignIn({ linkFailure }: { linkFailure: unknown }) {
         way === 'key'
           ? { management_key: text('key') }
           : { email: text('email'), password: String(form.get('password')) }
-      const { data } = await change<{ data: Session }>('POST', '/headrace/session', body)
+      const { data } = await call('POST /headrace/session', { body })
       queries.setQueryData(sessionQuery.queryKey, data)
     } catch (error) {
       setFailure(error)

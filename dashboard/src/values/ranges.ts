@@ -11,7 +11,11 @@ export const rangeChoices: readonly { value: RangeName; label: string }[] = [
 const hourMs = 3_600_000
 
 /** A span up to now that begins at a whole hour, or at a whole day of the zone. */
-export function rangeOf(name: RangeName, zone: string, now: Date): { from: Date; to: Date; bucket: string } {
+export function rangeOf(
+  name: RangeName,
+  zone: string,
+  now: Date,
+): { from: Date; to: Date; bucket: 'hour' | 'day' } {
   if (name === '24h') {
     const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
     return { from: new Date(hour.getTime() - 23 * hourMs), to: now, bucket: 'hour' }

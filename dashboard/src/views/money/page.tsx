@@ -1,26 +1,31 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
-import { useState } from 'react'
-import { address, send } from '../../api/client.ts'
-import { read, type Balance, type Page as RowsPage, type Posting } from '../../api/headrace.ts'
+import { address, call } from '../../api/client.ts'
+import type { Operations, Schemas } from '../../api/openapi.gen.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code.tsx'
+import { ExportButton } from '../../parts/export-button.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Figure } from '../../parts/figure.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Empty, PageHead, Panel, Skeleton, SkeletonRows } from '../../parts/page.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Money, Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
-import { saveFile } from '../../values/download.ts'
 import { parseNanocredits } from '../../values/money.ts'
 
 export function Page() {
+  const may = useMay()
   return (
     <>
       <PageHead title="Money">
-        <ExportButton />
+        {may('GET /headrace/ledger/postings/export') && (
+          <ExportButton
+            from={address('/headrace/ledger/postings/export', {}, { format: 'csv' })}
+            name="postings.csv"
+          />
+        )}
       </PageHead>
       <div className="page-body">
         <BalancePanel />
@@ -33,14 +38,16 @@ export function Page() {
   )
 }
 
+type Balance = Operations['GET /headrace/ledger/balance']['answer']['data']
+type Posting = Schemas['Posting']
+
 const liveMs = 5000
 
 /** The balance as a sum that can be checked by eye. */
 function BalancePanel() {
   const balance = useQuery({
     queryKey: ['balance'],
-    queryFn: async ({ signal }) =>
-      (await read<{ data: Balance }>('/headrace/ledger/balance', {}, signal)).data,
+    queryFn: async ({ signal }) => (await call('GET /headrace/ledger/balance', { signal })).data,
     refetchInterval: liveMs,
   })
   const { data } = balance
@@ -84,12 +91,9 @@ function BalanceSum({ balance }: { balance: Balance }) {
 
 function Sum({ word, amount }: { word: string; amount: bigint | null }) {
   return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>
-        <Money amount={amount} />
-      </dd>
-    </div>
+    <Figure word={word}>
+      <Money amount={amount} />
+    </Figure>
   )
 }
 
@@ -132,15 +136,14 @@ function Postings() {
   const postings = useInfiniteQuery({
     queryKey: ['postings', kind],
     queryFn: ({ pageParam, signal }) =>
-      read<RowsPage<Posting>>(
-        '/headrace/ledger/postings',
-        {
+      call('GET /headrace/ledger/postings', {
+        query: {
           ...(kind === undefined ? {} : { kind }),
           limit: 50,
           ...(pageParam === null ? {} : { cursor: pageParam }),
         },
         signal,
-      ),
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: cursor }) => cursor,
   })
@@ -188,27 +191,5 @@ function Postings() {
         </div>
       )}
     </Panel>
-  )
-}
-
-function ExportButton() {
-  const may = useMay()
-  const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle')
-  if (!may('GET /headrace/ledger/postings/export')) return null
-  const save = async () => {
-    setState('busy')
-    try {
-      const response = await send('GET', address('/headrace/ledger/postings/export', {}, { format: 'csv' }))
-      saveFile(await response.blob(), 'postings.csv')
-      setState('idle')
-    } catch {
-      setState('failed')
-    }
-  }
-  return (
-    <Button isCompact isBusy={state === 'busy'} onClick={() => void save()}>
-      <Download size={14} aria-hidden />
-      {state === 'failed' ? 'Export failed; again' : 'Export'}
-    </Button>
   )
 }

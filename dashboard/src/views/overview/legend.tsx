@@ -1,14 +1,22 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { Spend, SpendGroup } from '../../api/headrace.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { Nanocredits } from '../../parts/values.tsx'
 import { formatCount } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
 
 /** The groups of a chart as a table that sums to its headline; each leads to its requests. */
-export function Legend({ spend, by, colours }: { spend: Spend; by: string; colours: readonly string[] }) {
+export function Legend({
+  spend,
+  by,
+  colours,
+}: {
+  spend: Schemas['Spend']
+  by: string
+  colours: readonly string[]
+}) {
   const navigate = useNavigate()
-  const open = ({ id }: SpendGroup) =>
-    void navigate({ to: '/requests', search: { [by]: id, from: spend.from, to: spend.to } })
+  const open = (group: string) =>
+    void navigate({ to: '/requests', search: { [by]: group, from: spend.from, to: spend.to } })
   return (
     <div className="table-wrap">
       <table className="table compact chart-legend">
@@ -31,14 +39,14 @@ export function Legend({ spend, by, colours }: { spend: Spend; by: string; colou
           </tr>
         </thead>
         <tbody>
-          {spend.groups.map((group, index) => (
-            <tr key={group.id ?? 'other'}>
+          {spend.groups.map(({ id, ...group }, index) => (
+            <tr key={id ?? 'other'}>
               <td>
                 <span className="swatch" data-colour={colours[index]} />
-                {group.id === null ? (
+                {id === null ? (
                   group.name
                 ) : (
-                  <button type="button" className="link" onClick={() => open(group)}>
+                  <button type="button" className="link" onClick={() => open(id)}>
                     {group.name}
                   </button>
                 )}
@@ -47,7 +55,7 @@ export function Legend({ spend, by, colours }: { spend: Spend; by: string; colou
                 <Nanocredits value={group.cost_nanocredits} />
               </td>
               <td className="number">{formatCount(group.requests)}</td>
-              <td className="number">{group.errors === null ? '–' : formatCount(group.errors)}</td>
+              <td className="number">{by === 'user' ? '–' : formatCount(group.errors)}</td>
               <td className="number">{group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}</td>
             </tr>
           ))}
@@ -59,7 +67,7 @@ export function Legend({ spend, by, colours }: { spend: Spend; by: string; colou
               <Nanocredits value={spend.total.cost_nanocredits} />
             </td>
             <td className="number">{formatCount(spend.total.requests)}</td>
-            <td className="number">{spend.total.errors === null ? '–' : formatCount(spend.total.errors)}</td>
+            <td className="number">{formatCount(spend.total.errors)}</td>
             <td className="number">
               {spend.total.p50_ms === null ? '–' : formatDuration(spend.total.p50_ms)}
             </td>

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, type ComponentProps } from 'react'
-import { read, type Figures, type LedgerComparison, type Spend } from '../../api/headrace.ts'
+import { call } from '../../api/client.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import type { Series } from '../../parts/chart.tsx'
@@ -38,6 +39,7 @@ function Chart(props: ComponentProps<typeof LazyChart>) {
   )
 }
 
+type Spend = Schemas['Spend']
 type By = 'model' | 'key' | 'provider' | 'user'
 
 const byChoices: readonly { value: By; label: string }[] = [
@@ -59,7 +61,7 @@ export function Page() {
     queryFn: async ({ signal }) => {
       const { from, to, bucket } = rangeOf(range, zone, new Date())
       const query = { from: from.toISOString(), to: to.toISOString(), bucket, zone, by }
-      return (await read<{ data: Spend }>('/headrace/spend', query, signal)).data
+      return (await call('GET /headrace/spend', { query, signal })).data
     },
     placeholderData: keepPreviousData,
     refetchInterval: liveMs,
@@ -146,8 +148,7 @@ function Figure({ word, value, before }: { word: string; value: string; before: 
   )
 }
 
-function errorWords({ errors, requests }: Figures): string {
-  if (errors === null) return '–'
+function errorWords({ errors, requests }: Spend['total']): string {
   if (errors === 0 || requests === 0) return formatCount(errors)
   return `${formatCount(errors)} (${((errors / requests) * 100).toPrecision(2)} %)`
 }
@@ -245,7 +246,7 @@ function LedgerMark({ spend }: { spend: Spend }) {
     queryKey: ['spend-ledger', spend.from.slice(0, 10), spend.to.slice(0, 10)],
     queryFn: async ({ signal }) => {
       const query = { from: spend.from, to: spend.to }
-      return (await read<{ data: LedgerComparison }>('/headrace/spend/ledger', query, signal)).data
+      return (await call('GET /headrace/spend/ledger', { query, signal })).data
     },
     enabled: may('GET /headrace/spend/ledger'),
     staleTime: 60_000,

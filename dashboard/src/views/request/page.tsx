@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { call } from '../../api/client.ts'
 import { asFailure } from '../../api/failure.ts'
-import { read, type Attempt, type Posting, type RequestLife } from '../../api/headrace.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { Failure } from '../../parts/failure.tsx'
+import { Figure } from '../../parts/figure.tsx'
 import { Id } from '../../parts/id.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
 import { OutcomeState, State } from '../../parts/state.tsx'
@@ -13,6 +15,8 @@ import { formatCount, parseNanocredits } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
 import { Waterfall } from './waterfall.tsx'
 
+type Story = Schemas['LoggedRequestStory']
+
 /** A call that has just ended is written within a second. */
 const firstTriesMax = 5
 
@@ -20,8 +24,7 @@ export function Page() {
   const { id = '' } = useParams({ strict: false })
   const found = useQuery({
     queryKey: ['request', id],
-    queryFn: async ({ signal }) =>
-      (await read<{ data: RequestLife }>(`/headrace/requests/${encodeURIComponent(id)}`, {}, signal)).data,
+    queryFn: async ({ signal }) => (await call('GET /headrace/requests/{id}', { path: { id }, signal })).data,
     retry: (count, error) => {
       const { status, mayPass } = asFailure(error)
       return count < firstTriesMax && (status === 404 || mayPass)
@@ -64,7 +67,7 @@ export function Page() {
   )
 }
 
-function Summary({ life }: { life: RequestLife }) {
+function Summary({ life }: { life: Story }) {
   return (
     <Panel title={<OutcomeState outcome={life.outcome} status={life.status} />}>
       <div className="stack">
@@ -76,11 +79,7 @@ function Summary({ life }: { life: RequestLife }) {
             {life.first_byte_ms === null ? '–' : formatDuration(life.first_byte_ms)}
           </Figure>
           <Figure word="Total">{formatDuration(life.total_ms)}</Figure>
-          {life.prompt_tokens !== null && (
-            <Figure word="Tokens in / out">
-              {formatCount(life.prompt_tokens)} / {formatCount(life.completion_tokens ?? 0)}
-            </Figure>
-          )}
+          <Amounts life={life} />
         </dl>
         <dl className="facts">
           <Fact name="model">{life.model ?? '–'}</Fact>
@@ -132,12 +131,19 @@ function Summary({ life }: { life: RequestLife }) {
   )
 }
 
-function Figure({ word, children }: { word: string; children: ReactNode }) {
+/** What was used, in the units that the call has. */
+function Amounts({ life }: { life: Story }) {
+  const { characters = 0, audio_seconds: seconds = 0 } = life.usage ?? {}
   return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>{children}</dd>
-    </div>
+    <>
+      {(life.prompt_tokens > 0 || life.completion_tokens > 0) && (
+        <Figure word="Tokens in / out">
+          {formatCount(life.prompt_tokens)} / {formatCount(life.completion_tokens)}
+        </Figure>
+      )}
+      {characters > 0 && <Figure word="Characters">{formatCount(characters)}</Figure>}
+      {seconds > 0 && <Figure word="Seconds of sound">{seconds.toFixed(1)}</Figure>}
+    </>
   )
 }
 
@@ -151,7 +157,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 /** Why each attempt that failed did, in the provider's own words. */
-function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+function Attempts({ attempts }: { attempts: Story['attempts'] }) {
   return attempts
     .filter(({ outcome }) => outcome === 'failed')
     .map((attempt) => (
@@ -167,7 +173,7 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
     ))
 }
 
-function Excluded({ life }: { life: RequestLife }) {
+function Excluded({ life }: { life: Story }) {
   return (
     <Panel title="Endpoints that were left out">
       <ul>
@@ -184,7 +190,7 @@ function Excluded({ life }: { life: RequestLife }) {
   )
 }
 
-const postingColumns: readonly Column<Posting>[] = [
+const postingColumns: readonly Column<Schemas['Posting']>[] = [
   { key: 'account', header: 'Account', phone: 'line-1', cell: ({ account }) => account },
   { key: 'kind', header: 'Kind', phone: 'line-2', cell: ({ kind }) => kind },
   {
@@ -196,7 +202,7 @@ const postingColumns: readonly Column<Posting>[] = [
   },
 ]
 
-function MoneyPart({ life }: { life: RequestLife }) {
+function MoneyPart({ life }: { life: Story }) {
   const sum = life.postings.reduce(
     (total, posting) => total + (parseNanocredits(posting.amount_nanocredits) ?? 0n),
     0n,

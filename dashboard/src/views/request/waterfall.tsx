@@ -1,5 +1,7 @@
-import type { Attempt, RequestLife } from '../../api/headrace.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { formatDuration } from '../../values/time.ts'
+
+type Story = Schemas['LoggedRequestStory']
 
 /** A stretch of a call, in milliseconds since it began. */
 interface Stretch {
@@ -11,7 +13,7 @@ interface Stretch {
 }
 
 /** What the time of a call went into: before the provider, each attempt, after it. */
-export function Waterfall({ life }: { life: RequestLife }) {
+export function Waterfall({ life }: { life: Story }) {
   const stretches = stretchesOf(life)
   const end = Math.max(life.total_ms, ...stretches.map(({ to }) => to), 1)
   const share = (ms: number) => `${(ms / end) * 100}%`
@@ -36,22 +38,23 @@ export function Waterfall({ life }: { life: RequestLife }) {
   )
 }
 
-function stretchesOf({ attempts, total_ms: total, hold, postings }: RequestLife): Stretch[] {
+function stretchesOf({ attempts, total_ms: total, hold, postings }: Story): Stretch[] {
   const first = attempts[0]
   const last = attempts.at(-1)
   if (first === undefined || last === undefined) return [plain('all', 'In the gateway', 0, total)]
+  const end = last.ended_ms ?? total
   const before = plain(
     'before',
     hold === null ? 'Before the first attempt' : 'Policy, route and hold',
     0,
     first.started_ms,
   )
-  const tries = attempts.map((attempt) => stretchOf(attempt))
+  const tries = attempts.map((attempt) => stretchOf(attempt, total))
   const after = plain(
     'after',
     postings.length === 0 ? 'After the last attempt' : 'Capture and commit',
-    last.ended_ms,
-    Math.max(total, last.ended_ms),
+    end,
+    Math.max(total, end),
   )
   return [before, ...tries, after]
 }
@@ -60,15 +63,16 @@ function plain(key: string, name: string, from: number, to: number): Stretch {
   return { key, name, from, to, parts: [{ from, to, kind: 'plain' }] }
 }
 
-function stretchOf(attempt: Attempt): Stretch {
+function stretchOf(attempt: Story['attempts'][number], totalMs: number): Stretch {
   const {
     number,
     provider_name: name,
     started_ms: from,
     first_token_ms: first,
-    ended_ms: to,
+    ended_ms: ended,
     outcome,
   } = attempt
+  const to = ended ?? totalMs
   const common = { key: `attempt-${number}`, name: `${number}. ${name}`, from, to }
   if (outcome === 'failed') return { ...common, parts: [{ from, to, kind: 'failed' }] }
   const shown = first ?? to

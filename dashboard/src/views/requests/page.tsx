@@ -1,22 +1,24 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Download, Radio, X } from 'lucide-react'
+import { Radio, X } from 'lucide-react'
 import { useState } from 'react'
-import { send, address } from '../../api/client.ts'
-import { read, type Page as RowsPage, type RequestRow } from '../../api/headrace.ts'
+import { address, call } from '../../api/client.ts'
 import { modelsQuery } from '../../api/models.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { useFilters, type Filters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
+import { ExportButton } from '../../parts/export-button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { SelectField, Switch, TextField } from '../../parts/fields.tsx'
 import { Empty, PageHead, SkeletonRows } from '../../parts/page.tsx'
 import { OutcomeState, State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
-import { saveFile } from '../../values/download.ts'
 import { compactNumber } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
-import { useTail } from './use-tail.ts'
+import { newestFirst, useTail, type RequestsQuery } from './use-tail.ts'
+
+type LoggedRequest = Schemas['LoggedRequest']
 
 const pageSize = 50
 /** The filters that the gateway knows; all of them stand in the address. */
@@ -34,7 +36,7 @@ const filterNames = [
   'to',
 ] as const
 
-const columns: readonly Column<RequestRow>[] = [
+const columns: readonly Column<LoggedRequest>[] = [
   {
     key: 'time',
     header: <TimeHeader />,
@@ -61,9 +63,7 @@ const columns: readonly Column<RequestRow>[] = [
     isNumber: true,
     phone: 'wide-only',
     cell: ({ prompt_tokens: input, completion_tokens: output }) =>
-      input === null && output === null
-        ? '–'
-        : `${compactNumber(input ?? 0)} / ${compactNumber(output ?? 0)}`,
+      input === 0 && output === 0 ? '–' : `${compactNumber(input)} / ${compactNumber(output)}`,
   },
   {
     key: 'first',
@@ -96,18 +96,17 @@ export function Page() {
   const list = useInfiniteQuery({
     queryKey: ['requests', query],
     queryFn: ({ pageParam, signal }) =>
-      read<RowsPage<RequestRow>>(
-        '/headrace/requests',
-        { ...query, limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
+      call('GET /headrace/requests', {
+        query: { ...query, limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
         signal,
-      ),
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: cursor }) => cursor,
   })
   const tail = useTail(query, isTailing)
   const pages = list.data?.pages ?? []
   const rows = [...tail.rows, ...pages.flatMap(({ data }) => data)]
-  const shown = isTailing ? unique(rows) : pages.flatMap(({ data }) => data)
+  const shown = isTailing ? newestFirst(rows) : pages.flatMap(({ data }) => data)
   const last = pages.at(-1)
   const isFiltered = filterNames.some((name) => filters[name] !== undefined)
   return (
@@ -123,7 +122,12 @@ export function Page() {
           isOn={isTailing}
           onChange={(isOn) => setFilters({ tail: isOn ? 'on' : null })}
         />
-        {may('GET /headrace/requests/export') && <ExportButton query={query} />}
+        {may('GET /headrace/requests/export') && (
+          <ExportButton
+            from={address('/headrace/requests/export', {}, { ...query, format: 'csv' })}
+            name="requests.csv"
+          />
+        )}
       </PageHead>
       <div className="page-body">
         <FilterBar filters={filters} onChange={setFilters} isFiltered={isFiltered} />
@@ -156,18 +160,13 @@ export function Page() {
   )
 }
 
-function queryOf(filters: Filters): Record<string, string> {
+function queryOf(filters: Filters): RequestsQuery {
   return Object.fromEntries(
     filterNames.flatMap((name) => {
       const value = filters[name]
       return value === undefined ? [] : [[name, value]]
     }),
   )
-}
-
-function unique(rows: readonly RequestRow[]): RequestRow[] {
-  const seen = new Map(rows.map((row) => [row.id, row]))
-  return [...seen.values()].toSorted((left, right) => (left.created_at < right.created_at ? 1 : -1))
 }
 
 const outcomeChoices = [
@@ -305,29 +304,6 @@ function spanOf({ from, to }: Filters): string {
   return (
     spanChoices.find(({ value }) => Math.abs(Number(value) - hours) < 0.5 && Number(value) > 0)?.value ??
     'own'
-  )
-}
-
-function ExportButton({ query }: { query: Readonly<Record<string, string>> }) {
-  const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle')
-  const save = async () => {
-    setState('busy')
-    try {
-      const response = await send(
-        'GET',
-        address('/headrace/requests/export', {}, { ...query, format: 'csv' }),
-      )
-      saveFile(await response.blob(), 'requests.csv')
-      setState('idle')
-    } catch {
-      setState('failed')
-    }
-  }
-  return (
-    <Button isCompact isBusy={state === 'busy'} onClick={() => void save()}>
-      <Download size={14} aria-hidden />
-      {state === 'failed' ? 'Export failed; again' : 'Export'}
-    </Button>
   )
 }
 

@@ -1,16 +1,24 @@
 import { useEffect, useState } from 'react'
+import { call } from '../../api/client.ts'
 import { asFailure, type ApiFailure } from '../../api/failure.ts'
-import { read, type Page, type RequestRow } from '../../api/headrace.ts'
+import type { Operations, Schemas } from '../../api/openapi.gen.ts'
 
-const everyMs = 1000
+const everyMs = 2000
+const pageSize = 50
 const keptMax = 200
 
-/** The calls that end from now on, by the same filters as the list. Sleeps while nobody sees the tab. */
+type LoggedRequest = Schemas['LoggedRequest']
+export type RequestsQuery = Operations['GET /headrace/requests']['query']
+
+/**
+ * The calls that ended lately, by the same filters as the list. A call is written when it ends and stands where it began,
+ * so the newest page is read again each time and put over what is known. Sleeps while nobody sees the tab.
+ */
 export function useTail(
-  query: Readonly<Record<string, string>>,
+  query: RequestsQuery,
   isOn: boolean,
-): { rows: readonly RequestRow[]; failure: ApiFailure | null } {
-  const [rows, setRows] = useState<readonly RequestRow[]>([])
+): { rows: readonly LoggedRequest[]; failure: ApiFailure | null } {
+  const [rows, setRows] = useState<readonly LoggedRequest[]>([])
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const filters = JSON.stringify(query)
   useEffect(() => {
@@ -18,18 +26,14 @@ export function useTail(
     setFailure(null)
     if (!isOn) return
     const controller = new AbortController()
-    let cursor: string | null = null
     let timer: ReturnType<typeof setTimeout>
     const ask = async () => {
       if (!document.hidden) {
         try {
-          const page: Page<RequestRow> = await read<Page<RequestRow>>(
-            '/headrace/requests',
-            { ...withoutTimes(filters), order: 'asc', limit: 100, ...(cursor === null ? {} : { cursor }) },
-            controller.signal,
-          )
-          cursor = page.next_cursor ?? cursor
-          if (page.data.length > 0) setRows((before) => [...page.data, ...before].slice(0, keptMax))
+          const { signal } = controller
+          const asked = { ...withoutTimes(filters), limit: pageSize }
+          const { data } = await call('GET /headrace/requests', { query: asked, signal })
+          if (data.length > 0) setRows((before) => newestFirst([...before, ...data]).slice(0, keptMax))
           setFailure(null)
         } catch (error) {
           if (controller.signal.aborted) return
@@ -47,7 +51,13 @@ export function useTail(
   return { rows, failure }
 }
 
-function withoutTimes(filters: string): Record<string, string> {
-  const query = JSON.parse(filters) as Record<string, string>
-  return Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'from' && name !== 'to'))
+/** Each call once, the one that began last first. */
+export function newestFirst(rows: readonly LoggedRequest[]): LoggedRequest[] {
+  const known = new Map(rows.map((row) => [row.id, row]))
+  return [...known.values()].toSorted((left, right) => right.created_at.localeCompare(left.created_at))
+}
+
+function withoutTimes(filters: string): RequestsQuery {
+  const { from: _, to: __, ...query } = JSON.parse(filters) as RequestsQuery
+  return query
 }

@@ -1,16 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Stethoscope } from 'lucide-react'
-import { read, type Deployment, type DoctorReport, type SystemState } from '../../api/headrace.ts'
+import { call } from '../../api/client.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { useMay } from '../../app/session.ts'
+import { systemQuery } from '../../app/system.ts'
 import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Figure } from '../../parts/figure.tsx'
 import { Empty, PageHead, Panel, SkeletonRows, Skeleton } from '../../parts/page.tsx'
 import { State, type StateKind } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { formatCount } from '../../values/money.ts'
 import { formatDuration, formatSpan } from '../../values/time.ts'
+
+type Deployment = Schemas['DeploymentHealth']
 
 const liveMs = 2000
 
@@ -93,8 +98,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
 function Deployments() {
   const deployments = useQuery({
     queryKey: ['deployments'],
-    queryFn: async ({ signal }) =>
-      (await read<{ data: Deployment[] }>('/headrace/deployments', {}, signal)).data,
+    queryFn: async ({ signal }) => (await call('GET /headrace/deployments', { signal })).data,
     refetchInterval: liveMs,
   })
   const { data } = deployments
@@ -141,8 +145,7 @@ function Trouble({ deployment }: { deployment: Deployment }) {
       </State>
       {error !== null && (
         <span>
-          <code>{error.type}</code> {error.status !== null && `status ${error.status} `}
-          {error.message}{' '}
+          <code>{error.type}</code> status {error.status} {error.message}{' '}
           <Link to="/requests" search={{ provider: deployment.id, outcome: 'failed' }}>
             failed calls
           </Link>
@@ -164,7 +167,7 @@ function Doctor() {
   const may = useMay()
   const doctor = useQuery({
     queryKey: ['doctor'],
-    queryFn: async ({ signal }) => (await read<{ data: DoctorReport }>('/headrace/doctor', {}, signal)).data,
+    queryFn: async ({ signal }) => (await call('GET /headrace/doctor', { signal })).data,
     enabled: false,
   })
   if (!may('GET /headrace/doctor')) return null
@@ -201,7 +204,7 @@ function Doctor() {
   )
 }
 
-type Process = SystemState['processes'][number]
+type Process = Schemas['System']['processes'][number]
 
 const processColumns: readonly Column<Process>[] = [
   {
@@ -254,11 +257,7 @@ const processColumns: readonly Column<Process>[] = [
 ]
 
 function Processes() {
-  const system = useQuery({
-    queryKey: ['system'],
-    queryFn: async ({ signal }) => (await read<{ data: SystemState }>('/headrace/system', {}, signal)).data,
-    refetchInterval: liveMs,
-  })
+  const system = useQuery({ ...systemQuery, refetchInterval: liveMs })
   const { data } = system
   return (
     <Panel title="Gateway">
@@ -269,21 +268,20 @@ function Processes() {
       {data && (
         <div className="stack">
           <dl className="figures">
-            <Figure word="Version" value={data.version} />
-            <Figure word="Database" value={`${data.database}, schema ${data.schema_version}`} />
-            <Figure word="Open batches" value={formatCount(data.queues.batches_open)} />
-            <Figure
-              word="Items waiting"
-              value={waits(data.queues.items_waiting, data.queues.oldest_waiting_seconds)}
-            />
-            <Figure
-              word="Events waiting"
-              value={waits(data.queues.deliveries_waiting, data.queues.oldest_delivery_seconds)}
-            />
-            <Figure
-              word="Request log"
-              value={data.request_log.is_on ? `${data.request_log.days} days` : 'off'}
-            />
+            <Figure word="Version">{data.version}</Figure>
+            <Figure word="Database">
+              {data.database}, schema {data.schema_version}
+            </Figure>
+            <Figure word="Open batches">{formatCount(data.queues.batches_open)}</Figure>
+            <Figure word="Items waiting">
+              {waits(data.queues.items_waiting, data.queues.oldest_waiting_seconds)}
+            </Figure>
+            <Figure word="Events waiting">
+              {waits(data.queues.deliveries_waiting, data.queues.oldest_delivery_seconds)}
+            </Figure>
+            <Figure word="Request log">
+              {data.request_log.is_on ? `${data.request_log.days} days` : 'off'}
+            </Figure>
           </dl>
           <Table label="Processes" columns={processColumns} rows={data.processes} keyOf={({ id }) => id} />
         </div>
@@ -296,13 +294,4 @@ function waits(count: number, oldestSeconds: number | null): string {
   return oldestSeconds === null
     ? formatCount(count)
     : `${formatCount(count)}, oldest ${formatSpan(oldestSeconds)}`
-}
-
-function Figure({ word, value }: { word: string; value: string }) {
-  return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>{value}</dd>
-    </div>
-  )
 }

@@ -1,7 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { change, read, type OpenSession, type Session } from '../../api/headrace.ts'
-import { sessionQuery, useSession } from '../../app/session.ts'
+import { call } from '../../api/client.ts'
+import { asFailure } from '../../api/failure.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
+import { sessionQuery, useSession, type Session } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { TextField } from '../../parts/fields.tsx'
@@ -28,22 +30,17 @@ export function Page() {
             <dd>
               <Time at={session.expires_at} />, or after 12 hours without use
             </dd>
-            {session.playground !== null && (
-              <>
-                <dt>Playground</dt>
-                <dd>
-                  {session.playground.limit === null ? (
-                    'no limit'
-                  ) : (
-                    <>
-                      <Credits value={session.playground.limit_remaining} /> left of{' '}
-                      <Credits value={session.playground.limit} />{' '}
-                      {session.playground.limit_reset ?? 'in all'}
-                    </>
-                  )}
-                </dd>
-              </>
-            )}
+            <dt>Playground</dt>
+            <dd>
+              {session.playground.limit === null ? (
+                'no limit'
+              ) : (
+                <>
+                  <Credits value={session.playground.limit_remaining} /> left of{' '}
+                  <Credits value={session.playground.limit} /> {session.playground.limit_reset ?? 'in all'}
+                </>
+              )}
+            </dd>
           </dl>
         </Panel>
         {session.opened_by !== 'key' && (
@@ -57,31 +54,36 @@ export function Page() {
   )
 }
 
+type ListedSession = Schemas['ListedSession']
+
 const passwordCharactersMin = 12
 
 function PasswordForm({ session }: { session: Session }) {
   const queries = useQueryClient()
   const [isDone, setDone] = useState(false)
-  const needsCurrent = session.person.has_password && session.opened_by !== 'link'
   const save = useMutation({
-    mutationFn: (body: Record<string, string>) =>
-      change<{ data: Session }>('POST', '/headrace/session/password', body),
+    mutationFn: (body: Schemas['SetPassword']) => call('POST /headrace/session/password', { body }),
     onSuccess: ({ data }) => {
       queries.setQueryData(sessionQuery.queryKey, data)
       setDone(true)
     },
   })
+  // The gateway lets who came by a link set another password without the present one for an hour.
+  const needsCurrent =
+    session.person.has_password &&
+    (session.opened_by !== 'link' ||
+      (save.error !== null && asFailure(save.error).param === 'current_password'))
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const fields = ['password', 'current_password', 'email'] as const
-    const body = Object.fromEntries(
-      fields.flatMap((name) => {
-        const value = form.get(name)
-        return typeof value === 'string' && value !== '' ? [[name, value]] : []
-      }),
-    )
-    save.mutate(body)
+    const text = (name: string) => String(form.get(name) ?? '')
+    const current = text('current_password')
+    const email = text('email')
+    save.mutate({
+      password: text('password'),
+      ...(current === '' ? {} : { current_password: current }),
+      ...(email === '' ? {} : { email }),
+    })
   }
   if (isDone) return <State kind="ok">The password is set; your other sessions have ended.</State>
   return (
@@ -122,17 +124,17 @@ function Sessions() {
   const queries = useQueryClient()
   const sessions = useQuery({
     queryKey: ['sessions'],
-    queryFn: async ({ signal }) =>
-      (await read<{ data: OpenSession[] }>('/headrace/sessions', {}, signal)).data,
+    queryFn: async ({ signal }) => (await call('GET /headrace/sessions', { signal })).data,
   })
   const end = useMutation({
-    mutationFn: (id: string) => change('DELETE', `/headrace/sessions/${id}`),
+    mutationFn: (id: string) => call('DELETE /headrace/sessions/{id}', { path: { id } }),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['sessions'] }),
   })
   const columns = sessionColumns((id) => end.mutate(id))
   return (
     <Panel title="Your sessions">
       {sessions.error !== null && <Failure error={sessions.error} onRetry={() => void sessions.refetch()} />}
+      {end.error !== null && <Failure error={end.error} isSlim />}
       {sessions.isPending && <SkeletonRows rows={2} />}
       {sessions.data && (
         <Table label="Your sessions" columns={columns} rows={sessions.data} keyOf={({ id }) => id} />
@@ -141,7 +143,7 @@ function Sessions() {
   )
 }
 
-function sessionColumns(onEnd: (id: string) => void): readonly Column<OpenSession>[] {
+function sessionColumns(onEnd: (id: string) => void): readonly Column<ListedSession>[] {
   return [
     {
       key: 'agent',
@@ -153,7 +155,7 @@ function sessionColumns(onEnd: (id: string) => void): readonly Column<OpenSessio
         </>
       ),
     },
-    { key: 'address', header: 'Address', phone: 'wide-only', cell: ({ address }) => address ?? '–' },
+    { key: 'address', header: 'Address', phone: 'wide-only', cell: ({ address }) => address || '–' },
     {
       key: 'used',
       header: 'Last used',
