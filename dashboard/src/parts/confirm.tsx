@@ -2,11 +2,12 @@ import { Dialog } from '@base-ui/react/dialog'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 
-/** Asks before something that cannot be undone; the verb stands on the button. */
+/** Asks before something that cannot be undone, or what else it needs to know; the verb stands on the button. */
 export function Confirm({
   title,
   verb,
   children,
+  kind = 'danger',
   isDisabled = false,
   onConfirm,
   onClose,
@@ -14,6 +15,7 @@ export function Confirm({
   title: string
   verb: string
   children: ReactNode
+  kind?: 'danger' | 'primary'
   isDisabled?: boolean
   onConfirm: () => void
   onClose: () => void
@@ -27,7 +29,7 @@ export function Confirm({
           <div className="muted">{children}</div>
           <div className="dialog-actions">
             <Button onClick={onClose}>Back</Button>
-            <Button kind="danger" disabled={isDisabled} onClick={onConfirm}>
+            <Button kind={kind} disabled={isDisabled} onClick={onConfirm}>
               {verb}
             </Button>
           </div>

@@ -6,18 +6,16 @@ import { keysQuery } from '../../api/keys.ts'
 import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { SelectField, TextArea, TextField } from '../../parts/fields.tsx'
+import { isLimitWrong, LimitFields, toLimitChange, type LimitText } from '../../parts/limit-fields.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { SecretPage } from './secret-page.tsx'
 import { useUnsavedSecret } from './unsaved-secret.ts'
 
-type Reset = '' | 'daily' | 'weekly' | 'monthly'
 type Kind = 'inference' | 'management'
 
-interface Form {
+interface Form extends LimitText {
   name: string
   kind: Kind
-  limit: string
-  reset: Reset
   expires: string
   requestsPerMinute: string
   models: string
@@ -66,7 +64,6 @@ function KeyForm({ onMade }: { onMade: (made: { name: string; hash: string; secr
   const [failure, setFailure] = useState<unknown>(null)
   const [isBusy, setBusy] = useState(false)
   const set = (change: Partial<Form>) => setForm({ ...form, ...change })
-  const isLimitWrong = form.limit !== '' && !(Number(form.limit) >= 0)
   const isRateWrong = form.requestsPerMinute !== '' && !/^[1-9]\d{0,6}$/.test(form.requestsPerMinute)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -107,29 +104,7 @@ function KeyForm({ onMade }: { onMade: (made: { name: string; hash: string; secr
       />
       {form.kind === 'inference' && (
         <>
-          <div className="pair">
-            <TextField
-              label="limit"
-              inputMode="decimal"
-              placeholder="no limit"
-              hint="In credits; one credit is one US dollar."
-              value={form.limit}
-              wrong={isLimitWrong ? 'A number of credits, such as 5.' : null}
-              onChange={(event) => set({ limit: event.target.value.trim() })}
-            />
-            <SelectField
-              label="limit_reset"
-              value={form.reset}
-              onChange={(reset) => set({ reset })}
-              hint="When the limit begins again."
-              choices={[
-                { value: 'daily', label: 'daily: at midnight UTC' },
-                { value: 'weekly', label: 'weekly: on Monday UTC' },
-                { value: 'monthly', label: 'monthly: on the first UTC' },
-                { value: '', label: 'never: a limit in all' },
-              ]}
-            />
-          </div>
+          <LimitFields value={form} onChange={set} />
           <div className="pair">
             <TextField
               label="expires_at"
@@ -163,7 +138,7 @@ function KeyForm({ onMade }: { onMade: (made: { name: string; hash: string; secr
           kind="primary"
           type="submit"
           isBusy={isBusy}
-          disabled={form.name.trim() === '' || isLimitWrong || isRateWrong}
+          disabled={form.name.trim() === '' || isLimitWrong(form) || isRateWrong}
         >
           Create the key
         </Button>
@@ -172,13 +147,13 @@ function KeyForm({ onMade }: { onMade: (made: { name: string; hash: string; secr
   )
 }
 
-function toBody({ name, kind, limit, reset, expires, requestsPerMinute, models }: Form) {
+function toBody({ name, kind, expires, requestsPerMinute, models, ...limit }: Form) {
   const named = { name: name.trim(), headrace: { kind } }
   if (kind === 'management') return named
   const allowed = models.split(/[\s,]+/).filter((id) => id !== '')
   return {
     ...named,
-    ...(limit === '' ? {} : { limit: Number(limit), limit_reset: reset === '' ? null : reset }),
+    ...(limit.limit === '' ? {} : toLimitChange(limit)),
     ...(expires === '' ? {} : { expires_at: new Date(expires).toISOString() }),
     headrace: {
       kind,

@@ -8,8 +8,16 @@ import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Failure } from '../../parts/failure.tsx'
-import { SelectField, TextField } from '../../parts/fields.tsx'
+import { SelectField } from '../../parts/fields.tsx'
+import { Figure } from '../../parts/figure.tsx'
 import { Id } from '../../parts/id.tsx'
+import {
+  isLimitWrong,
+  LimitFields,
+  toLimitChange,
+  toLimitText,
+  type LimitText,
+} from '../../parts/limit-fields.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
 import { useUnsavedSecret } from '../key-new/unsaved-secret.ts'
@@ -173,10 +181,18 @@ function Details({ item }: { item: Key }) {
       <Panel title="Spending">
         <div className="stack">
           <dl className="figures">
-            <Figure word="Today" value={item.usage_daily} />
-            <Figure word="This week" value={item.usage_weekly} />
-            <Figure word="This month" value={item.usage_monthly} />
-            <Figure word="In all" value={item.usage} />
+            <Figure word="Today">
+              <Credits value={item.usage_daily} />
+            </Figure>
+            <Figure word="This week">
+              <Credits value={item.usage_weekly} />
+            </Figure>
+            <Figure word="This month">
+              <Credits value={item.usage_monthly} />
+            </Figure>
+            <Figure word="In all">
+              <Credits value={item.usage} />
+            </Figure>
           </dl>
           <p className="hint">Days, weeks and months are those of UTC, as limits are.</p>
           <LimitForm item={item} />
@@ -226,34 +242,19 @@ function Details({ item }: { item: Key }) {
   )
 }
 
-function Figure({ word, value }: { word: string; value: number }) {
-  return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>
-        <Credits value={value} />
-      </dd>
-    </div>
-  )
-}
-
 function LimitForm({ item }: { item: Key }) {
   const may = useMay()
   const queries = useQueryClient()
-  const [limit, setLimit] = useState<string | null>(null)
+  const [limit, setLimit] = useState<LimitText | null>(null)
   const save = useMutation({
-    mutationFn: (value: string) =>
-      call('PATCH /keys/{hash}', {
-        path: { hash: item.hash },
-        body: { limit: value === '' ? null : Number(value) },
-      }),
+    mutationFn: (text: LimitText) =>
+      call('PATCH /keys/{hash}', { path: { hash: item.hash }, body: toLimitChange(text) }),
     onSuccess: () => {
       setLimit(null)
       void queries.invalidateQueries(keysQuery)
       void queries.invalidateQueries({ queryKey: ['key'] })
     },
   })
-  const isWrong = limit !== null && limit !== '' && !(Number(limit) >= 0)
   if (item.headrace.kind === 'management') return null
   return (
     <div className="stack tight">
@@ -268,31 +269,26 @@ function LimitForm({ item }: { item: Key }) {
       )}
       {may('PATCH /keys/:hash') && limit === null && (
         <div>
-          <Button isCompact onClick={() => setLimit(item.limit === null ? '' : String(item.limit))}>
+          <Button isCompact onClick={() => setLimit(toLimitText(item))}>
             Change the limit
           </Button>
         </div>
       )}
       {limit !== null && (
         <form
-          className="row wrap"
+          className="stack tight"
           onSubmit={(event) => {
             event.preventDefault()
             save.mutate(limit)
           }}
         >
-          <TextField
-            label="limit in credits"
-            inputMode="decimal"
-            placeholder="no limit"
-            value={limit}
-            wrong={isWrong ? 'A number of credits, such as 5.' : null}
-            onChange={(event) => setLimit(event.target.value.trim())}
-          />
-          <Button kind="primary" type="submit" isBusy={save.isPending} disabled={isWrong}>
-            Save
-          </Button>
-          <Button onClick={() => setLimit(null)}>Back</Button>
+          <LimitFields value={limit} onChange={setLimit} />
+          <div className="row">
+            <Button kind="primary" type="submit" isBusy={save.isPending} disabled={isLimitWrong(limit)}>
+              Save
+            </Button>
+            <Button onClick={() => setLimit(null)}>Back</Button>
+          </div>
         </form>
       )}
       {save.error !== null && <Failure error={save.error} />}

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { change, read, type Member } from '../../api/headrace.ts'
-import { useMay, useSession } from '../../app/session.ts'
+import { call } from '../../api/client.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
+import { sessionQuery, useMay, useSession } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyWideButton } from '../../parts/copy.tsx'
@@ -11,8 +12,10 @@ import { SelectField, TextField } from '../../parts/fields.tsx'
 import { PageHead, Panel, SkeletonRows } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { Credits, Time } from '../../parts/values.tsx'
+import { Credits, Time, TimeHeader } from '../../parts/values.tsx'
+import { LimitDialog } from './limit-dialog.tsx'
 
+type Member = Schemas['Member']
 type Role = Member['headrace']['role']
 
 const roles: readonly { value: Role; label: string }[] = [
@@ -36,24 +39,25 @@ export function Page() {
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<Link | null>(null)
   const [removed, setRemoved] = useState<Member | null>(null)
+  const [limited, setLimited] = useState<Member | null>(null)
   const members = useQuery({
     queryKey: membersKey,
     queryFn: async ({ signal }) =>
-      (await read<{ data: Member[] }>('/organization/members', { include: 'all', limit: 100 }, signal)).data,
+      (await call('GET /organization/members', { query: { include: 'all', limit: 100 }, signal })).data,
   })
   const refresh = () => void queries.invalidateQueries({ queryKey: membersKey })
   const setRole = useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) =>
-      change('PATCH', `/headrace/members/${id}`, { role }),
+      call('PATCH /headrace/members/{id}', { path: { id }, body: { role } }),
     onSettled: refresh,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => change('DELETE', `/headrace/members/${id}`),
+    mutationFn: (id: string) => call('DELETE /headrace/members/{id}', { path: { id } }),
     onSettled: refresh,
   })
   const another = useMutation({
     mutationFn: async (member: Member) => ({
-      ...(await change<Omit<Link, 'email'>>('POST', `/headrace/members/${member.id}/link`)),
+      ...(await call('POST /headrace/members/{id}/link', { path: { id: member.id } })),
       email: member.email,
     }),
     onSuccess: setLink,
@@ -65,6 +69,7 @@ export function Page() {
     ownId: person.id,
     onRole: (id, role) => setRole.mutate({ id, role }),
     onLink: (member) => another.mutate(member),
+    onLimit: setLimited,
     onRemove: setRemoved,
   })
   return (
@@ -101,6 +106,18 @@ export function Page() {
         {members.data && (
           <Table label="Members" columns={columns} rows={members.data} keyOf={({ id }) => id} />
         )}
+        {limited !== null && (
+          <LimitDialog
+            name={nameOf(limited)}
+            member={limited}
+            onClose={() => setLimited(null)}
+            onSaved={() => {
+              setLimited(null)
+              refresh()
+              void queries.invalidateQueries(sessionQuery)
+            }}
+          />
+        )}
         {removed !== null && (
           <Confirm
             title={`Remove ${nameOf(removed)}?`}
@@ -126,13 +143,16 @@ function nameOf({ first_name: first, last_name: last, email }: Member): string {
   return email === '' ? 'Unnamed' : email
 }
 
-function memberColumns(given: {
+interface MemberTable {
   canChange: boolean
   ownId: string
   onRole: (id: string, role: Role) => void
   onLink: (member: Member) => void
+  onLimit: (member: Member) => void
   onRemove: (member: Member) => void
-}): readonly Column<Member>[] {
+}
+
+function memberColumns(given: MemberTable): readonly Column<Member>[] {
   const states = {
     active: <State kind="ok">Active</State>,
     invited: <State kind="waiting">Invited</State>,
@@ -178,37 +198,57 @@ function memberColumns(given: {
       header: 'Playground limit',
       isNumber: true,
       phone: 'wide-only',
-      cell: ({ headrace }) => (
-        <>
-          <Credits value={headrace.playground?.limit} /> {headrace.playground?.limit_reset ?? ''}
-        </>
-      ),
+      cell: ({ headrace: { playground } }) =>
+        playground.limit === null ? (
+          <span className="muted">no limit</span>
+        ) : (
+          <>
+            <Credits value={playground.limit} /> {playground.limit_reset ?? 'in all'}
+          </>
+        ),
     },
     {
-      key: 'used',
-      header: 'Last used',
+      key: 'joined',
+      header: <TimeHeader word="Joined" />,
       isNumber: true,
       phone: 'wide-only',
-      cell: ({ headrace }) => <Time at={headrace.last_used_at} />,
+      cell: ({ headrace }) => <Time at={headrace.joined_at} />,
     },
     {
       key: 'actions',
       header: <span className="hidden-visually">Actions</span>,
       isNumber: true,
       phone: 'line-2-end',
-      cell: (member) =>
-        given.canChange && member.headrace.state !== 'key' && member.id !== given.ownId ? (
-          <>
-            <Button isCompact kind="quiet" onClick={() => given.onLink(member)}>
-              New link
-            </Button>
-            <Button isCompact kind="quiet" onClick={() => given.onRemove(member)}>
-              Remove
-            </Button>
-          </>
-        ) : null,
+      cell: (member) => given.canChange && <MemberActions member={member} given={given} />,
     },
   ]
+}
+
+/** What an admin can do with a person: the own role, link and place are left to another admin. */
+function MemberActions({ member, given }: { member: Member; given: MemberTable }) {
+  const isOther = member.headrace.state !== 'key' && member.id !== given.ownId
+  return (
+    <>
+      <Button
+        isCompact
+        kind="quiet"
+        aria-label={`Limit of ${nameOf(member)}`}
+        onClick={() => given.onLimit(member)}
+      >
+        Limit
+      </Button>
+      {isOther && (
+        <>
+          <Button isCompact kind="quiet" onClick={() => given.onLink(member)}>
+            New link
+          </Button>
+          <Button isCompact kind="quiet" onClick={() => given.onRemove(member)}>
+            Remove
+          </Button>
+        </>
+      )}
+    </>
+  )
 }
 
 function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvited: (link: Link) => void }) {
@@ -216,7 +256,7 @@ function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvited: (l
   const [role, setRole] = useState<Role>('member')
   const invite = useMutation({
     mutationFn: async () => ({
-      ...(await change<Omit<Link, 'email'>>('POST', '/headrace/members', { email, role })),
+      ...(await call('POST /headrace/members', { body: { email, role } })),
       email,
     }),
     onSuccess: onInvited,
