@@ -1,9 +1,8 @@
-import { Link } from '@tanstack/react-router'
-import { ChevronRight, Code, Square } from 'lucide-react'
+import { ChevronRight, Square } from 'lucide-react'
 import { useState } from 'react'
 import { apiUrl } from '../../api/place.ts'
 import { Button } from '../../parts/button.tsx'
-import { CodeTabs } from '../../parts/code.tsx'
+import { CallFoot } from '../../parts/call-foot.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { TextArea } from '../../parts/fields.tsx'
@@ -171,62 +170,41 @@ function ToolCalls({
 }
 
 function StepFoot({ step, onStop }: { step: Step; onStop: () => void }) {
-  const [isCodeShown, setCodeShown] = useState(false)
-  const { answer, state } = step
-  const id = answer.generationId ?? answer.requestId ?? step.failure?.requestId
+  const { answer, state, failure } = step
+  const { usage, provider, firstTokenMs, totalMs, finishReason, dropped, text } = answer
+  const isRunning = state === 'running'
+  const id = answer.generationId ?? answer.requestId ?? failure?.requestId ?? null
   return (
-    <>
-      <div className="step-foot">
-        {state === 'stopped' && <State kind="ended">Stopped</State>}
-        {answer.usage !== null && (
-          <span>
-            <Credits value={answer.usage.cost} />
-          </span>
-        )}
-        {answer.usage !== null && (
-          <span title="prompt and completion tokens">
-            {formatCount(answer.usage.promptTokens)} → {formatCount(answer.usage.completionTokens)} tokens
-            {answer.usage.reasoningTokens > 0 && `, ${formatCount(answer.usage.reasoningTokens)} thought`}
-          </span>
-        )}
-        {answer.firstTokenMs !== null && (
-          <span title="until the first token, and in all">
-            {formatDuration(answer.firstTokenMs)}
-            {answer.totalMs !== null && ` / ${formatDuration(answer.totalMs)}`}
-          </span>
-        )}
-        {answer.provider !== null && <span>{answer.provider}</span>}
-        {answer.finishReason !== null && answer.finishReason !== 'stop' && <span>{answer.finishReason}</span>}
-        {answer.dropped.length > 0 && <State kind="warn">dropped {answer.dropped.join(', ')}</State>}
-        <span className="step-actions">
-          {state === 'running' ? (
-            <Button isCompact kind="quiet" onClick={onStop}>
-              <Square size={12} aria-hidden />
-              Stop
-            </Button>
-          ) : (
-            <>
-              {answer.text !== '' && <CopyButton text={answer.text} word="Copy the answer" />}
-              <button
-                type="button"
-                className="copy"
-                aria-label="Show the code"
-                title="Show the code"
-                aria-expanded={isCodeShown}
-                onClick={() => setCodeShown(!isCodeShown)}
-              >
-                <Code size={14} aria-hidden />
-              </button>
-              {id && (
-                <Link to={`/requests/${id}`} className="small">
-                  Open in Requests
-                </Link>
-              )}
-            </>
-          )}
+    <CallFoot
+      call={{ cost: usage?.cost ?? null, totalMs: null, provider, id: isRunning ? null : id }}
+      actions={<StepActions text={text} onStop={isRunning ? onStop : null} />}
+      {...(isRunning ? {} : { examples: () => jsonExamples(apiUrl, '/chat/completions', step.body) })}
+    >
+      {state === 'stopped' && <State kind="ended">Stopped</State>}
+      {usage !== null && (
+        <span title="prompt and completion tokens">
+          {formatCount(usage.promptTokens)} → {formatCount(usage.completionTokens)} tokens
+          {usage.reasoningTokens > 0 && `, ${formatCount(usage.reasoningTokens)} thought`}
         </span>
-      </div>
-      {isCodeShown && <CodeTabs examples={jsonExamples(apiUrl, '/chat/completions', step.body)} />}
-    </>
+      )}
+      {firstTokenMs !== null && (
+        <span title="until the first token, and in all">
+          {formatDuration(firstTokenMs)}
+          {totalMs !== null && ` / ${formatDuration(totalMs)}`}
+        </span>
+      )}
+      {finishReason !== null && finishReason !== 'stop' && <span>{finishReason}</span>}
+      {dropped.length > 0 && <State kind="warn">dropped {dropped.join(', ')}</State>}
+    </CallFoot>
+  )
+}
+
+function StepActions({ text, onStop }: { text: string; onStop: (() => void) | null }) {
+  if (onStop === null) return text === '' ? null : <CopyButton text={text} word="Copy the answer" />
+  return (
+    <Button isCompact kind="quiet" onClick={onStop}>
+      <Square size={12} aria-hidden />
+      Stop
+    </Button>
   )
 }

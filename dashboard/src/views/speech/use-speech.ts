@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'react'
-import { call, send } from '../../api/client.ts'
 import { asFailure, type ApiFailure } from '../../api/failure.ts'
-import { PcmPlayer } from '../../values/pcm-player.ts'
-import { peaksOf, rateOf, wavFile } from '../../values/pcm.ts'
+import { costOf } from '../../api/generations.ts'
+import type { PcmPlayer } from '../../values/pcm-player.ts'
+import { peaksOf } from '../../values/pcm.ts'
+import { streamSpeech, type SpeechBody } from '../../values/speech-stream.ts'
 
 export interface Spoken {
   id: number
-  body: Readonly<Record<string, unknown>>
+  body: SpeechBody
   state: 'waiting' | 'arriving' | 'done' | 'stopped' | 'failed'
   failure: ApiFailure | null
-  firstByteMs: number | null
   /** From the click to the first sound. */
   firstSoundMs: number | null
   totalMs: number | null
@@ -23,43 +23,40 @@ export interface Spoken {
 
 export interface SpeechPlayer {
   spoken: readonly Spoken[]
+  /** Whether something arrives or sounds. */
   isBusy: boolean
-  speak: (body: Readonly<Record<string, unknown>>) => void
+  speak: (body: SpeechBody) => void
   stop: () => void
 }
 
 /** Earlier answers that stay on the page; each keeps its sound in memory. */
 const keptMax = 12
 const peaksPerSecond = 24
-const costTriesMax = 6
-const costTryMs = 300
 
 /** Sends texts to be spoken, and plays each answer while it arrives. */
 export function useSpeech(): SpeechPlayer {
   const [spoken, setSpoken] = useState<readonly Spoken[]>([])
   const [isBusy, setBusy] = useState(false)
   const context = useRef<AudioContext | null>(null)
-  const player = useRef<PcmPlayer | null>(null)
-  const controller = useRef<AbortController | null>(null)
+  const running = useRef<Running | null>(null)
   const nextId = useRef(1)
-
   const stop = () => {
-    controller.current?.abort()
-    player.current?.stop()
+    running.current?.controller.abort()
+    running.current?.player?.stop()
   }
   useEffect(
     () => () => {
-      controller.current?.abort()
-      player.current?.stop()
+      running.current?.controller.abort()
+      running.current?.player?.stop()
       void context.current?.close()
+      context.current = null
     },
     [],
   )
-
-  const speak = async (body: Readonly<Record<string, unknown>>) => {
+  const speak = async (body: SpeechBody) => {
     stop()
-    const abort = new AbortController()
-    controller.current = abort
+    const own: Running = { controller: new AbortController(), player: null }
+    running.current = own
     const id = nextId.current
     nextId.current += 1
     const put = (change: Partial<Spoken>) =>
@@ -69,35 +66,27 @@ export function useSpeech(): SpeechPlayer {
     // Within the click: a browser starts no sound without one.
     context.current ??= new AudioContext({ latencyHint: 'interactive' })
     void context.current.resume()
-    const startMs = performance.now()
     try {
-      const response = await send('POST', '/audio/speech', {
-        body: JSON.stringify(body),
-        type: 'application/json',
-        signal: abort.signal,
-      })
-      const rate = rateOf(response.headers.get('content-type'))
-      const playing = new PcmPlayer(context.current, rate)
-      player.current = playing
-      const generationId = response.headers.get('x-generation-id')
-      put({ state: 'arriving', generationId, provider: response.headers.get('x-provider-name') })
-      await play(response, playing, { rate, startMs, put })
-      put({ state: 'done', totalMs: performance.now() - startMs })
-      void costOf(generationId).then((cost) => put({ cost }))
+      await play(own, { body, context: context.current, put })
     } catch (error) {
-      if (abort.signal.aborted) put({ state: 'stopped' })
+      if (own.controller.signal.aborted) put({ state: 'stopped' })
       else put({ state: 'failed', failure: asFailure(error) })
     } finally {
-      if (controller.current === abort) setBusy(false)
+      if (running.current === own) setBusy(false)
     }
   }
   return { spoken, isBusy, speak: (body) => void speak(body), stop }
 }
 
+/** A call whose answer arrives or sounds. */
+interface Running {
+  controller: AbortController
+  player: PcmPlayer | null
+}
+
 const blank: Omit<Spoken, 'id' | 'body'> = {
   state: 'waiting',
   failure: null,
-  firstByteMs: null,
   firstSoundMs: null,
   totalMs: null,
   seconds: 0,
@@ -108,47 +97,36 @@ const blank: Omit<Spoken, 'id' | 'body'> = {
   cost: null,
 }
 
-/** Plays the body; what has arrived is a file even if the provider breaks off. */
+/** Plays the answer to its end and tells how it goes on. */
 async function play(
-  response: Response,
-  player: PcmPlayer,
-  { rate, startMs, put }: { rate: number; startMs: number; put: (change: Partial<Spoken>) => void },
+  running: Running,
+  { body, context, put }: { body: SpeechBody; context: AudioContext; put: (change: Partial<Spoken>) => void },
 ): Promise<void> {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return
-  const pieces: Uint8Array[] = []
+  const startMs = performance.now()
   const peaks: number[] = []
   let samplesCount = 0
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      const isFirst = pieces.length === 0
-      pieces.push(value)
-      const { samples, soundsInMs } = player.add(value)
+  let rate = 1
+  const { generationId, player } = await streamSpeech(body, {
+    context,
+    signal: running.controller.signal,
+    onAnswer(answer) {
+      rate = answer.rate
+      running.player = answer.player
+      put({ state: 'arriving', generationId: answer.generationId, provider: answer.provider })
+    },
+    onPiece({ samples, soundsInMs }) {
+      const isFirst = samplesCount === 0
       samplesCount += samples.length
       peaks.push(...peaksOf(samples, Math.max(1, Math.round((samples.length / rate) * peaksPerSecond))))
-      const now = performance.now() - startMs
       put({
         peaks: [...peaks],
         seconds: samplesCount / rate,
-        ...(isFirst ? { firstByteMs: now, firstSoundMs: now + soundsInMs } : {}),
+        ...(isFirst ? { firstSoundMs: performance.now() - startMs + soundsInMs } : {}),
       })
-      if (isFirst) performance.mark('headrace:first-sound', { detail: { afterFirstByteMs: soundsInMs } })
-    }
-  } finally {
-    if (pieces.length > 0) put({ file: wavFile(pieces, rate) })
-  }
-}
-
-async function costOf(generationId: string | null): Promise<number | null> {
-  if (generationId === null) return null
-  for (let count = 0; count < costTriesMax; count += 1) {
-    try {
-      return (await call('GET /generation', { query: { id: generationId } })).data.total_cost
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, costTryMs))
-    }
-  }
-  return null
+    },
+    onFile: (file) => put({ file }),
+  })
+  put({ state: 'done', totalMs: performance.now() - startMs })
+  void costOf(generationId).then((cost) => put({ cost }))
+  await player.untilSilent()
 }

@@ -1,10 +1,10 @@
 import { call, send } from '../../api/client.ts'
 import { readEvents } from '../../api/events.ts'
+import { costOf } from '../../api/generations.ts'
 import type { Model } from '../../api/models.ts'
 import { upload } from '../../api/upload.ts'
 import { emptyAnswer, streamChat } from '../../values/chat-stream.ts'
-import { PcmPlayer } from '../../values/pcm-player.ts'
-import { rateOf, wavFile } from '../../values/pcm.ts'
+import { streamSpeech } from '../../values/speech-stream.ts'
 import { isOpen, type Batch } from '../batches/batch-parts.tsx'
 
 /** What a try gave. */
@@ -50,35 +50,19 @@ export async function trySpeech({ model, onText }: TryGiven): Promise<TryResult>
   const context = new AudioContext()
   void context.resume()
   const startMs = performance.now()
-  const response = await send('POST', '/audio/speech', {
-    body: JSON.stringify({
-      model: model.id,
-      input: sentence,
-      voice: model.supported_voices?.[0] ?? 'alloy',
-      response_format: 'pcm',
-    }),
-    type: 'application/json',
-  })
-  const rate = rateOf(response.headers.get('content-type'))
-  const player = new PcmPlayer(context, rate)
-  const pieces: Uint8Array[] = []
-  onText(`“${sentence}” is being said`)
-  const reader = response.body?.getReader()
-  for (;;) {
-    const next = await reader?.read()
-    if (next === undefined || next.done) break
-    pieces.push(next.value)
-    player.add(next.value)
-  }
+  const voice = model.supported_voices?.[0] ?? 'alloy'
+  const { generationId, player, file } = await streamSpeech(
+    { model: model.id, input: sentence, voice, response_format: 'pcm' },
+    { context, onAnswer: () => onText(`“${sentence}” is being said`) },
+  )
   const ms = performance.now() - startMs
-  const id = response.headers.get('x-generation-id')
-  setTimeout(() => void context.close(), player.duration * 1000 + 500)
+  void player.untilSilent().then(() => context.close())
   return {
     text: `“${sentence}”`,
-    cost: id === null ? null : await costOf(id),
+    cost: await costOf(generationId),
     ms,
-    to: id === null ? null : `/requests/${id}`,
-    sound: wavFile(pieces, rate),
+    to: generationId === null ? null : `/requests/${generationId}`,
+    sound: file,
   }
 }
 
@@ -129,13 +113,5 @@ export async function tryBatch({ model, onText }: TryGiven): Promise<TryResult> 
     ms: performance.now() - startMs,
     to: `/batches/${id}`,
     sound: null,
-  }
-}
-
-async function costOf(id: string): Promise<number | null> {
-  try {
-    return (await call('GET /generation', { query: { id } })).data.total_cost
-  } catch {
-    return null
   }
 }

@@ -28,7 +28,7 @@ export function FollowedText({
         <p key={turn.from} className="speaker-turn">
           {turn.speaker !== null && (
             <span className="speaker" data-series={turn.series}>
-              {names[turn.speaker] ?? speakerName(turn.speaker)}
+              {names[turn.speaker]}
             </span>
           )}
           {turn.pieces.map((piece, index) => (
@@ -63,7 +63,10 @@ function useFollow(
     let frame = 0
     let marked = -1
     const mark = () => {
-      const index = audio.paused && audio.currentTime === 0 ? -1 : pieceAt(pieces, audio.currentTime)
+      // One loop, whatever began it.
+      cancelAnimationFrame(frame)
+      const isOver = audio.ended || (audio.paused && audio.currentTime === 0)
+      const index = isOver ? -1 : pieceAt(pieces, audio.currentTime)
       if (index !== marked) {
         const find = (place: number) => list.current?.querySelector(`[data-piece="${place}"]`)
         find(marked)?.removeAttribute('data-sounding')
@@ -74,7 +77,7 @@ function useFollow(
       }
       if (!audio.paused) frame = requestAnimationFrame(mark)
     }
-    const events = ['play', 'pause', 'seeked', 'timeupdate'] as const
+    const events = ['play', 'pause', 'seeked', 'timeupdate', 'ended'] as const
     for (const name of events) audio.addEventListener(name, mark)
     return () => {
       cancelAnimationFrame(frame)
@@ -108,8 +111,9 @@ export function speakersOf(pieces: readonly TimedText[]): string[] {
   return [...new Set(pieces.flatMap(({ speaker }) => (speaker === null ? [] : [speaker])))]
 }
 
+/** A label of a letter or a number, as most providers give it, is no name. */
 export function speakerName(speaker: string): string {
-  return /^\d+$/.test(speaker) ? `Speaker ${speaker}` : speaker
+  return /^\w{1,2}$/.test(speaker) ? `Speaker ${speaker}` : speaker
 }
 
 export function SpeakerNames({

@@ -13,7 +13,7 @@ export type MicrophoneState =
 // Safari's WebM has no duration and plays nowhere else, so MP4 comes first.
 const wantedTypes = ['audio/mp4', 'audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/webm']
 
-/** Pieces of a recording come this often, so that a crash of the page's tab loses little. */
+/** The browser hands over a piece of the recording this often, instead of keeping all of it for the end. */
 const pieceMs = 1000
 
 export interface Recorder {
@@ -24,19 +24,32 @@ export interface Recorder {
   stop: () => void
 }
 
-/** Records from the microphone and hands the sound over as a file when it ends, however it ends. */
+/** A recording that runs. */
+interface Running {
+  recorder: MediaRecorder
+  /** Lets the microphone go. */
+  end: () => void
+}
+
+/**
+ * Records from the microphone and hands the sound over as a file when it ends: by the button, or because the microphone
+ * is gone. A page that is left keeps nothing and sends nothing.
+ */
 export function useRecorder(onRecorded: (file: File) => void): Recorder {
   const [state, setState] = useState<MicrophoneState>({ name: 'idle' })
   const [level, setLevel] = useState(0)
-  const recorder = useRef<MediaRecorder | null>(null)
-  const cleanUp = useRef<() => void>(() => undefined)
-  useEffect(
-    () => () => {
-      recorder.current?.stop()
-      cleanUp.current()
-    },
-    [],
-  )
+  const running = useRef<Running | null>(null)
+  const isGone = useRef(false)
+  const latest = useRef(onRecorded)
+  latest.current = onRecorded
+  useEffect(() => {
+    isGone.current = false
+    return () => {
+      isGone.current = true
+      running.current?.end()
+      running.current = null
+    }
+  }, [])
   const start = async () => {
     const media: MediaDevices | undefined = navigator.mediaDevices
     if (!window.isSecureContext || media === undefined) {
@@ -46,35 +59,51 @@ export function useRecorder(onRecorded: (file: File) => void): Recorder {
     setState({ name: 'asking' })
     try {
       const stream = await media.getUserMedia({ audio: true })
-      const type = wantedTypes.find((one) => MediaRecorder.isTypeSupported(one))
-      const started = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type })
-      const pieces: Blob[] = []
-      started.ondataavailable = ({ data }) => data.size > 0 && pieces.push(data)
-      started.onstop = () => {
-        cleanUp.current()
-        setState({ name: 'idle' })
-        setLevel(0)
-        if (pieces.length > 0) onRecorded(toFile(pieces, started.mimeType))
-      }
-      const stopMeter = meter(stream, setLevel)
-      cleanUp.current = () => {
-        stopMeter()
-        for (const track of stream.getTracks()) track.stop()
-        cleanUp.current = () => undefined
-      }
-      recorder.current = started
-      started.start(pieceMs)
+      if (isGone.current) return endTracks(stream)
+      running.current = record(stream, {
+        onLevel: setLevel,
+        onEnd(file) {
+          if (isGone.current) return
+          setState({ name: 'idle' })
+          setLevel(0)
+          if (file !== null) latest.current(file)
+        },
+      })
       setState({ name: 'recording', sinceMs: Date.now() })
     } catch (error) {
       setState(refusalOf(error))
     }
   }
-  return {
-    state,
-    level,
-    start: () => void start(),
-    stop: () => recorder.current?.state === 'recording' && recorder.current.stop(),
+  const stop = () => {
+    const recorder = running.current?.recorder
+    if (recorder?.state === 'recording') recorder.stop()
   }
+  return { state, level, start: () => void start(), stop }
+}
+
+function record(
+  stream: MediaStream,
+  given: { onLevel: (level: number) => void; onEnd: (file: File | null) => void },
+): Running {
+  const type = wantedTypes.find((one) => MediaRecorder.isTypeSupported(one))
+  const recorder = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type })
+  const endMeter = meter(stream, given.onLevel)
+  const end = () => {
+    endMeter()
+    endTracks(stream)
+  }
+  const pieces: Blob[] = []
+  recorder.ondataavailable = ({ data }) => data.size > 0 && pieces.push(data)
+  recorder.onstop = () => {
+    end()
+    given.onEnd(pieces.length > 0 ? toFile(pieces, recorder.mimeType) : null)
+  }
+  recorder.start(pieceMs)
+  return { recorder, end }
+}
+
+function endTracks(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop()
 }
 
 function refusalOf(error: unknown): MicrophoneState {
@@ -90,7 +119,7 @@ function toFile(pieces: readonly Blob[], type: string): File {
   return new File([...pieces], `recording.${ending}`, { type: bare })
 }
 
-/** Tells the level about twelve times a second; a function that ends it. */
+/** Tells the level about twelve times a second; a function that ends it, once. */
 function meter(stream: MediaStream, onLevel: (level: number) => void): () => void {
   const context = new AudioContext()
   const analyser = context.createAnalyser()
@@ -108,6 +137,6 @@ function meter(stream: MediaStream, onLevel: (level: number) => void): () => voi
   }, 80)
   return () => {
     clearInterval(timer)
-    void context.close()
+    if (context.state !== 'closed') void context.close()
   }
 }

@@ -1,4 +1,5 @@
 import { asFailure } from '../../api/failure.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
 import { upload } from '../../api/upload.ts'
 import type { TimedText } from '../../values/subtitles.ts'
 
@@ -14,6 +15,8 @@ export interface Transcript {
   totalMs: number
   /** What the model does not give, although it was asked for. */
   without: readonly string[]
+  /** Fields that the provider could not take. */
+  dropped: readonly string[]
   /** The fields that were sent, for the code. */
   fields: readonly (readonly [string, string])[]
 }
@@ -93,39 +96,28 @@ function isAboutTimes(error: unknown): boolean {
   return [...timeFields].some((name) => message.includes(name))
 }
 
-interface Verbose {
-  text?: string
-  language?: string
-  duration?: number
-  words?: { word?: string; text?: string; start?: number; end?: number; speaker?: string | number }[]
-  segments?: { text?: string; start?: number; end?: number; speaker?: string | number }[]
-  usage?: { cost?: number; seconds?: number }
-}
+type Answer = Schemas['Transcription']
 
 function parse(
   text: string,
   known: Pick<Transcript, 'generationId' | 'provider' | 'totalMs' | 'without' | 'fields'>,
 ): Transcript {
-  const body = JSON.parse(text) as Verbose
+  const body = JSON.parse(text) as Answer
   return {
     ...known,
-    text: body.text ?? '',
+    text: body.text,
     language: body.language ?? null,
     seconds: body.duration ?? body.usage?.seconds ?? null,
-    words: (body.words ?? []).map((word) => toTimed(word, word.word ?? word.text ?? '')),
-    segments: (body.segments ?? []).map((segment) => toTimed(segment, segment.text ?? '')),
+    words: (body.words ?? []).map((word) => toTimed(word, word.word)),
+    segments: (body.segments ?? []).map((segment) => toTimed(segment, segment.text)),
     cost: body.usage?.cost ?? null,
+    dropped: body.headrace_metadata?.dropped ?? [],
   }
 }
 
-function toTimed(
-  { start, end, speaker }: { start?: number; end?: number; speaker?: string | number },
-  text: string,
-): TimedText {
-  return {
-    start: start ?? 0,
-    end: end ?? start ?? 0,
-    text,
-    speaker: speaker === undefined || speaker === null ? null : String(speaker),
-  }
+type Piece = Pick<NonNullable<Answer['words']>[number], 'start' | 'end' | 'speaker' | 'speaker_label'>
+
+/** A provider's own label of a speaker comes before the number that the gateway gives. */
+function toTimed({ start, end, speaker, speaker_label: label }: Piece, text: string): TimedText {
+  return { start, end, text, speaker: label ?? (speaker === undefined ? null : String(speaker)) }
 }

@@ -1,0 +1,127 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronRight } from 'lucide-react'
+import { useSyncExternalStore, type ReactNode } from 'react'
+import { modelsQuery, useModels, type Model, type ModelKind } from '../api/models.ts'
+import { useFilters } from '../app/filters.ts'
+import { Failure } from './failure.tsx'
+import { ModelPicker } from './model-picker.tsx'
+import { Empty, PageHead, Skeleton } from './page.tsx'
+
+/** The models of one kind, and the one that is tried. */
+export interface ModelChoice {
+  /** Undefined until they are read. */
+  models: readonly Model[] | undefined
+  model: Model | undefined
+  error: Error | null
+  again: () => void
+  choose: (id: string) => void
+}
+
+/** The models of one kind; the address names the one that is tried, else it is the one that `isFirst` knows. */
+export function useModelChoice(kind: ModelKind, isFirst: (id: string) => boolean): ModelChoice {
+  const models = useModels(kind)
+  const { error, refetch } = useQuery(modelsQuery)
+  const [filters, setFilters] = useFilters()
+  const model =
+    models?.find(({ id }) => id === filters['model']) ?? models?.find(({ id }) => isFirst(id)) ?? models?.[0]
+  return {
+    models,
+    model,
+    error,
+    again: () => void refetch(),
+    // A voice is one of its model.
+    choose: (id) => setFilters({ model: id, voice: null }),
+  }
+}
+
+/** A page on which models of one kind are tried, with its settings beside what they give. */
+export function Playground({
+  title,
+  choice,
+  none,
+  settings,
+  children,
+}: {
+  title: string
+  choice: ModelChoice
+  /** What is said where no model of the kind is served. */
+  none: { title: string; words: string }
+  settings: ReactNode
+  children: ReactNode
+}) {
+  const { models, model, error } = choice
+  return (
+    <>
+      <PageHead title={title} />
+      {models === undefined ? (
+        <div className="page-body">
+          {error === null ? <Skeleton height={240} /> : <Failure error={error} onRetry={choice.again} />}
+        </div>
+      ) : (
+        <Split
+          side={
+            model && (
+              <>
+                <div className="field">
+                  <span className="field-label">Model</span>
+                  <ModelPicker label="Model" models={models} value={model.id} onChange={choice.choose} />
+                </div>
+                {settings}
+              </>
+            )
+          }
+          sideSummary={model?.id ?? ''}
+        >
+          {model === undefined ? (
+            <Empty title={none.title}>
+              <p>{none.words}</p>
+            </Empty>
+          ) : (
+            children
+          )}
+        </Split>
+      )}
+    </>
+  )
+}
+
+/** Settings beside the page; on a narrow screen folded above it, so that what comes below pushes nothing away. */
+function Split({
+  side,
+  sideSummary,
+  children,
+}: {
+  side: ReactNode
+  sideSummary: string
+  children: ReactNode
+}) {
+  const isNarrow = useSyncExternalStore(subscribe, () => narrow.matches)
+  return (
+    <div className="split">
+      {isNarrow && side && (
+        <details className="split-fold">
+          <summary>
+            <ChevronRight size={14} aria-hidden />
+            Settings
+            <span className="muted cut">{sideSummary}</span>
+          </summary>
+          <div className="stack">{side}</div>
+        </details>
+      )}
+      <div className="split-main stack loose">{children}</div>
+      {!isNarrow && (
+        <aside className="split-side stack" aria-label="Settings">
+          {side}
+        </aside>
+      )}
+    </div>
+  )
+}
+
+/** As `.split` of the styles has it. */
+const narrow = matchMedia('(max-width: 1023px)')
+
+function subscribe(listener: () => void): () => void {
+  narrow.addEventListener('change', listener)
+  return () => narrow.removeEventListener('change', listener)
+}
