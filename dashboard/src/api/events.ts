@@ -1,3 +1,5 @@
+import { networkFailure } from './failure.ts'
+
 /** One server-sent event. */
 export interface ServerEvent {
   event: string
@@ -8,8 +10,14 @@ export interface ServerEvent {
 /** The longest event that is read; a model's largest answer is far below it. */
 const eventCharactersMax = 8_000_000
 
-/** The events of a body as they arrive, in lines of any ending. Comments are left out. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+/**
+ * The events of a body as they arrive, in lines of any ending. Comments are left out. With `silenceMsMax` a body that says
+ * nothing for so long fails: its sender is gone without a farewell.
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  silenceMsMax: number | null = null,
+): AsyncGenerator<ServerEvent> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader()
@@ -17,7 +25,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   let current = newEvent()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await within(silenceMsMax, reader.read())
       if (done) return
       rest += value
       if (rest.length > eventCharactersMax) throw new Error('an event of the stream is too large')
@@ -65,4 +73,13 @@ function readLine(line: string, into: OpenEvent): void {
   if (name !== 'data') return
   into.data += into.hasData ? `\n${value}` : value
   into.hasData = true
+}
+
+async function within<T>(ms: number | null, reading: Promise<T>): Promise<T> {
+  if (ms === null) return reading
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(networkFailure(new Error('silent'))), ms)
+  })
+  return Promise.race([reading, silence]).finally(() => clearTimeout(timer))
 }

@@ -1,6 +1,7 @@
 /** The checks of a batch's lines before anything is sent. The gateway makes them again; these name the line at once. */
+import type { Schemas } from '../api/openapi.gen.ts'
 
-export type BatchEndpoint = '/v1/chat/completions' | '/v1/responses' | '/v1/messages' | '/v1/embeddings'
+export type BatchEndpoint = Schemas['CreateBatch']['endpoint']
 
 export interface LineFault {
   /** From 1. */

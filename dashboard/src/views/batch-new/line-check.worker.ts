@@ -1,5 +1,6 @@
 /** Checks a file of lines off the page, piece by piece, and packs it for sending. */
 import { LineChecker, type LineReport } from '../../values/line-check.ts'
+import { LineCutter } from '../../values/lines.ts'
 
 export type WorkerTask = { file: File; head: Readonly<Record<string, unknown>> | null }
 
@@ -16,7 +17,7 @@ const newsEveryMs = 100
 async function run({ file, head }: WorkerTask): Promise<void> {
   const checker = new LineChecker()
   const packer = head === null ? null : new Packer(head)
-  let rest = ''
+  const cutter = new LineCutter()
   let bytes = 0
   let lines = 0
   let toldMs = 0
@@ -31,17 +32,15 @@ async function run({ file, head }: WorkerTask): Promise<void> {
     const { done, value } = await reader.read()
     if (done) break
     bytes += value.length
-    const pieces = (rest + decoder.decode(value, { stream: true })).split('\n')
-    rest = pieces.pop() ?? ''
-    if (rest.length > lineCharactersMax) throw new Error(`line ${lines + 1} is longer than 20 MB`)
+    const pieces = cutter.cut(decoder.decode(value, { stream: true }))
     for (const line of pieces) await take(line)
+    if (cutter.waitingLength > lineCharactersMax) throw new Error(`line ${lines + 1} is longer than 20 MB`)
     if (performance.now() - toldMs > newsEveryMs) {
       toldMs = performance.now()
       tell({ type: 'progress', bytes, lines, faultCount: checker.report(bytes).faultCount })
     }
   }
-  rest += decoder.decode()
-  if (rest !== '') await take(rest)
+  for (const line of [...cutter.cut(decoder.decode()), cutter.end()]) if (line !== '') await take(line)
   const report = checker.report(bytes)
   if (packer === null) tell({ type: 'checked', report })
   else tell({ type: 'packed', report, body: await packer.end() })

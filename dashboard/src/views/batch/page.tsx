@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Download, Layers, RotateCw, Square } from 'lucide-react'
 import { useState } from 'react'
@@ -7,19 +7,25 @@ import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Figure } from '../../parts/figure.tsx'
 import { Id } from '../../parts/id.tsx'
-import { PageHead, Panel, Skeleton, SkeletonRows } from '../../parts/page.tsx'
+import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
 import { saveFile } from '../../values/download.ts'
 import { formatCount } from '../../values/money.ts'
 import { BatchProgress, BatchState, isOpen, laneWords, type Batch } from '../batches/batch-parts.tsx'
-import { resultsFile, summarizeResults, type ErrorGroup, type ItemResult } from './results.ts'
+import { Results } from './results-view.tsx'
+import { resultsFile } from './results.ts'
 import { useLiveBatch } from './use-live-batch.ts'
 
 export function Page() {
   const { id = '' } = useParams({ strict: false })
+  // Another batch begins anew.
+  return <BatchPage key={id} id={id} />
+}
+
+function BatchPage({ id }: { id: string }) {
   const live = useLiveBatch(id)
   const { batch, failure } = live
   return (
@@ -127,6 +133,7 @@ function Actions({ batch, onChanged }: { batch: Batch; onChanged: () => void }) 
 }
 
 function Summary({ batch, isLive }: { batch: Batch; isLive: boolean }) {
+  const lane = batch.headrace_metadata?.lane
   const { total, completed, failed } = batch.request_counts
   return (
     <Panel
@@ -137,14 +144,11 @@ function Summary({ batch, isLive }: { batch: Batch; isLive: boolean }) {
     >
       <div className="stack batch-figures">
         <dl className="figures">
-          <Figure word="Items" value={formatCount(total)} />
-          <Figure word="Done" value={formatCount(completed)} />
-          <Figure word="Failed" value={formatCount(failed)} />
-          <Figure word="Left" value={formatCount(total - completed - failed)} />
-          <div className="figure">
-            <dt>Spent</dt>
-            <dd>{batch.usage === null ? '–' : <Credits value={batch.usage.cost} />}</dd>
-          </div>
+          <Figure word="Items">{formatCount(total)}</Figure>
+          <Figure word="Done">{formatCount(completed)}</Figure>
+          <Figure word="Failed">{formatCount(failed)}</Figure>
+          <Figure word="Left">{formatCount(total - completed - failed)}</Figure>
+          <Figure word="Spent">{batch.usage === null ? '–' : <Credits value={batch.usage.cost} />}</Figure>
         </dl>
         <BatchProgress batch={batch} isThick />
         <dl className="facts">
@@ -153,7 +157,7 @@ function Summary({ batch, isLive }: { batch: Batch; isLive: boolean }) {
           <dt>endpoint</dt>
           <dd>{batch.endpoint}</dd>
           <dt>lane</dt>
-          <dd>{laneWords[batch.headrace_metadata?.lane ?? ''] ?? '–'}</dd>
+          <dd>{lane === undefined ? '–' : laneWords[lane]}</dd>
           <dt>provider</dt>
           <dd>{batch.provider ?? '–'}</dd>
           <dt>created_at</dt>
@@ -175,15 +179,6 @@ function Summary({ batch, isLive }: { batch: Batch; isLive: boolean }) {
         {batch.error !== null && <p className="wrong">{batch.error.message}</p>}
       </div>
     </Panel>
-  )
-}
-
-function Figure({ word, value }: { word: string; value: string }) {
-  return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }
 
@@ -231,102 +226,4 @@ function Waiting({ batch }: { batch: Batch }) {
       </ul>
     </Panel>
   )
-}
-
-const itemColumns: readonly Column<ItemResult>[] = [
-  {
-    key: 'id',
-    header: 'custom_id',
-    phone: 'line-1',
-    cell: ({ custom_id: id }) => <span className="mono">{id}</span>,
-  },
-  {
-    key: 'state',
-    header: 'Result',
-    phone: 'line-1-end',
-    cell: ({ error }) =>
-      error === null ? <State kind="ok">Done</State> : <State kind="bad">{error.type}</State>,
-  },
-  {
-    key: 'text',
-    header: 'Answer',
-    phone: 'line-2',
-    cell: (item) => <span className="cut">{excerpt(item)}</span>,
-  },
-  {
-    key: 'cost',
-    header: 'Cost',
-    isNumber: true,
-    phone: 'line-2-end',
-    cell: ({ response }) => <Credits value={costOf(response?.body)} />,
-  },
-]
-
-function Results({ batch }: { batch: Batch }) {
-  const may = useMay()
-  const { completed, failed } = batch.request_counts
-  const results = useQuery({
-    queryKey: ['batch-results', batch.id, isOpen(batch) ? null : batch.finalized_at],
-    queryFn: ({ signal }) => summarizeResults(batch.id, signal),
-    enabled: may('GET /batches/:id/results') && completed + failed > 0 && batch.error?.code !== 402,
-    refetchInterval: isOpen(batch) ? 10_000 : false,
-  })
-  if (!results.isEnabled) return null
-  return (
-    <>
-      {results.error !== null && (
-        <Panel title="Results">
-          <Failure error={results.error} onRetry={() => void results.refetch()} />
-        </Panel>
-      )}
-      {results.isPending && (
-        <Panel title="Results">
-          <SkeletonRows rows={4} />
-        </Panel>
-      )}
-      {results.data && results.data.groups.length > 0 && (
-        <Panel title="Errors">
-          <ul>
-            {results.data.groups.map((group) => (
-              <GroupRow key={`${group.type}${group.message}`} group={group} />
-            ))}
-          </ul>
-        </Panel>
-      )}
-      {results.data && (
-        <Panel
-          title={`Items${results.data.lines > results.data.first.length ? `, the first ${results.data.first.length} of ${formatCount(results.data.lines)}` : ''}`}
-        >
-          <Table label="Items" columns={itemColumns} rows={results.data.first} keyOf={({ id }) => id} />
-        </Panel>
-      )}
-    </>
-  )
-}
-
-function GroupRow({ group }: { group: ErrorGroup }) {
-  return (
-    <li className="error-group">
-      <State kind="bad">{group.type}</State>
-      <span>{group.message}</span>
-      <span className="number">{formatCount(group.count)} items</span>
-      <span className="ids small muted cut">{group.customIds.join(', ')}</span>
-    </li>
-  )
-}
-
-/** The beginning of what an item was answered. */
-function excerpt({ response, error }: ItemResult): string {
-  if (error !== null) return error.message
-  const body = response?.body ?? {}
-  const choice = (body['choices'] as { message?: { content?: unknown } }[] | undefined)?.[0]
-  const text = choice?.message?.content
-  if (typeof text === 'string') return text.slice(0, 160)
-  const output = body['output'] ?? body['content'] ?? body['data']
-  return output === undefined ? '' : JSON.stringify(output).slice(0, 160)
-}
-
-function costOf(body: Readonly<Record<string, unknown>> | undefined): number | null {
-  const cost = (body?.['usage'] as { cost?: unknown } | undefined)?.cost
-  return typeof cost === 'number' ? cost : null
 }

@@ -1,12 +1,8 @@
-import { send } from '../../api/client.ts'
+import { address, send } from '../../api/client.ts'
+import type { Schemas } from '../../api/openapi.gen.ts'
+import { LineCutter } from '../../values/lines.ts'
 
-export interface ItemResult {
-  id: string
-  custom_id: string
-  response: { status_code: number; request_id: string | null; body: Record<string, unknown> } | null
-  error: { type: string; message: string; param: string | null } | null
-  cursor?: string
-}
+export type ItemResult = Schemas['BatchResult']
 
 /** Items that failed in the same way. */
 export interface ErrorGroup {
@@ -54,45 +50,78 @@ export interface ResultsSummary {
 const shownMax = 100
 const pauseEveryLines = 2000
 
-/** Reads all results of a batch and keeps the first of them and what went wrong with the others. */
-export async function summarizeResults(id: string, signal: AbortSignal): Promise<ResultsSummary> {
-  const groups = new ErrorGroups()
-  const first: ItemResult[] = []
-  let lines = 0
-  for await (const line of resultLines(id, signal)) {
-    lines += 1
-    // Most lines are answers that are not shown: they are not parsed.
-    if (first.length < shownMax || line.includes('"response":null')) {
-      const result = JSON.parse(line) as ItemResult
-      if (first.length < shownMax) first.push(result)
-      groups.add(result)
-    }
-    if (lines % pauseEveryLines === 0) await new Promise((resolve) => setTimeout(resolve))
+/** What is known of a batch's results. Each reading goes on where the one before it ended, also where it broke off. */
+export class ResultsReader {
+  readonly #id: string
+  readonly #groups = new ErrorGroups()
+  readonly #first: ItemResult[] = []
+  #lines = 0
+  #cursor: string | null = null
+
+  constructor(id: string) {
+    this.#id = id
   }
-  return { first, groups: groups.list(), lines }
+
+  async readOn(signal: AbortSignal): Promise<ResultsSummary> {
+    for await (const line of resultLines(this.#id, this.#cursor, signal)) {
+      // Another reading goes on from here.
+      if (signal.aborted) break
+      this.#take(line)
+      // Thousands of lines come at once; the page is drawn between them.
+      if (this.#lines % pauseEveryLines === 0) await new Promise((resolve) => setTimeout(resolve))
+    }
+    return { first: [...this.#first], groups: this.#groups.list(), lines: this.#lines }
+  }
+
+  #take(line: string): void {
+    this.#lines += 1
+    this.#cursor = cursorOf(line) ?? this.#cursor
+    const isShown = this.#first.length < shownMax
+    // Most lines are answers that are not shown: they are not parsed.
+    if (!isShown && !mayHaveFailed(line)) return
+    const result = JSON.parse(line) as ItemResult
+    if (isShown) this.#first.push(result)
+    this.#groups.add(result)
+  }
 }
 
-async function* resultLines(id: string, signal: AbortSignal): AsyncGenerator<string> {
-  const response = await send('GET', `/batches/${encodeURIComponent(id)}/results`, { signal })
+/** The cursor is the last member of a line. */
+function cursorOf(line: string): string | null {
+  return /"cursor":"([\d-]+)"\}\s*$/.exec(line.slice(-60))?.[1] ?? null
+}
+
+/** Whether a line may be of an item that failed; an answer may have such a member too. */
+function mayHaveFailed(line: string): boolean {
+  return line.includes('"response":null')
+}
+
+async function* resultLines(
+  id: string,
+  cursor: string | null,
+  signal: AbortSignal | null,
+): AsyncGenerator<string> {
+  const response = await send('GET', resultsPath(id, cursor), signal === null ? {} : { signal })
   if (response.body === null) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
+  const cutter = new LineCutter()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) break
-    const lines = (rest + value).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') yield line
+    for (const line of cutter.cut(value)) if (line !== '') yield line
   }
+  const rest = cutter.end()
   if (rest.trim() !== '') yield rest
 }
 
-/** The results as the gateway has them; with `failed`, only the lines of items that failed. */
+function resultsPath(id: string, cursor: string | null): string {
+  return address('/batches/{id}/results', { id }, { cursor })
+}
+
+/** The results as the gateway has them; with `isFailedOnly`, only the lines of items that failed. */
 export async function resultsFile(id: string, isFailedOnly: boolean): Promise<Blob> {
-  if (!isFailedOnly) return (await send('GET', `/batches/${encodeURIComponent(id)}/results`)).blob()
+  if (!isFailedOnly) return (await send('GET', resultsPath(id, null))).blob()
   const failed: string[] = []
-  const { signal } = new AbortController()
-  for await (const line of resultLines(id, signal))
-    if (line.includes('"response":null')) failed.push(`${line}\n`)
+  for await (const line of resultLines(id, null, null))
+    if (mayHaveFailed(line) && (JSON.parse(line) as ItemResult).error !== null) failed.push(`${line}\n`)
   return new Blob(failed, { type: 'application/x-ndjson' })
 }

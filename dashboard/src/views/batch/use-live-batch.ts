@@ -9,12 +9,12 @@ export interface LiveBatch {
   failure: ApiFailure | null
   /** Whether the stream of events is open now. */
   isLive: boolean
-  /** When the last state came, in milliseconds of the clock. */
-  atMs: number | null
   again: () => void
 }
 
 const slowestRetryMs = 5000
+/** The gateway says something every 10 s at least, if only a comment. */
+const silenceMsMax = 25_000
 
 /**
  * A batch as it is, by the events of the gateway. A stream that breaks (the gateway restarts, an hour is over) is
@@ -24,7 +24,6 @@ export function useLiveBatch(id: string): LiveBatch {
   const [batch, setBatch] = useState<Batch | null>(null)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [isLive, setLive] = useState(false)
-  const [atMs, setAtMs] = useState<number | null>(null)
   const [round, setRound] = useState(0)
   useEffect(() => {
     const controller = new AbortController()
@@ -32,14 +31,13 @@ export function useLiveBatch(id: string): LiveBatch {
       onBatch(next) {
         setBatch(next)
         setFailure(null)
-        setAtMs(Date.now())
       },
       onLive: setLive,
       onFailure: setFailure,
     })
     return () => controller.abort()
   }, [id, round])
-  return { batch, failure, isLive, atMs, again: () => setRound((before) => before + 1) }
+  return { batch, failure, isLive, again: () => setRound((before) => before + 1) }
 }
 
 interface Listener {
@@ -54,7 +52,7 @@ async function follow(
   listener: Listener,
 ): Promise<{ isEnd: boolean; id: string | null }> {
   let last: string | null = null
-  for await (const { id, event, data } of readEvents(body)) {
+  for await (const { id, event, data } of readEvents(body, silenceMsMax)) {
     last = id ?? last
     const batch = JSON.parse(data) as Batch
     listener.onBatch(batch)

@@ -51,7 +51,7 @@ export function progressWords({ request_counts: counts }: Batch): string {
   return parts.join(', ')
 }
 
-export const laneWords: Readonly<Record<string, string>> = {
+export const laneWords: Readonly<Record<Schemas['BatchEstimate']['lane'], string>> = {
   native: 'native: the provider’s own batch service',
   flex: 'flex: the provider’s cheaper tier',
   emulated: 'emulated: as live calls',
