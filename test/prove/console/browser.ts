@@ -52,6 +52,8 @@ export interface VisitOptions {
   config?: Record<string, unknown>
   /** Without it the page is opened by the link of `admin link`. */
   isSignedOut?: boolean
+  /** More flags for the browser; what they name may lie in this folder, which is removed with the gateway. */
+  flags?: (folder: string) => Promise<readonly string[]>
 }
 
 /** Runs a journey in one mode; what was wrong with the page itself is added to what it finds. */
@@ -64,7 +66,8 @@ export async function visit(
   let browser: Browser | null = null
   try {
     await gateway.start({ ...environmentOf(mode), ...options.env })
-    browser = await chromium.launch({ executablePath: executable, args: flags })
+    const more = (await options.flags?.(gateway.folder)) ?? []
+    browser = await chromium.launch({ executablePath: executable, args: [...flags, ...more] })
     const opened = await openVisit(mode, gateway, browser)
     if (options.isSignedOut !== true) await opened.page.goto(await signInLink(gateway, mode))
     if (options.isSignedOut !== true)
