@@ -31,7 +31,7 @@ export function parseArguments(given: readonly string[]): RunArguments {
 }
 
 /** Long proofs have their own command (`npm run prove`), and benchmarks prove nothing about correctness. */
-const excluded = /^(test\/sabotage|bench|dashboard)\//
+const excluded = /^(test\/sabotage|bench)\//
 
 /** The files of a run, as `bun test` takes them: with `./`, so that none is mistaken for a pattern. */
 export function selectFiles(files: readonly string[], filters: readonly string[]): string[] {
