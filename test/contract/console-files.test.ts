@@ -60,6 +60,8 @@ test('every answer has the whole policy, and nothing of it is a guess of the bro
     expect([path, headers.get('content-security-policy')]).toEqual([path, policy])
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+    expect(headers.get('x-request-id')).toMatch(/^req_/)
   }
 })
 

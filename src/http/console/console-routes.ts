@@ -40,18 +40,29 @@ export function consoleRoutes(dependencies: Needed): HttpRoute[] {
       path: '/ui',
       name: 'console',
       // Routes are found without the last slash, but addresses in the page are below it.
-      handle: ({ request }) =>
+      handle: forOwnPages((request) =>
         new URL(request.url).pathname.endsWith('/')
           ? safely(() => showShell(request, dependencies))
           : redirectToConsole(dependencies),
+      ),
     },
     {
       ...common,
       path: '/ui/*',
       name: 'console',
-      handle: ({ request }) => safely(() => showPath(request, dependencies)),
+      handle: forOwnPages((request) => safely(() => showPath(request, dependencies))),
     },
   ]
+}
+
+/** Without the headers for pages of other origins: those have nothing to read here, and each file would carry them. */
+function forOwnPages(show: (request: Request) => Response | Promise<Response>): HttpRoute['handle'] {
+  return async (exchange) => {
+    const response = await show(exchange.request)
+    response.headers.set('x-request-id', exchange.requestId)
+    exchange.hasCommonHeaders = true
+    return response
+  }
 }
 
 /** To the console's page. */
