@@ -50,10 +50,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const system = useQuery({ ...systemQuery, enabled: session.data !== undefined })
   if (session.data !== undefined && !system.isPending)
     return <SessionContext value={session.data}>{children}</SessionContext>
-  if (session.error !== null && asFailure(session.error).status !== 401)
+  // While it is asked again the reason is told already.
+  const trouble = session.error ?? session.failureReason
+  if (trouble !== null && asFailure(trouble).status !== 401)
     return (
       <main className="gate">
-        <Failure error={session.error} onRetry={() => void session.refetch()} />
+        <Failure error={trouble} onRetry={() => void session.refetch()} />
       </main>
     )
   if ((session.isPending || session.data !== undefined) && linkFailure === null)

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { useEffect, type ReactNode } from 'react'
+import { Stale, type Readable } from './reading.tsx'
 
 /** The head of a page; its title is also that of the tab. */
 export function PageHead({
@@ -8,11 +9,14 @@ export function PageHead({
   back,
   children,
   beside,
+  of: query,
 }: {
   title: string
   back?: { to: string; word: string }
   children?: ReactNode
   beside?: ReactNode
+  /** What the page reads; its head says when that is old. */
+  of?: Readable<unknown>
 }) {
   useEffect(() => {
     document.title = `${title} · Headrace`
@@ -26,6 +30,7 @@ export function PageHead({
       )}
       <h1>{title}</h1>
       {beside}
+      {query && <Stale of={query} />}
       {children !== undefined && <div className="page-actions">{children}</div>}
     </div>
   )
@@ -35,16 +40,20 @@ export function PageHead({
 export function Panel({
   title,
   actions,
+  of: query,
   children,
 }: {
   title: ReactNode
   actions?: ReactNode
+  /** What the panel reads; its head says when that is old. */
+  of?: Readable<unknown>
   children: ReactNode
 }) {
   return (
     <section className="panel">
       <div className="panel-head">
         <h2>{title}</h2>
+        {query && <Stale of={query} />}
         {actions !== undefined && <div className="panel-actions">{actions}</div>}
       </div>
       {children}
@@ -62,10 +71,10 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** A place of the final height while something is read; it shows after 150 ms. */
+/** A place of the final height while something is read; it shows after 150 ms. Panels below it come with what it stands for. */
 export function Skeleton({ height, label = 'Loading' }: { height: number; label?: string }) {
   return (
-    <div role="status" aria-label={label}>
+    <div role="status" aria-label={label} className="reading">
       <div className="skeleton" style={{ height }} />
     </div>
   )
@@ -74,7 +83,7 @@ export function Skeleton({ height, label = 'Loading' }: { height: number; label?
 /** Rows of the final height while a table is read. */
 export function SkeletonRows({ rows = 8, height = 36 }: { rows?: number; height?: number }) {
   return (
-    <div role="status" aria-label="Loading" className="skeleton-rows">
+    <div role="status" aria-label="Loading" className="reading">
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} style={{ height }} className="skeleton-row">
           <div className="skeleton" />

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react'
 import { Button } from '../../parts/button.tsx'
-import { Figure } from '../../parts/figure.tsx'
+import { Figure } from '../../parts/figures.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Credits } from '../../parts/values.tsx'
 import { formatCount } from '../../values/money.ts'

@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { modelsQuery, useModels, type Model } from '../../api/models.ts'
 import { useFilters } from '../../app/filters.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Empty, PageHead, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { Composer } from './composer.tsx'
 import { firstSettings, settingsFaults, type Settings } from './conversation.ts'
 import { SettingsPanel } from './settings-panel.tsx'
@@ -17,7 +17,7 @@ const columnsMax = 3
 
 export function Page() {
   const models = useModels('text')
-  const { error, refetch } = useQuery(modelsQuery)
+  const catalog = useQuery(modelsQuery)
   const [filters, setFilters] = useFilters()
   const [settings, setSettings] = useState<Settings>(firstSettings)
   const chat = useChat()
@@ -28,7 +28,7 @@ export function Page() {
   const isRunning = ids.some((_, column) => chat.isRunning(column))
   return (
     <>
-      <PageHead title="Chat">
+      <PageHead title="Chat" of={catalog}>
         <Button isCompact kind="quiet" onClick={chat.clear} disabled={chat.turns.length === 0}>
           <Eraser size={14} aria-hidden />
           Clear
@@ -44,8 +44,9 @@ export function Page() {
       </PageHead>
       <div className="split">
         <div className="split-main chat">
-          {error !== null && models === undefined && <Failure error={error} onRetry={() => void refetch()} />}
-          {models === undefined && error === null && <Skeleton height={32} />}
+          <Reading of={catalog} place={<Skeleton height={32} />}>
+            {() => null}
+          </Reading>
           {models?.length === 0 && (
             <Empty title="No model writes text here">
               <p>Set a provider’s key and start the gateway again; its models then stand here.</p>

@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { SelectField } from '../../parts/fields.tsx'
-import { Figure } from '../../parts/figure.tsx'
+import { Figure, Figures } from '../../parts/figures.tsx'
 import { Id } from '../../parts/id.tsx'
 import {
   isLimitWrong,
@@ -19,6 +19,7 @@ import {
   type LimitText,
 } from '../../parts/limit-fields.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
 import { useUnsavedSecret } from '../key-new/unsaved-secret.ts'
 import { SecretPage } from '../key-new/secret-page.tsx'
@@ -41,14 +42,10 @@ export function Page() {
     )
   return (
     <>
-      <PageHead title={item?.name ?? 'Key'} back={{ to: '/keys', word: 'All keys' }}>
+      <PageHead title={item?.name ?? 'Key'} back={{ to: '/keys', word: 'All keys' }} of={found}>
         {item && <Actions item={item} onRotated={setMade} />}
       </PageHead>
       <div className="page-body narrow">
-        {found.error !== null && (
-          <Failure error={found.error} onRetry={() => void found.refetch()} isSlim={item !== undefined} />
-        )}
-        {found.isPending && <Skeleton height={240} />}
         {made !== null && (
           <SecretPage
             made={made}
@@ -58,7 +55,11 @@ export function Page() {
             }}
           />
         )}
-        {item && made === null && <Details item={item} />}
+        {made === null && (
+          <Reading of={found} place={<Skeleton height={240} />}>
+            {(data) => <Details item={data} />}
+          </Reading>
+        )}
       </div>
     </>
   )
@@ -180,20 +181,12 @@ function Details({ item }: { item: Key }) {
     <>
       <Panel title="Spending">
         <div className="stack">
-          <dl className="figures">
-            <Figure word="Today">
-              <Credits value={item.usage_daily} />
-            </Figure>
-            <Figure word="This week">
-              <Credits value={item.usage_weekly} />
-            </Figure>
-            <Figure word="This month">
-              <Credits value={item.usage_monthly} />
-            </Figure>
-            <Figure word="In all">
-              <Credits value={item.usage} />
-            </Figure>
-          </dl>
+          <Figures>
+            <Spent word="Today" value={item.usage_daily} />
+            <Spent word="This week" value={item.usage_weekly} />
+            <Spent word="This month" value={item.usage_monthly} />
+            <Spent word="In all" value={item.usage} />
+          </Figures>
           <p className="hint">Days, weeks and months are those of UTC, as limits are.</p>
           <LimitForm item={item} />
         </div>
@@ -239,6 +232,14 @@ function Details({ item }: { item: Key }) {
         </dl>
       </Panel>
     </>
+  )
+}
+
+function Spent({ word, value }: { word: string; value: number }) {
+  return (
+    <Figure word={word}>
+      <Credits value={value} />
+    </Figure>
   )
 }
 

@@ -4,9 +4,9 @@ import { Plus } from 'lucide-react'
 import { keysQuery, type Key } from '../../api/keys.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
-import { Failure } from '../../parts/failure.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Empty, PageHead, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Credits, Time, TimeHeader } from '../../parts/values.tsx'
 import { KeyState, LimitBar } from './key-parts.tsx'
@@ -62,7 +62,7 @@ export function Page() {
   )
   return (
     <>
-      <PageHead title="Keys">
+      <PageHead title="Keys" of={keys}>
         {may('POST /keys') && (
           <Link to="/keys/new" className="button primary compact">
             <Plus size={14} aria-hidden />
@@ -93,28 +93,27 @@ export function Page() {
             ]}
           />
         </div>
-        {keys.error !== null && (
-          <Failure error={keys.error} onRetry={() => void keys.refetch()} isSlim={keys.data !== undefined} />
-        )}
-        {keys.isPending && <SkeletonRows />}
-        {rows.length > 0 && (
-          <Table
-            label="Keys"
-            columns={columns}
-            rows={rows}
-            keyOf={({ hash }) => hash}
-            linkOf={({ hash }) => `/keys/${hash}`}
-          />
-        )}
-        {keys.isSuccess && rows.length === 0 && (
-          <Empty title={keys.data.length === 0 ? 'No key yet' : 'No key fits'}>
-            <p>
-              {keys.data.length === 0
-                ? 'A program calls the gateway with a key; each can have a limit, an expiry and rules of its own.'
-                : 'Take a filter away to see more.'}
-            </p>
-          </Empty>
-        )}
+        <Reading of={keys} place={<SkeletonRows />}>
+          {(all) =>
+            rows.length > 0 ? (
+              <Table
+                label="Keys"
+                columns={columns}
+                rows={rows}
+                keyOf={({ hash }) => hash}
+                linkOf={({ hash }) => `/keys/${hash}`}
+              />
+            ) : (
+              <Empty title={all.length === 0 ? 'No key yet' : 'No key fits'}>
+                <p>
+                  {all.length === 0
+                    ? 'A program calls the gateway with a key; each can have a limit, an expiry and rules of its own.'
+                    : 'Take a filter away to see more.'}
+                </p>
+              </Empty>
+            )
+          }
+        </Reading>
       </div>
     </>
   )

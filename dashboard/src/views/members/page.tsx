@@ -10,6 +10,7 @@ import { CopyWideButton } from '../../parts/copy.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { PageHead, Panel, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Credits, Time, TimeHeader } from '../../parts/values.tsx'
@@ -74,7 +75,7 @@ export function Page() {
   })
   return (
     <>
-      <PageHead title="Members">
+      <PageHead title="Members" of={members}>
         {may('POST /headrace/members') && (
           <Button isCompact kind="primary" onClick={() => setInviting(true)}>
             <UserPlus size={14} aria-hidden />
@@ -95,17 +96,9 @@ export function Page() {
           />
         )}
         {failure !== null && <Failure error={failure} isSlim />}
-        {members.error !== null && (
-          <Failure
-            error={members.error}
-            onRetry={() => void members.refetch()}
-            isSlim={members.data !== undefined}
-          />
-        )}
-        {members.isPending && <SkeletonRows rows={4} />}
-        {members.data && (
-          <Table label="Members" columns={columns} rows={members.data} keyOf={({ id }) => id} />
-        )}
+        <Reading of={members} place={<SkeletonRows rows={4} />}>
+          {(rows) => <Table label="Members" columns={columns} rows={rows} keyOf={({ id }) => id} />}
+        </Reading>
         {limited !== null && (
           <LimitDialog
             name={nameOf(limited)}

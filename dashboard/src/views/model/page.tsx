@@ -3,12 +3,12 @@ import { Link, useParams } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import type { Schemas } from '../../api/openapi.gen.ts'
 import { modelsQuery, type Model } from '../../api/models.ts'
-import { Failure } from '../../parts/failure.tsx'
 import { Id } from '../../parts/id.tsx'
-import { describePrice } from '../../parts/model-picker.tsx'
 import { Empty, PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { describePrice } from '../../values/model-price.ts'
 import { formatCount, pricePer } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
 
@@ -78,25 +78,27 @@ export function Page() {
         )}
       </PageHead>
       <div className="page-body">
-        {models.isSuccess && model === undefined && <Empty title="No model has this id here" />}
-        {model && <Facts model={model} />}
-        <Panel title="Who serves it">
-          {endpoints.error !== null && (
-            <Failure
-              error={endpoints.error}
-              onRetry={() => void endpoints.refetch()}
-              isSlim={endpoints.data !== undefined}
-            />
-          )}
-          {endpoints.isPending && <Skeleton height={72} />}
-          {endpoints.data && (
-            <Table
-              label="Endpoints"
-              columns={columns}
-              rows={endpoints.data.endpoints}
-              keyOf={({ name, tag }) => `${name}${tag}`}
-            />
-          )}
+        <Reading
+          of={models}
+          place={
+            <Panel title="Model">
+              <Skeleton height={224} />
+            </Panel>
+          }
+        >
+          {() => (model ? <Facts model={model} /> : <Empty title="No model has this id here" />)}
+        </Reading>
+        <Panel title="Who serves it" of={endpoints}>
+          <Reading of={endpoints} place={<Skeleton height={72} />}>
+            {(data) => (
+              <Table
+                label="Endpoints"
+                columns={columns}
+                rows={data.endpoints}
+                keyOf={({ name, tag }) => `${name}${tag}`}
+              />
+            )}
+          </Reading>
         </Panel>
       </div>
     </>

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { modelsQuery, type Model } from '../../api/models.ts'
 import { useFilters } from '../../app/filters.ts'
-import { Failure } from '../../parts/failure.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { describePrice } from '../../parts/model-picker.tsx'
 import { Empty, PageHead, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { describePrice } from '../../values/model-price.ts'
 import { compactNumber, formatCount } from '../../values/money.ts'
 
 const kinds = ['text', 'speech', 'transcription', 'embeddings', 'rerank'] as const
@@ -69,6 +69,7 @@ export function Page() {
       <PageHead
         title="Models"
         beside={models.data && <span className="muted small">{formatCount(rows.length)}</span>}
+        of={models}
       />
       <div className="page-body">
         <div className="filters">
@@ -92,28 +93,23 @@ export function Page() {
             ]}
           />
         </div>
-        {models.error !== null && (
-          <Failure
-            error={models.error}
-            onRetry={() => void models.refetch()}
-            isSlim={models.data !== undefined}
-          />
-        )}
-        {models.isPending && <SkeletonRows />}
-        {rows.length > 0 && (
-          <Table
-            label="Models"
-            columns={columns}
-            rows={rows}
-            keyOf={({ id }) => id}
-            linkOf={({ id }) => `/model/${id}`}
-          />
-        )}
-        {models.isSuccess && rows.length === 0 && (
-          <Empty title="No model fits">
-            <p>Take a filter away, or set the key of another provider and start the gateway again.</p>
-          </Empty>
-        )}
+        <Reading of={models} place={<SkeletonRows />}>
+          {() =>
+            rows.length > 0 ? (
+              <Table
+                label="Models"
+                columns={columns}
+                rows={rows}
+                keyOf={({ id }) => id}
+                linkOf={({ id }) => `/model/${id}`}
+              />
+            ) : (
+              <Empty title="No model fits">
+                <p>Take a filter away, or set the key of another provider and start the gateway again.</p>
+              </Empty>
+            )
+          }
+        </Reading>
       </div>
     </>
   )

@@ -3,14 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { address, call } from '../../api/client.ts'
 import type { Operations, Schemas } from '../../api/openapi.gen.ts'
 import { useFilters } from '../../app/filters.ts'
-import { useMay } from '../../app/session.ts'
+import { useMay, useSession } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code.tsx'
 import { ExportButton } from '../../parts/export-button.tsx'
-import { Failure } from '../../parts/failure.tsx'
-import { Figure } from '../../parts/figure.tsx'
 import { SelectField } from '../../parts/fields.tsx'
-import { Empty, PageHead, Panel, Skeleton, SkeletonRows } from '../../parts/page.tsx'
+import { Figure, Figures, FiguresPlace } from '../../parts/figures.tsx'
+import { Empty, PageHead, Panel, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Money, Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
 import { parseNanocredits } from '../../values/money.ts'
@@ -50,15 +50,34 @@ function BalancePanel() {
     queryFn: async ({ signal }) => (await call('GET /headrace/ledger/balance', { signal })).data,
     refetchInterval: liveMs,
   })
-  const { data } = balance
   return (
-    <Panel title="Balance">
-      {balance.error !== null && (
-        <Failure error={balance.error} onRetry={() => void balance.refetch()} isSlim={data !== undefined} />
-      )}
-      {balance.isPending && <Skeleton height={44} />}
-      {data && <BalanceSum balance={data} />}
+    <Panel title="Balance" of={balance}>
+      <Reading of={balance} place={<BalancePlace />}>
+        {(data) => <BalanceSum balance={data} />}
+      </Reading>
     </Panel>
+  )
+}
+
+/** What the sum will be made of is known from the account's mode. */
+function BalancePlace() {
+  const { organization } = useSession()
+  return organization.account_mode === 'prepaid' ? (
+    <FiguresPlace words={['Granted', '− captured', '− held', '= balance']} />
+  ) : (
+    <div className="stack tight">
+      <FiguresPlace words={['Spent']} />
+      <TrackedWords />
+    </div>
+  )
+}
+
+function TrackedWords() {
+  return (
+    <p className="hint">
+      The account is tracked: costs are recorded and nothing is refused, so it has no balance.{' '}
+      <code>npx headrace org set mode prepaid</code> makes it prepaid.
+    </p>
   )
 }
 
@@ -70,22 +89,19 @@ function BalanceSum({ balance }: { balance: Balance }) {
   if (rest === null)
     return (
       <div className="stack tight">
-        <dl className="figures">
+        <Figures>
           <Sum word="Spent" amount={captured} />
-        </dl>
-        <p className="hint">
-          The account is tracked: costs are recorded and nothing is refused, so it has no balance.{' '}
-          <code>npx headrace org set mode prepaid</code> makes it prepaid.
-        </p>
+        </Figures>
+        <TrackedWords />
       </div>
     )
   return (
-    <dl className="figures sum">
+    <Figures>
       <Sum word="Granted" amount={granted} />
       <Sum word="− captured" amount={captured} />
       <Sum word="− held" amount={held} />
       <Sum word="= balance" amount={rest} />
-    </dl>
+    </Figures>
   )
 }
 
@@ -147,10 +163,10 @@ function Postings() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: cursor }) => cursor,
   })
-  const rows = (postings.data?.pages ?? []).flatMap(({ data }) => data)
   return (
     <Panel
       title="Postings"
+      of={postings}
       actions={
         <SelectField
           label="Kind"
@@ -162,23 +178,9 @@ function Postings() {
         />
       }
     >
-      {postings.error !== null && (
-        <Failure error={postings.error} onRetry={() => void postings.refetch()} isSlim={rows.length > 0} />
-      )}
-      {postings.isPending && <SkeletonRows />}
-      {rows.length > 0 && (
-        <Table
-          label="Postings"
-          columns={columns}
-          rows={rows}
-          keyOf={({ transaction_id: id, account, amount_nanocredits: amount }) => `${id}${account}${amount}`}
-        />
-      )}
-      {postings.isSuccess && rows.length === 0 && (
-        <Empty title="No posting yet">
-          <p>Every grant and every charge stands here, in double entry.</p>
-        </Empty>
-      )}
+      <Reading of={postings} place={<SkeletonRows />}>
+        {({ pages }) => <PostingRows rows={pages.flatMap(({ data }) => data)} />}
+      </Reading>
       {postings.hasNextPage && (
         <div className="row pager">
           <Button
@@ -191,5 +193,22 @@ function Postings() {
         </div>
       )}
     </Panel>
+  )
+}
+
+function PostingRows({ rows }: { rows: readonly Posting[] }) {
+  if (rows.length === 0)
+    return (
+      <Empty title="No posting yet">
+        <p>Every grant and every charge stands here, in double entry.</p>
+      </Empty>
+    )
+  return (
+    <Table
+      label="Postings"
+      columns={columns}
+      rows={rows}
+      keyOf={({ transaction_id: id, account, amount_nanocredits: amount }) => `${id}${account}${amount}`}
+    />
   )
 }

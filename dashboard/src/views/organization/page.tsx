@@ -11,6 +11,7 @@ import { Failure } from '../../parts/failure.tsx'
 import { Switch } from '../../parts/fields.tsx'
 import { Id } from '../../parts/id.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 
 export function Page() {
   const { organization } = useSession()
@@ -74,9 +75,12 @@ function CatalogSetting() {
       void queries.invalidateQueries(modelsQuery)
     },
   })
-  if (settings.error !== null)
-    return <Failure error={settings.error} onRetry={() => void settings.refetch()} />
-  if (settings.data === undefined) return <Skeleton height={56} />
+  if (settings.data === undefined)
+    return (
+      <Reading of={settings} place={<Skeleton height={56} />}>
+        {() => null}
+      </Reading>
+    )
   const isOn = save.isPending ? save.variables : settings.data.is_filtered_model_catalog_enabled
   const textModels = all.data?.filter(({ architecture }) => architecture.output_modalities.includes('text'))
   const usableCount = usable.data?.filter(({ id }) => !id.includes(':')).length

@@ -6,9 +6,10 @@ import type { Schemas } from '../../api/openapi.gen.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import type { Series } from '../../parts/chart.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { Segments } from '../../parts/fields.tsx'
+import { Figure, Figures, FiguresPlace } from '../../parts/figures.tsx'
 import { Empty, PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Nanocredits, useZone } from '../../parts/values.tsx'
 import {
@@ -66,11 +67,9 @@ export function Page() {
     placeholderData: keepPreviousData,
     refetchInterval: liveMs,
   })
-  const { data } = spend
-  const isIdle = data !== undefined && data.total.requests === 0 && data.total.charged_requests === 0
   return (
     <>
-      <PageHead title="Overview">
+      <PageHead title="Overview" of={spend}>
         <Segments
           label="Span"
           value={range}
@@ -79,34 +78,32 @@ export function Page() {
         />
       </PageHead>
       <div className="page-body">
-        {spend.error !== null && (
-          <Failure error={spend.error} onRetry={() => void spend.refetch()} isSlim={data !== undefined} />
-        )}
-        {spend.isPending && <OverviewSkeleton />}
-        {data && (
-          <div className="stack loose">
-            <Headline spend={data} />
-            {isIdle && (
-              <Empty title="No call in this span">
-                <p>Calls stand here a second after they end, with what they cost.</p>
-                <Link to="/start" className="button">
-                  Make a first call
-                </Link>
-              </Empty>
-            )}
-            <SpendPanel spend={data} by={by} onBy={(value) => setFilters({ by: value })} />
-            <RatePanels spend={data} />
-          </div>
-        )}
+        <Reading of={spend} place={<OverviewPlace />}>
+          {(data) => (
+            <div className="stack loose">
+              <Headline spend={data} />
+              {data.total.requests === 0 && data.total.charged_requests === 0 && (
+                <Empty title="No call in this span">
+                  <p>Calls stand here a second after they end, with what they cost.</p>
+                  <Link to="/start" className="button">
+                    Make a first call
+                  </Link>
+                </Empty>
+              )}
+              <SpendPanel spend={data} by={by} onBy={(value) => setFilters({ by: value })} />
+              <RatePanels spend={data} />
+            </div>
+          )}
+        </Reading>
       </div>
     </>
   )
 }
 
-function OverviewSkeleton() {
+function OverviewPlace() {
   return (
     <div className="stack loose">
-      <Skeleton height={60} />
+      <FiguresPlace words={['Spend', 'Requests', 'Errors', 'p50', 'p95', 'Tokens in / out']} hasChange />
       <Skeleton height={420} />
       <Skeleton height={220} />
     </div>
@@ -115,37 +112,35 @@ function OverviewSkeleton() {
 
 function Headline({ spend: { total, before } }: { spend: Spend }) {
   return (
-    <dl className="figures">
-      <div className="figure">
-        <dt>Spend</dt>
-        <dd>
-          <Nanocredits value={total.cost_nanocredits} />
-        </dd>
-        <dd className="change">
-          <Nanocredits value={before.cost_nanocredits} /> before
-        </dd>
-      </div>
-      <Figure word="Requests" value={formatCount(total.requests)} before={formatCount(before.requests)} />
-      <Figure word="Errors" value={errorWords(total)} before={errorWords(before)} />
-      <Figure word="p50" value={duration(total.p50_ms)} before={duration(before.p50_ms)} />
-      <Figure word="p95" value={duration(total.p95_ms)} before={duration(before.p95_ms)} />
-      <Figure
-        word="Tokens in / out"
-        value={`${compactNumber(total.prompt_tokens)} / ${compactNumber(total.completion_tokens)}`}
-        before={`${compactNumber(before.prompt_tokens)} / ${compactNumber(before.completion_tokens)}`}
-      />
-    </dl>
+    <Figures>
+      <Figure word="Spend" change={
+          <>
+            <Nanocredits value={before.cost_nanocredits} /> before
+          </>
+        }>
+        <Nanocredits value={total.cost_nanocredits} />
+      </Figure>
+      <Figure word="Requests" change={`${formatCount(before.requests)} before`}>
+        {formatCount(total.requests)}
+      </Figure>
+      <Figure word="Errors" change={`${errorWords(before)} before`}>
+        {errorWords(total)}
+      </Figure>
+      <Figure word="p50" change={`${duration(before.p50_ms)} before`}>
+        {duration(total.p50_ms)}
+      </Figure>
+      <Figure word="p95" change={`${duration(before.p95_ms)} before`}>
+        {duration(total.p95_ms)}
+      </Figure>
+      <Figure word="Tokens in / out" change={`${tokenWords(before)} before`}>
+        {tokenWords(total)}
+      </Figure>
+    </Figures>
   )
 }
 
-function Figure({ word, value, before }: { word: string; value: string; before: string }) {
-  return (
-    <div className="figure">
-      <dt>{word}</dt>
-      <dd>{value}</dd>
-      <dd className="change">{before} before</dd>
-    </div>
-  )
+function tokenWords({ prompt_tokens: input, completion_tokens: output }: Spend['total']): string {
+  return `${compactNumber(input)} / ${compactNumber(output)}`
 }
 
 function errorWords({ errors, requests }: Spend['total']): string {
@@ -175,7 +170,6 @@ function SpendPanel({ spend, by, onBy }: { spend: Spend; by: By; onBy: (by: By) 
       }
       actions={
         <>
-          <LedgerMark spend={spend} />
           <Button isCompact kind="quiet" onClick={() => saveFile(toCsv(spend), `spend-by-${by}.csv`)}>
             CSV
           </Button>
@@ -195,6 +189,7 @@ function SpendPanel({ spend, by, onBy }: { spend: Spend; by: By; onBy: (by: By) 
           onBucket={drill}
         />
         <Legend spend={spend} by={by} colours={series.map(({ colour }) => colour)} />
+        <LedgerMark spend={spend} />
         {spend.warnings.map((warning) => (
           <p key={warning} className="hint">
             {warning}
@@ -239,7 +234,7 @@ function toCsv(spend: Spend): Blob {
   })
 }
 
-/** Whether the days that the chart covers equal the postings of the ledger, which the gateway sums one by one. */
+/** Whether the days that the chart covers equal the postings of the ledger, which the gateway sums one by one; always a line. */
 function LedgerMark({ spend }: { spend: Spend }) {
   const may = useMay()
   const comparison = useQuery({
@@ -252,8 +247,10 @@ function LedgerMark({ spend }: { spend: Spend }) {
     staleTime: 60_000,
     retry: false,
   })
-  const { data } = comparison
-  if (data === undefined) return null
+  if (!may('GET /headrace/spend/ledger')) return null
+  const { data, error } = comparison
+  if (error !== null) return <State kind="idle">not compared with the ledger: {error.message}</State>
+  if (data === undefined) return <State kind="idle">compares with the ledger</State>
   if (data.equals) return <State kind="ok">equals the ledger</State>
   return (
     <State kind="bad">

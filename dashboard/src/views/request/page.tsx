@@ -4,10 +4,11 @@ import type { ReactNode } from 'react'
 import { call } from '../../api/client.ts'
 import { asFailure } from '../../api/failure.ts'
 import type { Schemas } from '../../api/openapi.gen.ts'
-import { Failure } from '../../parts/failure.tsx'
-import { Figure } from '../../parts/figure.tsx'
+import { retryWaitMs } from '../../api/retries.ts'
+import { Figure, Figures } from '../../parts/figures.tsx'
 import { Id } from '../../parts/id.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { OutcomeState, State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Money, Nanocredits, Time } from '../../parts/values.tsx'
@@ -19,6 +20,7 @@ type Story = Schemas['LoggedRequestStory']
 
 /** A call that has just ended is written within a second. */
 const firstTriesMax = 5
+const firstTryMs = 400
 
 export function Page() {
   const { id = '' } = useParams({ strict: false })
@@ -27,41 +29,41 @@ export function Page() {
     queryFn: async ({ signal }) => (await call('GET /headrace/requests/{id}', { path: { id }, signal })).data,
     retry: (count, error) => {
       const { status, mayPass } = asFailure(error)
-      return count < firstTriesMax && (status === 404 || mayPass)
+      return mayPass || (status === 404 && count < firstTriesMax)
     },
-    retryDelay: 400,
+    retryDelay: (count, error) => (asFailure(error).status === 404 ? firstTryMs : retryWaitMs(count, error)),
   })
-  const life = found.data
   return (
     <>
       <PageHead
         title="Request"
         back={{ to: '/requests', word: 'All requests' }}
-        beside={<Id value={life?.id ?? id} />}
+        beside={<Id value={found.data?.id ?? id} />}
+        of={found}
       />
       <div className="page-body">
-        {found.error !== null && <Failure error={found.error} onRetry={() => void found.refetch()} />}
-        {found.isPending && <Skeleton height={320} />}
-        {life && (
-          <>
-            <Summary life={life} />
-            <Panel title="Course">
-              <Waterfall life={life} />
-              <Attempts attempts={life.attempts} />
-            </Panel>
-            {life.excluded.length > 0 && <Excluded life={life} />}
-            <Panel title="Money">
-              <MoneyPart life={life} />
-            </Panel>
-            <Panel title="Content">
-              <p className="muted">
-                {life.has_content
-                  ? 'The content of this call is kept.'
-                  : 'The gateway keeps no content of calls.'}
-              </p>
-            </Panel>
-          </>
-        )}
+        <Reading of={found} place={<Skeleton height={320} />}>
+          {(life) => (
+            <>
+              <Summary life={life} />
+              <Panel title="Course">
+                <Waterfall life={life} />
+                <Attempts attempts={life.attempts} />
+              </Panel>
+              {life.excluded.length > 0 && <Excluded life={life} />}
+              <Panel title="Money">
+                <MoneyPart life={life} />
+              </Panel>
+              <Panel title="Content">
+                <p className="muted">
+                  {life.has_content
+                    ? 'The content of this call is kept.'
+                    : 'The gateway keeps no content of calls.'}
+                </p>
+              </Panel>
+            </>
+          )}
+        </Reading>
       </div>
     </>
   )
@@ -71,7 +73,7 @@ function Summary({ life }: { life: Story }) {
   return (
     <Panel title={<OutcomeState outcome={life.outcome} status={life.status} />}>
       <div className="stack">
-        <dl className="figures">
+        <Figures>
           <Figure word="Cost">
             <Nanocredits value={life.cost_nanocredits} />
           </Figure>
@@ -80,7 +82,7 @@ function Summary({ life }: { life: Story }) {
           </Figure>
           <Figure word="Total">{formatDuration(life.total_ms)}</Figure>
           <Amounts life={life} />
-        </dl>
+        </Figures>
         <dl className="facts">
           <Fact name="model">{life.model ?? '–'}</Fact>
           <Fact name="operation">

@@ -8,9 +8,9 @@ import { useFilters, type Filters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { ExportButton } from '../../parts/export-button.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { SelectField, Switch, TextField } from '../../parts/fields.tsx'
 import { Empty, PageHead, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { OutcomeState, State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
@@ -111,7 +111,14 @@ export function Page() {
   const isFiltered = filterNames.some((name) => filters[name] !== undefined)
   return (
     <>
-      <PageHead title="Requests">
+      <PageHead
+        title="Requests"
+        of={
+          tail.failure === null
+            ? list
+            : { data: rows, error: tail.failure, failureReason: null, refetch: list.refetch }
+        }
+      >
         <Switch
           label={
             <span className="row">
@@ -131,20 +138,19 @@ export function Page() {
       </PageHead>
       <div className="page-body">
         <FilterBar filters={filters} onChange={setFilters} isFiltered={isFiltered} />
-        {list.error !== null && (
-          <Failure error={list.error} onRetry={() => void list.refetch()} isSlim={rows.length > 0} />
-        )}
-        {tail.failure !== null && <Failure error={tail.failure} isSlim />}
-        {list.isPending && <SkeletonRows rows={12} />}
-        {shown.length > 0 && (
-          <Table
-            label="Requests"
-            columns={columns}
-            rows={shown}
-            keyOf={({ id }) => id}
-            linkOf={({ id }) => `/requests/${id}`}
-          />
-        )}
+        <Reading of={list} place={<SkeletonRows rows={12} />}>
+          {() =>
+            shown.length > 0 && (
+              <Table
+                label="Requests"
+                columns={columns}
+                rows={shown}
+                keyOf={({ id }) => id}
+                linkOf={({ id }) => `/requests/${id}`}
+              />
+            )
+          }
+        </Reading>
         {list.isSuccess && (
           <Bound
             isEmpty={shown.length === 0}

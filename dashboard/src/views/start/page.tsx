@@ -7,7 +7,8 @@ import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code.tsx'
 import { Failure } from '../../parts/failure.tsx'
-import { Empty, PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Empty, PageHead, Panel } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { useBlobUrl } from '../../parts/sound.tsx'
 import { State } from '../../parts/state.tsx'
 import { Credits } from '../../parts/values.tsx'
@@ -70,31 +71,21 @@ OLLAMA_BASE_URL=http://127.0.0.1:11434 npm start`
 
 export function Page() {
   const models = useQuery(modelsQuery)
-  const may = useMay()
-  const [sound, setSound] = useState<Blob | null>(null)
   return (
     <>
-      <PageHead title="Start" />
+      <PageHead title="Start" of={models} />
       <div className="page-body narrow">
-        {models.error !== null && <Failure error={models.error} onRetry={() => void models.refetch()} />}
-        {models.isPending && <Skeleton height={320} />}
-        {models.data?.length === 0 && (
-          <Empty title="No provider answers">
-            <p>Set a provider’s key as below and start the gateway again.</p>
-          </Empty>
-        )}
-        {models.data && models.data.length > 0 && may('POST /chat/completions') && (
-          <Panel title="Try everything once">
-            <ol className="tries">
-              {tries.map((one) => {
-                const model = modelFor(one, models.data)
-                return model === null ? null : (
-                  <TryView key={one.name} item={one} model={model} sound={sound} onSound={setSound} />
-                )
-              })}
-            </ol>
-          </Panel>
-        )}
+        <Reading of={models} place={<Tries models={null} />}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty title="No provider answers">
+                <p>Set a provider’s key as below and start the gateway again.</p>
+              </Empty>
+            ) : (
+              <Tries models={all} />
+            )
+          }
+        </Reading>
         <Panel title="Real providers">
           <div className="stack">
             <p className="muted">
@@ -106,6 +97,24 @@ export function Page() {
         </Panel>
       </div>
     </>
+  )
+}
+
+/** The tries that a model is there for; all of them, at their places, while the models are still read. */
+function Tries({ models }: { models: readonly Model[] | null }) {
+  const may = useMay()
+  const [sound, setSound] = useState<Blob | null>(null)
+  if (!may('POST /chat/completions')) return null
+  return (
+    <Panel title="Try everything once">
+      <ol className="tries">
+        {tries.map((one) => {
+          const model = models === null ? null : modelFor(one, models)
+          if (models !== null && model === null) return null
+          return <TryView key={one.name} item={one} model={model} sound={sound} onSound={setSound} />
+        })}
+      </ol>
+    </Panel>
   )
 }
 
@@ -123,7 +132,8 @@ function TryView({
   onSound,
 }: {
   item: Try
-  model: Model
+  /** Null while the models are read. */
+  model: Model | null
   sound: Blob | null
   onSound: (sound: Blob) => void
 }) {
@@ -133,6 +143,7 @@ function TryView({
   const [failure, setFailure] = useState<unknown>(null)
   const url = useBlobUrl(result?.sound ?? null)
   const run = async () => {
+    if (model === null) return
     setBusy(true)
     setText('')
     setResult(null)
@@ -153,12 +164,12 @@ function TryView({
       <div>
         <h3>{item.title}</h3>
         <p className="hint">
-          {item.words} {model.id}
+          {item.words} {model?.id ?? item.wanted}
         </p>
       </div>
       <Button
         isBusy={isBusy}
-        disabled={item.kind === 'transcription' && sound === null}
+        disabled={model === null || (item.kind === 'transcription' && sound === null)}
         onClick={() => void run()}
       >
         {!isBusy && <Play size={12} aria-hidden />}

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Stethoscope } from 'lucide-react'
 import { call } from '../../api/client.ts'
-import type { Schemas } from '../../api/openapi.gen.ts'
+import type { Operations, Schemas } from '../../api/openapi.gen.ts'
 import { useMay } from '../../app/session.ts'
 import { systemQuery } from '../../app/system.ts'
 import { Button } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
-import { Figure } from '../../parts/figure.tsx'
+import { Figure, Figures, FiguresPlace } from '../../parts/figures.tsx'
 import { Empty, PageHead, Panel, SkeletonRows, Skeleton } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State, type StateKind } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
@@ -16,17 +16,43 @@ import { formatCount } from '../../values/money.ts'
 import { formatDuration, formatSpan } from '../../values/time.ts'
 
 type Deployment = Schemas['DeploymentHealth']
+type DoctorReport = Operations['GET /headrace/doctor']['answer']['data']
 
 const liveMs = 2000
 
+/** What may grow while it is looked at stands last: trouble of deployments, and what the doctor has found. */
 export function Page() {
+  const may = useMay()
+  const doctor = useQuery({
+    queryKey: ['doctor'],
+    queryFn: async ({ signal }) => (await call('GET /headrace/doctor', { signal })).data,
+    enabled: false,
+  })
   return (
     <>
-      <PageHead title="System" />
+      <PageHead title="System">
+        {may('GET /headrace/doctor') && (
+          <Button
+            isCompact
+            isBusy={doctor.isFetching}
+            title="Checks that the books balance, that providers answer, and all else that “npx headrace doctor” does. It may take some seconds."
+            onClick={() => void doctor.refetch()}
+          >
+            <Stethoscope size={14} aria-hidden />
+            Examine
+          </Button>
+        )}
+      </PageHead>
       <div className="page-body">
-        <Deployments />
-        <Doctor />
         <Processes />
+        <Deployments />
+        {(doctor.data !== undefined || doctor.failureReason !== null) && (
+          <Panel title="Doctor" of={doctor}>
+            <Reading of={doctor} place={<Skeleton height={120} />}>
+              {(report) => <Findings report={report} />}
+            </Reading>
+          </Panel>
+        )}
       </div>
     </>
   )
@@ -101,31 +127,28 @@ function Deployments() {
     queryFn: async ({ signal }) => (await call('GET /headrace/deployments', { signal })).data,
     refetchInterval: liveMs,
   })
-  const { data } = deployments
-  const troubled = data?.filter(({ state }) => state !== 'healthy') ?? []
   return (
-    <Panel title="Deployments">
-      {deployments.error !== null && (
-        <Failure
-          error={deployments.error}
-          onRetry={() => void deployments.refetch()}
-          isSlim={data !== undefined}
-        />
-      )}
-      {deployments.isPending && <SkeletonRows rows={3} />}
-      {data?.length === 0 && (
-        <Empty title="No provider is configured">
-          <Link to="/start" className="button">
-            Add a provider
-          </Link>
-        </Empty>
-      )}
-      {data && data.length > 0 && (
-        <Table label="Deployments" columns={deploymentColumns} rows={data} keyOf={({ id }) => id} />
-      )}
-      {troubled.map((deployment) => (
-        <Trouble key={deployment.id} deployment={deployment} />
-      ))}
+    <Panel title="Deployments" of={deployments}>
+      <Reading of={deployments} place={<SkeletonRows rows={3} />}>
+        {(rows) => (
+          <>
+            {rows.length === 0 ? (
+              <Empty title="No provider is configured">
+                <Link to="/start" className="button">
+                  Add a provider
+                </Link>
+              </Empty>
+            ) : (
+              <Table label="Deployments" columns={deploymentColumns} rows={rows} keyOf={({ id }) => id} />
+            )}
+            {rows
+              .filter(({ state }) => state !== 'healthy')
+              .map((deployment) => (
+                <Trouble key={deployment.id} deployment={deployment} />
+              ))}
+          </>
+        )}
+      </Reading>
     </Panel>
   )
 }
@@ -163,44 +186,18 @@ function Trouble({ deployment }: { deployment: Deployment }) {
 
 const levels: Readonly<Record<string, StateKind>> = { ok: 'ok', warning: 'warn', problem: 'bad' }
 
-function Doctor() {
-  const may = useMay()
-  const doctor = useQuery({
-    queryKey: ['doctor'],
-    queryFn: async ({ signal }) => (await call('GET /headrace/doctor', { signal })).data,
-    enabled: false,
-  })
-  if (!may('GET /headrace/doctor')) return null
+function Findings({ report }: { report: DoctorReport }) {
   return (
-    <Panel
-      title="Doctor"
-      actions={
-        <Button isCompact isBusy={doctor.isFetching} onClick={() => void doctor.refetch()}>
-          <Stethoscope size={14} aria-hidden />
-          Examine
-        </Button>
-      }
-    >
-      {doctor.error !== null && <Failure error={doctor.error} onRetry={() => void doctor.refetch()} />}
-      {doctor.data === undefined && doctor.error === null && (
-        <p className="muted">
-          Checks that the books balance, that providers answer, and all else that{' '}
-          <code>npx headrace doctor</code> does. It may take some seconds.
-        </p>
-      )}
-      {doctor.data && (
-        <ul>
-          {doctor.data.findings.map(({ level, subject, message, next }) => (
-            <li key={`${subject}${message}`} className="error-group">
-              <State kind={levels[level] ?? 'idle'}>{subject}</State>
-              <span>{message}</span>
-              <span />
-              {next !== null && <span className="ids">Next: {next}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Panel>
+    <ul>
+      {report.findings.map(({ level, subject, message, next }) => (
+        <li key={`${subject}${message}`} className="error-group">
+          <State kind={levels[level] ?? 'idle'}>{subject}</State>
+          <span>{message}</span>
+          <span />
+          {next !== null && <span className="ids">Next: {next}</span>}
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -258,35 +255,50 @@ const processColumns: readonly Column<Process>[] = [
 
 function Processes() {
   const system = useQuery({ ...systemQuery, refetchInterval: liveMs })
-  const { data } = system
   return (
-    <Panel title="Gateway">
-      {system.error !== null && (
-        <Failure error={system.error} onRetry={() => void system.refetch()} isSlim={data !== undefined} />
-      )}
-      {system.isPending && <Skeleton height={120} />}
-      {data && (
-        <div className="stack">
-          <dl className="figures">
-            <Figure word="Version">{data.version}</Figure>
-            <Figure word="Database">
-              {data.database}, schema {data.schema_version}
-            </Figure>
-            <Figure word="Open batches">{formatCount(data.queues.batches_open)}</Figure>
-            <Figure word="Items waiting">
-              {waits(data.queues.items_waiting, data.queues.oldest_waiting_seconds)}
-            </Figure>
-            <Figure word="Events waiting">
-              {waits(data.queues.deliveries_waiting, data.queues.oldest_delivery_seconds)}
-            </Figure>
-            <Figure word="Request log">
-              {data.request_log.is_on ? `${data.request_log.days} days` : 'off'}
-            </Figure>
-          </dl>
-          <Table label="Processes" columns={processColumns} rows={data.processes} keyOf={({ id }) => id} />
-        </div>
-      )}
+    <Panel title="Gateway" of={system}>
+      <Reading of={system} place={<ProcessesPlace />}>
+        {(data) => (
+          <div className="stack">
+            <Figures>
+              <Figure word="Version">{data.version}</Figure>
+              <Figure word="Database">
+                {data.database}, schema {data.schema_version}
+              </Figure>
+              <Figure word="Open batches">{formatCount(data.queues.batches_open)}</Figure>
+              <Figure word="Items waiting">
+                {waits(data.queues.items_waiting, data.queues.oldest_waiting_seconds)}
+              </Figure>
+              <Figure word="Events waiting">
+                {waits(data.queues.deliveries_waiting, data.queues.oldest_delivery_seconds)}
+              </Figure>
+              <Figure word="Request log">
+                {data.request_log.is_on ? `${data.request_log.days} days` : 'off'}
+              </Figure>
+            </Figures>
+            <Table label="Processes" columns={processColumns} rows={data.processes} keyOf={({ id }) => id} />
+          </div>
+        )}
+      </Reading>
     </Panel>
+  )
+}
+
+const figureWords = [
+  'Version',
+  'Database',
+  'Open batches',
+  'Items waiting',
+  'Events waiting',
+  'Request log',
+] as const
+
+function ProcessesPlace() {
+  return (
+    <div className="stack reading">
+      <FiguresPlace words={figureWords} />
+      <SkeletonRows rows={2} />
+    </div>
   )
 }
 

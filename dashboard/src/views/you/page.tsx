@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { PageHead, Panel, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
@@ -132,13 +133,11 @@ function Sessions() {
   })
   const columns = sessionColumns((id) => end.mutate(id))
   return (
-    <Panel title="Your sessions">
-      {sessions.error !== null && <Failure error={sessions.error} onRetry={() => void sessions.refetch()} />}
+    <Panel title="Your sessions" of={sessions}>
       {end.error !== null && <Failure error={end.error} isSlim />}
-      {sessions.isPending && <SkeletonRows rows={2} />}
-      {sessions.data && (
-        <Table label="Your sessions" columns={columns} rows={sessions.data} keyOf={({ id }) => id} />
-      )}
+      <Reading of={sessions} place={<SkeletonRows rows={2} />}>
+        {(rows) => <Table label="Your sessions" columns={columns} rows={rows} keyOf={({ id }) => id} />}
+      </Reading>
     </Panel>
   )
 }
