@@ -23,7 +23,7 @@ interface Sabotage {
 /** The result of the one test in a test run. */
 type Colour = 'red' | 'GREEN' | 'NOT FOUND'
 
-const copied = ['src', 'test', 'simulator', 'package.json', 'tsconfig.json', 'bin']
+const copied = ['src', 'test', 'simulator', 'dashboard', 'package.json', 'tsconfig.json', 'bin']
 const testMsMax = 60_000
 /** Copies that are sabotaged at once. */
 const lanesMax = 2

@@ -33,8 +33,10 @@ export interface Visit {
   gateway: RealGateway
   page: Page
   context: BrowserContext
-  /** Up to and with the base path. */
+  /** What the browser has as the gateway's address, up to and with the base path. */
   origin: string
+  /** The same address for this process. */
+  address: string
   /** Opens a path below `/ui`, whole. */
   open(path: string): Promise<void>
   /** Presses a button or follows a link, by the mouse or by Tab and Enter. */
@@ -48,8 +50,11 @@ export interface Visit {
 }
 
 export interface VisitOptions {
-  env?: Record<string, string>
+  /** More of the gateway's environment, beside that of the mode. */
+  env?: (mode: Mode) => Promise<Record<string, string>>
   config?: Record<string, unknown>
+  /** A name of the gateway in a LAN: on plain HTTP browsers give its pages neither clipboard nor metadata of requests. */
+  lanName?: string
   /** Without it the page is opened by the link of `admin link`. */
   isSignedOut?: boolean
   /** More flags for the browser; what they name may lie in this folder, which is removed with the gateway. */
@@ -65,11 +70,20 @@ export async function visit(
   const gateway = prepareGateway(options.config ?? null)
   let browser: Browser | null = null
   try {
-    await gateway.start({ ...environmentOf(mode), ...options.env })
+    const env = { ...environmentOf(mode), ...(await options.env?.(mode)) }
+    await gateway.start(env)
+    const { lanName } = options
+    const rules = lanName === undefined ? [] : [`--host-resolver-rules=MAP ${lanName} 127.0.0.1`]
     const more = (await options.flags?.(gateway.folder)) ?? []
-    browser = await chromium.launch({ executablePath: executable, args: [...flags, ...more] })
-    const opened = await openVisit(mode, gateway, browser)
-    if (options.isSignedOut !== true) await opened.page.goto(await signInLink(gateway, mode))
+    browser = await chromium.launch({ executablePath: executable, args: [...flags, ...rules, ...more] })
+    const host = new URL(gateway.baseUrl)
+    if (lanName !== undefined) host.hostname = lanName
+    const opened = await openVisit({ mode, gateway, browser, host: host.origin })
+    if (options.isSignedOut !== true) {
+      const link = new URL(await signInLink(gateway, env))
+      link.host = host.host
+      await opened.page.goto(link.href)
+    }
     if (options.isSignedOut !== true)
       await opened.page
         .getByRole('navigation')
@@ -104,14 +118,24 @@ export function environmentOf({ basePath }: Mode): Record<string, string> {
 }
 
 /** A link of `headrace admin link`, which works once. */
-export async function signInLink(gateway: RealGateway, mode: Mode): Promise<string> {
-  const { output, errors } = await gateway.run(['admin', 'link'], environmentOf(mode))
+export async function signInLink(gateway: RealGateway, env: Record<string, string>): Promise<string> {
+  const { output, errors } = await gateway.run(['admin', 'link'], env)
   const found = /https?:\S+#sign-in=\S+/.exec(output + errors)
   if (found === null) throw new Error(`admin link printed no link: ${output} ${errors}`)
   return found[0]
 }
 
-async function openVisit(mode: Mode, gateway: RealGateway, browser: Browser): Promise<Visit> {
+async function openVisit({
+  mode,
+  gateway,
+  browser,
+  host,
+}: {
+  mode: Mode
+  gateway: RealGateway
+  browser: Browser
+  host: string
+}): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width: mode.width, height: mode.height },
     colorScheme: mode.theme,
@@ -120,7 +144,6 @@ async function openVisit(mode: Mode, gateway: RealGateway, browser: Browser): Pr
     acceptDownloads: true,
   })
   const page = await context.newPage()
-  const host = new URL(gateway.baseUrl).origin
   const watched = await watch(page, host)
   const origin = `${host}${mode.basePath}`
   return {
@@ -129,6 +152,7 @@ async function openVisit(mode: Mode, gateway: RealGateway, browser: Browser): Pr
     page,
     context,
     origin,
+    address: `${new URL(gateway.baseUrl).origin}${mode.basePath}`,
     async open(path) {
       await page.goto(`${origin}/ui${path}`)
     },
@@ -164,12 +188,11 @@ async function watch(page: Page, host: string): Promise<Watched> {
     const url = request.url()
     if (!/^(?:blob|data):/.test(url) && new URL(url).origin !== host) faults.push(`foreign request: ${url}`)
   })
-  let shift = 0
-  let moved = ''
-  await page.exposeBinding('noteShift', (_, [value, what]: [number, string]) => {
-    if (value <= shift) return
-    shift = value
-    moved = `${new URL(page.url()).pathname}: ${what}`
+  /** The most that a load of each address has shifted, and what moved. */
+  const shifts = new Map<string, { sum: number; moved: string }>()
+  await page.exposeBinding('noteShift', (_, [sum, moved]: [number, string]) => {
+    const { pathname } = new URL(page.url())
+    if (sum > (shifts.get(pathname)?.sum ?? 0)) shifts.set(pathname, { sum, moved })
   })
   await page.exposeBinding('noteViolation', (_, text: string) => void faults.push(`policy: ${text}`))
   await page.addInitScript(() => {
@@ -203,7 +226,10 @@ async function watch(page: Page, host: string): Promise<Watched> {
     expected,
     async end() {
       await page.waitForTimeout(100)
-      return [...faults, ...(shift > layoutShiftMax ? [`layout shift ${shift.toFixed(3)} at ${moved}`] : [])]
+      const shifted = [...shifts]
+        .filter(([, { sum }]) => sum > layoutShiftMax)
+        .map(([path, { sum, moved }]) => `layout shift ${sum.toFixed(3)} at ${path}: ${moved}`)
+      return [...faults, ...shifted]
     },
   }
 }

@@ -1,4 +1,4 @@
-import { signInLink } from './browser.ts'
+import { environmentOf, signInLink } from './browser.ts'
 import { atMost, journeyProof } from './rows.ts'
 
 const secondsMax = 60
@@ -10,7 +10,7 @@ export const proof = journeyProof(
   `a link signs in once, and everything is tried within ${secondsMax} s and ${clicksMax} clicks`,
   async (visit) => {
     const { page, gateway, mode, context } = visit
-    const link = await signInLink(gateway, mode)
+    const link = await signInLink(gateway, environmentOf(mode))
     const startMs = performance.now()
     await page.goto(link)
     let clicks = 0

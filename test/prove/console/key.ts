@@ -1,9 +1,9 @@
 import { journeyProof } from './rows.ts'
 
 export const proof = journeyProof(
-  'a key: Escape and a reload keep its secret, it copies, its limit gives 402 and the view says so',
+  'a key, on plain HTTP in a LAN: Escape and a reload keep its secret, it copies, its limit gives 402 and the view says so',
   async (visit) => {
-    const { page, origin } = visit
+    const { page, address } = visit
     const faults: string[] = []
     await visit.open('/keys/new')
     await page.getByLabel('name', { exact: true }).fill('colleague')
@@ -33,7 +33,7 @@ export const proof = journeyProof(
     await page.evaluate(() => document.querySelector('#pasted')?.remove())
     await visit.press(page.getByRole('button', { name: 'I saved it' }))
     await page.getByText('Limit reached').waitFor()
-    const answer = await fetch(`${origin}/v1/chat/completions`, {
+    const answer = await fetch(`${address}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] }),
@@ -43,6 +43,9 @@ export const proof = journeyProof(
     await visit.look('key-limit')
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
     if (kept.includes(secret)) faults.push('the secret is kept after "I saved it"')
-    return { faults, figures: [`the call beyond the limit: ${answer.status}`] }
+    const isSecure = await page.evaluate(() => window.isSecureContext)
+    if (isSecure) faults.push('the page was not on plain HTTP of a LAN')
+    return { faults, figures: [`on plain HTTP; the call beyond the limit: ${answer.status}`] }
   },
+  { lanName: 'gateway.lan' },
 )
