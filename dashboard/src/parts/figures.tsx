@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
-/** Large figures beside each other, each below its word. */
-export function Figures({ children }: { children: ReactNode }) {
-  return <dl className="figures">{children}</dl>
+/** Large figures beside each other, each below its word; those of a sum have every digit. */
+export function Figures({ isSum = false, children }: { isSum?: boolean; children: ReactNode }) {
+  return <dl className={isSum ? 'figures sum' : 'figures'}>{children}</dl>
 }
 
 export function Figure({
@@ -28,13 +28,15 @@ export function Figure({
 export function FiguresPlace({
   words,
   hasChange = false,
+  isSum = false,
 }: {
   words: readonly string[]
   hasChange?: boolean
+  isSum?: boolean
 }) {
   return (
     <div role="status" aria-label="Loading">
-      <Figures>
+      <Figures isSum={isSum}>
         {words.map((word) => (
           <Figure key={word} word={word} {...(hasChange ? { change: '–' } : {})}>
             <span className="skeleton figure-place" />

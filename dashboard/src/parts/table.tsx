@@ -10,6 +10,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   isNumber?: boolean
   phone: PhonePlace
+  /** Stands before the cell on a narrow screen, which shows no header: `Started`. */
+  phoneWord?: string
 }
 
 /** Rows below a hairline each. A row that leads somewhere is one link, in its first cell. */
@@ -55,6 +57,11 @@ export function Table<Row>({
                   role="cell"
                   className={`${column.phone} ${column.isNumber === true ? 'number' : ''}`}
                 >
+                  {column.phoneWord !== undefined && (
+                    <span className="phone-word" aria-hidden>
+                      {column.phoneWord}{' '}
+                    </span>
+                  )}
                   <CellLink to={index === 0 ? (linkOf?.(row) ?? null) : null}>{column.cell(row)}</CellLink>
                 </td>
               ))}

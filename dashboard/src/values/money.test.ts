@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { compactNumber, exactCredits, formatBytes, formatMoney, parseCredits, pricePer } from './money.ts'
+import {
+  compactNumber,
+  exactCredits,
+  formatBytes,
+  formatMoney,
+  formatWhole,
+  parseCredits,
+  pricePer,
+} from './money.ts'
 
 describe('money', () => {
   test('a number of the API becomes whole nanocredits without passing a float', () => {
@@ -12,6 +20,14 @@ describe('money', () => {
     expect(parseCredits('')).toBeNull()
     expect(parseCredits('five')).toBeNull()
     expect(parseCredits(null)).toBeNull()
+  })
+
+  test('amounts that people add up have every digit', () => {
+    expect(formatWhole(20_000_000_000n)).toBe('$20.00')
+    expect(formatWhole(284_900n)).toBe('$0.0002849')
+    expect(formatWhole(19_999_715_100n)).toBe('$19.9997151')
+    expect(formatWhole(-1_234_567_000_000_001n)).toBe('−$1,234,567.000000001')
+    expect(formatWhole(0n)).toBe('$0.00')
   })
 
   test('totals have two decimals and groups of three', () => {

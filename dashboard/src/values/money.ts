@@ -50,6 +50,12 @@ export function formatMoney(amount: bigint): string {
   return `${sign}$${significant(units, rest)}`
 }
 
+/** Every digit, and at least two decimals: for amounts that people add up. */
+export function formatWhole(amount: bigint): string {
+  const { sign, units, rest } = split(amount)
+  return `${sign}$${grouped(BigInt(units))}.${rest.replace(/0+$/, '').padEnd(2, '0')}`
+}
+
 const significantDigits = 4
 
 function significant(units: string, rest: string): string {

@@ -22,7 +22,7 @@ export const proof = journeyProof(
     clicks += 1
     for (const name of tries) {
       const item = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
-      await visit.press(item.getByRole('button', { name: `Try: ${name}` }))
+      await visit.press(item.getByRole('button', { name: /^Try/ }))
       clicks += 1
       await item.getByText('Done', { exact: true }).waitFor({ timeout: 30_000 })
     }

@@ -12,8 +12,8 @@ import { Figure, Figures, FiguresPlace } from '../../parts/figures.tsx'
 import { Empty, PageHead, Panel, SkeletonRows } from '../../parts/page.tsx'
 import { Reading } from '../../parts/reading.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { Money, Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
-import { parseNanocredits } from '../../values/money.ts'
+import { Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
+import { formatWhole, parseNanocredits } from '../../values/money.ts'
 
 export function Page() {
   const may = useMay()
@@ -63,7 +63,7 @@ function BalancePanel() {
 function BalancePlace() {
   const { organization } = useSession()
   return organization.account_mode === 'prepaid' ? (
-    <FiguresPlace words={['Granted', '− captured', '− held', '= balance']} />
+    <FiguresPlace words={['Granted', '− captured', '− held', '= balance']} isSum />
   ) : (
     <div className="stack tight">
       <FiguresPlace words={['Spent']} />
@@ -96,7 +96,7 @@ function BalanceSum({ balance }: { balance: Balance }) {
       </div>
     )
   return (
-    <Figures>
+    <Figures isSum>
       <Sum word="Granted" amount={granted} />
       <Sum word="− captured" amount={captured} />
       <Sum word="− held" amount={held} />
@@ -107,9 +107,7 @@ function BalanceSum({ balance }: { balance: Balance }) {
 
 function Sum({ word, amount }: { word: string; amount: bigint | null }) {
   return (
-    <Figure word={word}>
-      <Money amount={amount} />
-    </Figure>
+    <Figure word={word}>{amount === null ? '–' : formatWhole(amount)}</Figure>
   )
 }
 

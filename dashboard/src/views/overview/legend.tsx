@@ -33,7 +33,7 @@ export function Legend({
             <th scope="col" className="number">
               Errors
             </th>
-            <th scope="col" className="number">
+            <th scope="col" className="number wide-only">
               p50
             </th>
           </tr>
@@ -56,7 +56,7 @@ export function Legend({
               </td>
               <td className="number">{formatCount(group.requests)}</td>
               <td className="number">{by === 'user' ? '–' : formatCount(group.errors)}</td>
-              <td className="number">{group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}</td>
+              <td className="number wide-only">{group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}</td>
             </tr>
           ))}
         </tbody>
@@ -68,7 +68,7 @@ export function Legend({
             </td>
             <td className="number">{formatCount(spend.total.requests)}</td>
             <td className="number">{formatCount(spend.total.errors)}</td>
-            <td className="number">
+            <td className="number wide-only">
               {spend.total.p50_ms === null ? '–' : formatDuration(spend.total.p50_ms)}
             </td>
           </tr>

@@ -164,7 +164,7 @@ function TryView({
       <div>
         <h3>{item.title}</h3>
         <p className="hint">
-          {item.words} {model?.id ?? item.wanted}
+          {item.words} <span className="whole">{model?.id ?? item.wanted}</span>
         </p>
       </div>
       <Button

@@ -103,6 +103,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     header: 'Requests, 30 min',
     isNumber: true,
     phone: 'line-2',
+    phoneWord: 'Requests',
     cell: ({ last_30m: last }) => formatCount(last.requests),
   },
   {
@@ -117,6 +118,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     header: 'p50',
     isNumber: true,
     phone: 'line-2-end',
+    phoneWord: 'p50',
     cell: ({ last_30m: { p50_ms: ms } }) => (ms === null ? '–' : formatDuration(ms)),
   },
 ]
@@ -221,6 +223,7 @@ const processColumns: readonly Column<Process>[] = [
     header: 'Started',
     isNumber: true,
     phone: 'line-2',
+    phoneWord: 'Started',
     cell: ({ started_at: at }) => <Time at={at} />,
   },
   {
@@ -228,6 +231,7 @@ const processColumns: readonly Column<Process>[] = [
     header: 'Seen',
     isNumber: true,
     phone: 'line-2-end',
+    phoneWord: 'seen',
     cell: ({ seen_at: at }) => <Time at={at} />,
   },
   {
@@ -235,6 +239,7 @@ const processColumns: readonly Column<Process>[] = [
     header: 'Running',
     isNumber: true,
     phone: 'line-1-end',
+    phoneWord: 'Running',
     cell: ({ requests_running: running }) => formatCount(running),
   },
   {

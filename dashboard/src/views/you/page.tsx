@@ -160,6 +160,7 @@ function sessionColumns(onEnd: (id: string) => void): readonly Column<ListedSess
       header: 'Last used',
       isNumber: true,
       phone: 'line-2',
+      phoneWord: 'Last used',
       cell: ({ last_used_at: at }) => <Time at={at} />,
     },
     {
