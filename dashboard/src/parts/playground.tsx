@@ -3,32 +3,31 @@ import { ChevronRight } from 'lucide-react'
 import { useSyncExternalStore, type ReactNode } from 'react'
 import { modelsQuery, useModels, type Model, type ModelKind } from '../api/models.ts'
 import { useFilters } from '../app/filters.ts'
-import { Failure } from './failure.tsx'
 import { ModelPicker } from './model-picker.tsx'
 import { Empty, PageHead, Skeleton } from './page.tsx'
+import { Reading, type Readable } from './reading.tsx'
 
 /** The models of one kind, and the one that is tried. */
 export interface ModelChoice {
   /** Undefined until they are read. */
   models: readonly Model[] | undefined
   model: Model | undefined
-  error: Error | null
-  again: () => void
+  /** How reading all models goes. */
+  catalog: Readable<unknown>
   choose: (id: string) => void
 }
 
 /** The models of one kind; the address names the one that is tried, else it is the one that `isFirst` knows. */
 export function useModelChoice(kind: ModelKind, isFirst: (id: string) => boolean): ModelChoice {
   const models = useModels(kind)
-  const { error, refetch } = useQuery(modelsQuery)
+  const catalog = useQuery(modelsQuery)
   const [filters, setFilters] = useFilters()
   const model =
     models?.find(({ id }) => id === filters['model']) ?? models?.find(({ id }) => isFirst(id)) ?? models?.[0]
   return {
     models,
     model,
-    error,
-    again: () => void refetch(),
+    catalog,
     // A voice is one of its model.
     choose: (id) => setFilters({ model: id, voice: null }),
   }
@@ -49,13 +48,15 @@ export function Playground({
   settings: ReactNode
   children: ReactNode
 }) {
-  const { models, model, error } = choice
+  const { models, model, catalog } = choice
   return (
     <>
-      <PageHead title={title} />
+      <PageHead title={title} of={catalog} />
       {models === undefined ? (
         <div className="page-body">
-          {error === null ? <Skeleton height={240} /> : <Failure error={error} onRetry={choice.again} />}
+          <Reading of={catalog} place={<Skeleton height={240} />}>
+            {() => null}
+          </Reading>
         </div>
       ) : (
         <Split

@@ -6,10 +6,10 @@ import { call } from '../../api/client.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { Figure } from '../../parts/figures.tsx'
 import { Id } from '../../parts/id.tsx'
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
+import { Reading, type Readable } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
 import { saveFile } from '../../values/download.ts'
@@ -27,10 +27,17 @@ export function Page() {
 
 function BatchPage({ id }: { id: string }) {
   const live = useLiveBatch(id)
-  const { batch, failure } = live
+  const { batch } = live
+  const reading: Readable<Batch> = {
+    data: batch ?? undefined,
+    error: live.failure,
+    failureReason: null,
+    refetch: () => Promise.resolve(live.again()),
+  }
   return (
     <>
       <PageHead
+        of={reading}
         title="Batch"
         back={{ to: '/batches', word: 'All batches' }}
         beside={<Id value={id} isWhole />}
@@ -38,15 +45,15 @@ function BatchPage({ id }: { id: string }) {
         {batch !== null && <Actions batch={batch} onChanged={live.again} />}
       </PageHead>
       <div className="page-body">
-        {failure !== null && <Failure error={failure} onRetry={live.again} isSlim={batch !== null} />}
-        {batch === null && failure === null && <Skeleton height={160} />}
-        {batch !== null && (
-          <>
-            <Summary batch={batch} isLive={live.isLive} />
-            <Waiting batch={batch} />
-            <Results batch={batch} />
-          </>
-        )}
+        <Reading of={reading} place={<Skeleton height={160} />}>
+          {(data) => (
+            <>
+              <Summary batch={data} isLive={live.isLive} />
+              <Waiting batch={data} />
+              <Results batch={data} />
+            </>
+          )}
+        </Reading>
       </div>
     </>
   )

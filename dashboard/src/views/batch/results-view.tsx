@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useMay } from '../../app/session.ts'
-import { Failure } from '../../parts/failure.tsx'
 import { Panel, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Credits } from '../../parts/values.tsx'
@@ -56,14 +56,11 @@ export function Results({ batch }: { batch: Batch }) {
   if (!results.isEnabled) return null
   return (
     <>
-      {results.error !== null && (
+      {results.data === undefined && (
         <Panel title="Results">
-          <Failure error={results.error} onRetry={() => void results.refetch()} />
-        </Panel>
-      )}
-      {results.isPending && (
-        <Panel title="Results">
-          <SkeletonRows rows={4} />
+          <Reading of={results} place={<SkeletonRows rows={4} />}>
+            {() => null}
+          </Reading>
         </Panel>
       )}
       {results.data && results.data.groups.length > 0 && (
@@ -77,6 +74,7 @@ export function Results({ batch }: { batch: Batch }) {
       )}
       {results.data && (
         <Panel
+          of={results}
           title={`Items${results.data.lines > results.data.first.length ? `, the first ${results.data.first.length} of ${formatCount(results.data.lines)}` : ''}`}
         >
           <Table label="Items" columns={itemColumns} rows={results.data.first} keyOf={({ id }) => id} />

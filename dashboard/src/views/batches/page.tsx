@@ -5,9 +5,9 @@ import { call } from '../../api/client.ts'
 import { useFilters } from '../../app/filters.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Empty, PageHead, SkeletonRows } from '../../parts/page.tsx'
+import { Reading } from '../../parts/reading.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Credits, Time, TimeHeader } from '../../parts/values.tsx'
 import { BatchProgress, BatchState, isOpen, type Batch } from './batch-parts.tsx'
@@ -66,11 +66,10 @@ export function Page() {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.data.some(isOpen) === true ? liveMs : 15_000),
   })
-  const rows = list.data?.data ?? []
   const isFiltered = filters['status'] !== undefined || filters['after'] !== undefined
   return (
     <>
-      <PageHead title="Batches">
+      <PageHead title="Batches" of={list}>
         {may('POST /batches') && (
           <Link to="/batches/new" className="button primary compact">
             <Plus size={14} aria-hidden />
@@ -92,20 +91,21 @@ export function Page() {
             ]}
           />
         </div>
-        {list.error !== null && (
-          <Failure error={list.error} onRetry={() => void list.refetch()} isSlim={rows.length > 0} />
-        )}
-        {list.isPending && <SkeletonRows />}
-        {rows.length > 0 && (
-          <Table
-            label="Batches"
-            columns={columns}
-            rows={rows}
-            keyOf={({ id }) => id}
-            linkOf={({ id }) => `/batches/${id}`}
-          />
-        )}
-        {list.isSuccess && rows.length === 0 && <NoBatches isFiltered={isFiltered} />}
+        <Reading of={list} place={<SkeletonRows />}>
+          {({ data: rows }) =>
+            rows.length > 0 ? (
+              <Table
+                label="Batches"
+                columns={columns}
+                rows={rows}
+                keyOf={({ id }) => id}
+                linkOf={({ id }) => `/batches/${id}`}
+              />
+            ) : (
+              <NoBatches isFiltered={isFiltered} />
+            )
+          }
+        </Reading>
         <div className="row pager">
           {filters['after'] !== undefined && (
             <Button isCompact onClick={() => setFilters({ after: null })}>

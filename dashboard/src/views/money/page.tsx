@@ -106,9 +106,7 @@ function BalanceSum({ balance }: { balance: Balance }) {
 }
 
 function Sum({ word, amount }: { word: string; amount: bigint | null }) {
-  return (
-    <Figure word={word}>{amount === null ? '–' : formatWhole(amount)}</Figure>
-  )
+  return <Figure word={word}>{amount === null ? '–' : formatWhole(amount)}</Figure>
 }
 
 const columns: readonly Column<Posting>[] = [

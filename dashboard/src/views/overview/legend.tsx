@@ -56,7 +56,9 @@ export function Legend({
               </td>
               <td className="number">{formatCount(group.requests)}</td>
               <td className="number">{by === 'user' ? '–' : formatCount(group.errors)}</td>
-              <td className="number wide-only">{group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}</td>
+              <td className="number wide-only">
+                {group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -113,11 +113,14 @@ function OverviewPlace() {
 function Headline({ spend: { total, before } }: { spend: Spend }) {
   return (
     <Figures>
-      <Figure word="Spend" change={
+      <Figure
+        word="Spend"
+        change={
           <>
             <Nanocredits value={before.cost_nanocredits} /> before
           </>
-        }>
+        }
+      >
         <Nanocredits value={total.cost_nanocredits} />
       </Figure>
       <Figure word="Requests" change={`${formatCount(before.requests)} before`}>
