@@ -1,6 +1,5 @@
-import type { BunPlugin } from 'bun'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, type BrotliOptions, constants, gzip } from 'node:zlib'
 import { hash } from 'node:crypto'
@@ -23,19 +22,12 @@ export interface ConsoleBuildOptions {
  */
 export async function buildConsole({ source, out, brotliQuality }: ConsoleBuildOptions): Promise<void> {
   mkdirSync(out, { recursive: true })
-  const page = join(source, 'index.html')
-  await bundle({
-    entrypoints: [page],
-    outdir: out,
-    entry: '[name].[ext]',
-    plugins: [afterTheProgram(programOf(page), lazyFiles(source))],
-  })
+  await bundle([join(source, 'index.html')], out, '[name].[ext]')
   const workers = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.worker.ts') && !name.includes('node_modules'))
     .map((name) => join(source, name))
   // Their names are without a hash, because the code that starts them cannot know it.
-  if (workers.length > 0)
-    await bundle({ entrypoints: workers, outdir: out, entry: 'assets/[name].[ext]', plugins: [] })
+  if (workers.length > 0) await bundle(workers, out, 'assets/[name].[ext]')
   const names = readdirSync(out, { recursive: true, encoding: 'utf8' })
   const written = names.filter((name) => statSync(join(out, name)).isFile())
   const files = await Promise.all(written.map((name) => compress(out, name, brotliQuality)))
@@ -43,19 +35,10 @@ export async function buildConsole({ source, out, brotliQuality }: ConsoleBuildO
   writeFileSync(join(out, manifestName), JSON.stringify({ files }))
 }
 
-interface Bundle {
-  entrypoints: string[]
-  outdir: string
-  /** The names of what the entry points become. */
-  entry: string
-  plugins: BunPlugin[]
-}
-
-async function bundle({ entrypoints, outdir, entry, plugins }: Bundle): Promise<void> {
+async function bundle(entrypoints: string[], outdir: string, entry: string): Promise<void> {
   const result = await Bun.build({
     entrypoints,
     outdir,
-    plugins,
     target: 'browser',
     minify: true,
     splitting: true,
@@ -64,46 +47,6 @@ async function bundle({ entrypoints, outdir, entry, plugins }: Bundle): Promise<
     throw: false,
   })
   if (!result.success) throw new Error(result.logs.map(describe).join('\n'))
-}
-
-/** The file that the page starts. */
-function programOf(page: string): string {
-  const [, relative] = /<script [^>]*src="([^"]+)"/.exec(readFileSync(page, 'utf8')) ?? []
-  if (relative === undefined) throw new Error(`${page} has no script`)
-  return join(dirname(page), relative)
-}
-
-const lazyImport = /\bimport\(\s*'(\.[^']+)'\s*\)/g
-
-/** The files that the source imports when they are needed: views and the like. */
-function lazyFiles(source: string): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.tsx?$/.test(name) || name.includes('node_modules')) continue
-    const path = join(source, name)
-    for (const [, relative = ''] of readFileSync(path, 'utf8').matchAll(lazyImport))
-      found.add(join(dirname(path), relative))
-  }
-  return found
-}
-
-/**
- * Tells the compiler that lazy files are loaded after the program, by an import that does nothing more. It cannot know that,
- * and would cut what the program shares with them into a file for each set of sharers: two dozen requests before the first
- * view. The program must not wait for a lazy file at its top level, because each would then wait for the other.
- */
-function afterTheProgram(program: string, lazy: ReadonlySet<string>): BunPlugin {
-  return {
-    name: 'after-the-program',
-    setup(build) {
-      build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
-        if (!lazy.has(path)) return undefined
-        // On the first line, so that the lines in messages are those of the file.
-        const contents = `import ${JSON.stringify(program)};${await Bun.file(path).text()}`
-        return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
-      })
-    },
-  }
 }
 
 function describe({ position, message }: BuildMessage | ResolveMessage): string {
