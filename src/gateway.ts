@@ -17,6 +17,7 @@ import { describeProvider } from './cli/doctor/provider-checks.ts'
 import { type Config, processEnvironment } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
+import { newId } from './core/ids.ts'
 import { audioBodyBytesMax } from './core/limits/audio.ts'
 import { uncountedInputTokens } from './core/limits/billing.ts'
 import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
@@ -405,7 +406,7 @@ function createBatchEngine(
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
     async runItem(item) {
       const facts = noFacts()
-      const beganAtMs = core.clock.nowMs()
+      const requestId = newId('req', core.clock.nowMs())
       const startedMs = core.clock.monotonicMs()
       const held = core.bodyMemory.open(item.signal)
       const counted: Executor = {
@@ -416,19 +417,22 @@ function createBatchEngine(
         },
       }
       try {
-        return await executeBatchItem(item, counted, execution, facts)
+        return await executeBatchItem({ ...item, requestId }, counted, execution, facts)
       } finally {
         held.release()
         core.metrics.recordCall(facts)
         batchLines.record(item.batchId, facts)
         const { organizationId, keyId } = item.principal
         const durationMs = core.clock.monotonicMs() - startedMs
-        requestLog.item({ batchId: item.batchId, organizationId, keyId, beganAtMs, durationMs }, facts)
+        requestLog.item({ requestId, batchId: item.batchId, organizationId, keyId, durationMs }, facts)
       }
     },
     resolveBatch: (question) =>
       seekingModel(question.model, () => chooseLane(question, routeBatch(question, execution)), execution),
-    jobItems: createJobItems(execution),
+    jobItems: createJobItems(execution, ({ principal, batchId }, { requestId, facts }) => {
+      const { organizationId, keyId } = principal
+      return requestLog.itemOfJob({ requestId, batchId, organizationId, keyId }, facts)
+    }),
     spoolFolder: core.spoolFolder,
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,

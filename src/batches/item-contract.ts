@@ -69,6 +69,11 @@ export interface ItemOutcome {
   hasAskedTier?: true
   /** Set when `tier` has no room at the provider: the item waits, and the try does not count. */
   hasNoRoom?: true
+  /**
+   * Called once the result is durable. An item of a provider's job is logged then and not before, because results that were
+   * not stored are taken in again.
+   */
+  noteDurable?(): void
 }
 
 /** Executes one item through the one path; a failure of the item is an outcome, not a rejection. */

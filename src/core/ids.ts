@@ -75,12 +75,23 @@ export const undatedDay = 0
  * repetition on a later day, or with another time of creation, finds the row of the first.
  */
 export function dayOfTransaction(transactionId: string): number {
+  const seconds = secondsOf(transactionId)
+  return seconds === null ? undatedDay : Math.floor(seconds / 86_400)
+}
+
+/** The time (Unix milliseconds) of the second in which a generation began; null for an id that tells none. */
+export function generationBeganAtMs(generationId: string): number | null {
+  const seconds = secondsOf(generationId)
+  return seconds === null ? null : seconds * 1000
+}
+
+function secondsOf(id: string): number | null {
   for (const prefix of generationPrefixes) {
-    if (!transactionId.startsWith(prefix)) continue
-    const seconds = readSeconds(transactionId, prefix.length)
-    if (seconds !== null) return Math.floor(seconds / 86_400)
+    if (!id.startsWith(prefix)) continue
+    const seconds = readSeconds(id, prefix.length)
+    if (seconds !== null) return seconds
   }
-  return undatedDay
+  return null
 }
 
 /**

@@ -152,7 +152,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     id: 'listRequests',
     summary: 'List calls, answered or not',
     description:
-      'The last day when no time is given. One answer searches for a bounded time: where `next_cursor` is set, go on with it, also after a page without rows.',
+      'Live calls and items of batches, also those that a provider’s own batch service answered; an item has the id that its result has. The last day when no time is given. One answer searches for a bounded time: where `next_cursor` is set, go on with it, also after a page without rows.',
     query: requestsQuerySchema,
     answer: { status: 200, description: 'A page', content: json(requestsSchema, insightExamples.requests) },
     errors: listed,
@@ -169,6 +169,7 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     ...operating,
     id: 'listAnonymousRequests',
     summary: 'Calls without a valid key, by address and minute',
+    description: 'They belong to no organization, so no other list has them. Kept for `request_log_days`.',
     query: anonymousQuerySchema,
     answer: {
       status: 200,
@@ -181,7 +182,8 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     ...operating,
     id: 'getRequest',
     summary: 'One call’s life',
-    description: 'By its request id (req_…) or generation id (gen-…).',
+    description:
+      'By its request id (req_…) or generation id (gen-…). An item of a provider’s job has no times of its own.',
     answer: {
       status: 200,
       description: 'Hold, attempts, marks in the order of time, postings',
@@ -241,7 +243,8 @@ export const insightDescription: Readonly<Record<string, Described>> = {
     ...operating,
     id: 'runDoctor',
     summary: 'The findings of `headrace doctor`, with next steps',
-    description: 'Reads every row of the ledger in a process of its own: it may take a minute.',
+    description:
+      'Reads every row of the ledger in a process of its own: it may take a minute. Its answer counts for five seconds for others who ask.',
     answer: { status: 200, description: 'The findings', content: json(doctorSchema, insightExamples.doctor) },
     errors: [...managed, 503],
   },

@@ -226,7 +226,7 @@ export const insightExamples = {
     data: {
       version: '0.1.0',
       database: 'sqlite',
-      schema_version: 20,
+      schema_version: 21,
       now: nextMinute,
       is_sandbox: false,
       processes: [

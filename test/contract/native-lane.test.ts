@@ -75,6 +75,55 @@ test('batches of all four endpoints are jobs of the provider, at half the live p
   expect(counts).toEqual({ batches_made: 4, batches_running: 0, files_made: 8, files_left: 0, lines_run: 8 })
 }, 120_000)
 
+test('the items of a job are in the log under the ids of their results, without times, and those it did not answer as failed', async () => {
+  await gateway.admin('settings', { job_looks: 0 })
+  const onCreate = { path: '/v1/batches', method: 'POST' }
+  await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=1', times: 1 }] })
+  const model = 'openai/gpt-4o-mini'
+  const wrong = { custom_id: 'wrong', body: { messages: 'no' } }
+  const fine = [0, 1, 2].map((index) => ({ custom_id: `item-${index}`, body: say(`say ${index}`) }))
+  const { json: batch } = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model,
+    headrace: { lane: 'native' },
+    requests: [...fine, wrong],
+  })
+  const { json } = await until(
+    () => gateway.get(`/batches/${String(batch['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+    60_000,
+  )
+  const results = at(json, 'results') as Record<string, unknown>[]
+  const ids = results.flatMap((result) => (at(result, 'response.request_id') as string | undefined) ?? [])
+  expect(ids).toHaveLength(2)
+  const key = gateway.managementKey
+  const listed = await until(
+    () => gateway.get(`/headrace/requests?batch=${String(batch['id'])}`, { key }),
+    (answer) => (answer.json['data'] as unknown[]).length >= 4,
+  )
+  const rows = listed.json['data'] as Record<string, unknown>[]
+  expect(rows).toHaveLength(4)
+  const ofOutcome = (name: string) => rows.filter(({ outcome }) => outcome === name)
+  expect(
+    ofOutcome('answered')
+      .map(({ id }) => String(id))
+      .toSorted(),
+  ).toEqual(ids.toSorted())
+  for (const row of ofOutcome('answered'))
+    expect(row).toMatchObject({ model, deployment: 'openai', attempts: 1, first_byte_ms: null, status: 200 })
+  expect(ofOutcome('failed')).toMatchObject([{ deployment: 'openai', model, error_type: 'provider_failed' }])
+  expect(ofOutcome('refused')).toMatchObject([{ status: 400, error_type: 'invalid_request', attempts: 0 }])
+  const told = await gateway.get(
+    `/headrace/requests/${String(ofOutcome('answered')[0]?.['generation_id'])}`,
+    {
+      key,
+    },
+  )
+  const postings = at(told.json, 'data.postings') as { amount_nanocredits: string }[]
+  expect(postings.reduce((sum, { amount_nanocredits }) => sum + BigInt(amount_nanocredits), 0n)).toBe(0n)
+  expect(postings).toHaveLength(2)
+}, 100_000)
+
 test('an answer of a job is charged though the file that its item named was deleted meanwhile', async () => {
   await gateway.admin('settings', { job_looks: 1 })
   const made = async () => Number(at(await gateway.admin('counters?requests=0'), 'batches.batches_made'))

@@ -254,4 +254,16 @@ test('an item of a batch that the gateway refused is in the log as refused, besi
     ['answered', 200, null],
     ['refused', 400, 'invalid_request'],
   ])
+  const batch = await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+  )
+  const results = at(batch.json, 'results') as Json[]
+  const answered = rows.find(({ outcome }) => outcome === 'answered')
+  const ids = results
+    .map((result) => at(result, 'response.request_id'))
+    .filter((id) => typeof id === 'string')
+  expect(ids).toEqual([String(answered?.['id'])])
+  const byGeneration = await story(String(answered?.['generation_id']))
+  expect([byGeneration['id'], byGeneration['batch_id']]).toEqual([answered?.['id'], created.json['id']])
 })

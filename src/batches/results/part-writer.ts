@@ -46,6 +46,8 @@ export interface FinishedItem extends ResultLine {
   capture: ItemCapture | null
   /** The lane in which it ended, where that is not its batch's; null for most. */
   move: Omit<LaneMove, 'items'> | null
+  /** Called once the result is durable. */
+  noteDurable?: (() => void) | undefined
 }
 
 /** What a part writer needs. */
@@ -182,6 +184,7 @@ export class PartWriter {
   async #writeAll(items: FinishedItem[]): Promise<void> {
     const isDurable = await this.#writePart(items)
     this.#dependencies.ramp.settle(items.length, isDurable)
+    if (isDurable) for (const { noteDurable } of items) noteDurable?.()
   }
 
   #take(): FinishedItem[] {

@@ -53,6 +53,7 @@ function failed(provider: string, outcome: 'failed' | 'answered' = 'failed'): Lo
     clientAddress: null,
     detailsJson: '{}',
     isKnownModel: true,
+    hasTime: true,
   }
 }
 

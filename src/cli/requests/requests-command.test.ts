@@ -6,6 +6,7 @@ import { createOrganizationRepository } from '../../access/organization-reposito
 import { systemClock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { LogRow } from '../../insight/log/log-row.ts'
+import { noSums } from '../../insight/log/log-sums.ts'
 import { createRequestLogRepository } from '../../insight/log/request-log-repository.ts'
 import { recordingContext } from '../../../test/story/command-context.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
@@ -37,6 +38,7 @@ const answered: Omit<LogRow, 'organizationId' | 'requestId'> = {
   clientAddress: null,
   detailsJson: '{}',
   isKnownModel: true,
+  hasTime: true,
 }
 const refused = { ...answered, outcome: 'refused', status: 402, errorType: 'payment_required' } as const
 
@@ -59,7 +61,7 @@ eachDatabase((name, _, { openFresh }) => {
       { ...answered, organizationId, requestId: longAgo, model: 'acme/small' },
       { ...answered, organizationId: 'org_other', requestId: foreign },
     ]
-    await createRequestLogRepository(database).write({ rows, sums: [], anonymous: [] })
+    await createRequestLogRepository(database).write({ rows, sums: noSums, anonymous: [] })
     const storage = {
       database,
       organizations,

@@ -46,6 +46,8 @@ export interface BatchItem {
   deadlineMs: number
   enlarge?: BatchScope['enlarge']
   onQueued?: BatchScope['onQueued']
+  /** The id under which this try is in the log, and in the results if it is answered; without one it gets a new one. */
+  requestId?: string
 }
 
 /** How an item ended; the engine's own shape, so that nothing is translated twice. */
@@ -136,7 +138,7 @@ export async function executeBatchItem(
   dependencies: ExecutionDependencies,
   facts: CallLine = noFacts(),
 ): Promise<BatchItemOutcome> {
-  const requestId = newId('req', dependencies.clock.nowMs())
+  const requestId = item.requestId ?? newId('req', dependencies.clock.nowMs())
   let capture: DeferredCapture | null = null
   let tier: LaneTier | null = null
   try {

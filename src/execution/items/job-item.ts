@@ -100,7 +100,7 @@ export async function chargeJobItem(
   dependencies: ExecutionDependencies,
   facts: CallLine = noFacts(),
 ): Promise<BatchItemOutcome> {
-  const requestId = newId('req', dependencies.clock.nowMs())
+  const requestId = item.requestId ?? newId('req', dependencies.clock.nowMs())
   let capture: DeferredCapture | null = null
   const defer = (deferred: DeferredCapture) => {
     capture = deferred
@@ -111,16 +111,23 @@ export async function chargeJobItem(
     assert(step.type === 'send', 'an item that is not streamed is sent whole')
     const { state, call } = begun
     const { adapter, at } = asking
+    const attempt = state.beginAttempt(candidate)
+    attempt.status = answer.status
+    attempt.headersMs = attempt.endedMs = state.elapsedMs()
     if (answer.status >= 300) {
       const { status, body } = answer
       const named = { requestedModel: item.model, modelNames: modelNamesOf(endpoint) }
-      throw new AttemptFailed(
-        adapter.readError({ status, headers: noHeaders, body, ...named, parameterNames: call.parameters }),
-      )
+      const failure = adapter.readError({
+        status,
+        headers: noHeaders,
+        body,
+        ...named,
+        parameterNames: call.parameters,
+      })
+      state.noteFailure(attempt, failure, () => wholeText.wordsOf(call))
+      throw new AttemptFailed(failure)
     }
-    const attempt = state.beginAttempt(candidate)
-    attempt.status = answer.status
-    attempt.headersMs = attempt.firstTokenMs = attempt.endedMs = state.elapsedMs()
+    attempt.firstTokenMs = attempt.endedMs
     const next = adapter.next(step.state, { headers: noHeaders, bytes: answer.body }, at)
     assert(next.type === 'answer', 'a whole answer needs no further request')
     const { budgets } = item
@@ -141,6 +148,7 @@ export async function chargeJobItem(
   } catch (thrown) {
     const error = thrown instanceof AttemptFailed ? thrown.failure.error : toGatewayError(thrown)
     if (error.type === 'storage_unavailable' || error.type === 'shutting_down') throw error
+    facts.errorType = error.type
     return failedItem(error, item)
   }
 }

@@ -79,7 +79,7 @@ async function findGeneration(
   const usage = await dependencies.accounts.findUsage(id, organizationId)
   if (usage) return describeGeneration(usage, dependencies)
   const call = await dependencies.insight.search.findByGeneration(organizationId, id)
-  if (call) return describeFailed(call)
+  if (call) return describeFailed(call, dependencies.insight.providerNames)
   throw new GatewayError('not_found', `Generation ${id.slice(0, 100)} not found`)
 }
 
@@ -182,24 +182,24 @@ const unusedMembers = {
 }
 
 /** A call that no provider answered has no usage; what the log knows of it has the same members. */
-function describeFailed(call: LoggedCallStory): Record<string, unknown> {
+function describeFailed(call: LoggedCallStory, names: ReadonlyMap<string, string>): Record<string, unknown> {
   const { details, attempts } = call
-  const last = details.attempts?.at(-1)
+  const tried = (details.attempts ?? []).map(({ provider_name, deployment, model, status }) => ({
+    provider_name: provider_name ?? names.get(deployment) ?? deployment,
+    endpoint_id: `${deployment}/${model}`,
+    status,
+  }))
   return {
     id: call.generationId,
     api_type: call.operation === null ? null : (findOperation(call.operation)?.apiType ?? null),
     model: call.model ?? '',
-    provider_name: last?.provider_name ?? null,
+    provider_name: tried.at(-1)?.provider_name ?? null,
     created_at: new Date(beganAtMs(call.requestId)).toISOString(),
     origin: '',
     http_referer: null,
     user_agent: null,
     workspace_id: null,
-    provider_responses: (details.attempts ?? []).map(({ provider_name, deployment, model, status }) => ({
-      provider_name,
-      endpoint_id: `${deployment}/${model}`,
-      status,
-    })),
+    provider_responses: tried,
     usage: 0,
     total_cost: 0,
     is_byok: false,

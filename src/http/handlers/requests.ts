@@ -148,13 +148,18 @@ function shownCall(
   }
 }
 
+/** A call by its request id, or by its generation id, which the usage of nearly every answered call has beside the other. */
 async function findCall(
   id: string,
   { organizationId }: Principal,
-  { insight }: Parts,
+  { insight, accounts }: Parts,
 ): Promise<LoggedCallStory | null> {
   if (id.startsWith('req_')) return insight.search.findByRequest(organizationId, id)
-  return id.startsWith('gen-') ? insight.search.findByGeneration(organizationId, id) : null
+  if (!id.startsWith('gen-')) return null
+  const usage = await accounts.findUsage(id, organizationId)
+  const requestId = usage?.requestId ?? null
+  const found = requestId === null ? null : await insight.search.findByRequest(organizationId, requestId)
+  return found ?? insight.search.findByGeneration(organizationId, id)
 }
 
 /** One call's life: what was set aside, each attempt, the marks in the order of time, and what it cost. */
@@ -178,7 +183,10 @@ async function readRequest({ principal, params }: Authenticated, parts: Parts): 
       client_address: found.clientAddress,
       hold: details.hold_nanocredits === undefined ? null : { amount_nanocredits: details.hold_nanocredits },
       marks: marksOf(details.attempts ?? [], found.totalMs),
-      attempts: (details.attempts ?? []).map(shownAttempt),
+      attempts: (details.attempts ?? []).map((attempt, index) => ({
+        number: index + 1,
+        ...shownAttempt(attempt, found, parts.insight.providerNames),
+      })),
       excluded: details.excluded ?? [],
       finish_reason: usage?.finishReason ?? null,
       usage: usage && {
@@ -217,8 +225,14 @@ function marksOf(attempts: readonly LoggedAttempt[], totalMs: number): Mark[] {
   return [{ event: 'received', ms: 0 }, ...inOrder, { event: 'ended', ms: endMs }]
 }
 
-function shownAttempt({ said, ...attempt }: LoggedAttempt, index: number) {
-  return { number: index + 1, ...attempt, message: said ?? null }
+function shownAttempt(
+  { said, ...attempt }: LoggedAttempt,
+  { provider }: LoggedCall,
+  providers: ReadonlyMap<string, string>,
+) {
+  const { deployment, provider_name } = attempt
+  const name = provider_name ?? providers.get(deployment) ?? provider ?? deployment
+  return { ...attempt, provider_name: name, message: said ?? null }
 }
 
 /** One side of a transaction, as it is shown. */

@@ -22,7 +22,7 @@ const attempt = {
 }
 const told: LoggedAttempt = {
   deployment: 'near',
-  provider_name: 'Acme "AI"',
+  provider_name: null,
   model: 'maker/model',
   outcome: 'answered',
   status: 201,
@@ -32,6 +32,8 @@ const told: LoggedAttempt = {
   first_token_ms: null,
   ended_ms: 151,
 }
+/** An attempt of a call that has more to tell is told whole. */
+const named: LoggedAttempt = { ...told, provider_name: 'Acme "AI"' }
 const story: CallStory = {
   call: { sessionId: null, userId: null },
   attempts: [attempt],
@@ -64,8 +66,10 @@ function readBack(own: CallStory | null) {
 }
 
 test('a call that its first endpoint answered is told whole, out of a short text', () => {
-  expect(detailsTextOf(factsOf(story)).length).toBeLessThan(64)
+  expect(detailsTextOf(factsOf(story)).length).toBeLessThan(48)
   expect(readBack(story)).toEqual({ hold_nanocredits: '9007199254740993', attempts: [told] })
+  const before = '["9007199254740993","Acme \\"AI\\"",201,0,121,null,151]'
+  expect(readDetails(before, row)).toEqual({ hold_nanocredits: '9007199254740993', attempts: [named] })
 })
 
 test('the status of the line goes before that of the attempt, and a status may be unknown', () => {
@@ -86,21 +90,21 @@ test('what else happened to a call is told beside the columns', () => {
   const cancelled: AttemptLine = { ...answered, outcome: 'cancelled' }
   const excluded = [{ provider: 'other', model: 'maker/model', step: 'health', reason: 'resting' }]
   expect(readBack({ ...story, attempts: [{ ...attempt, line: failed }, attempt] }).attempts).toEqual([
-    { ...told, outcome: 'failed', status: 503, error_type: 'server', said: 'busy' },
-    told,
+    { ...named, outcome: 'failed', status: 503, error_type: 'server', said: 'busy' },
+    named,
   ])
   expect(readBack({ ...story, attempts: [{ ...attempt, line: cancelled }] }).attempts).toEqual([
-    { ...told, outcome: 'cancelled' },
+    { ...named, outcome: 'cancelled' },
   ])
   expect(readBack({ ...story, excluded })).toEqual({
     hold_nanocredits: '9007199254740993',
-    attempts: [told],
+    attempts: [named],
     excluded,
   })
 })
 
 test('a call without a hold, without an attempt or without a story has none to tell', () => {
-  expect(readBack({ ...story, prepared: null })).toEqual({ attempts: [told] })
+  expect(readBack({ ...story, prepared: null })).toEqual({ attempts: [named] })
   expect(readBack({ ...story, attempts: [] })).toEqual({ hold_nanocredits: '9007199254740993' })
   expect(readBack(null)).toEqual({})
 })

@@ -16,7 +16,8 @@ export interface LogDetails {
 /** One attempt of a logged call; times are whole milliseconds since the call began. */
 export interface LoggedAttempt {
   deployment: string
-  provider_name: string
+  /** Null where the name of the row's deployment stands for it. */
+  provider_name: string | null
   model: string
   outcome: AttemptLine['outcome']
   status: number | null
@@ -28,16 +29,21 @@ export interface LoggedAttempt {
   ended_ms: number | null
 }
 
-/** The details of nearly every call: one attempt, which answered. Its deployment and model are columns of the row. */
+/**
+ * The details of nearly every call: one attempt, which answered. Its deployment and model are columns of the row, and the
+ * deployment tells its provider's name.
+ */
 type ShortDetails = readonly [
   holdNanocredits: string,
-  providerName: string,
   status: number | null,
   startedMs: number,
   headersMs: number | null,
   firstTokenMs: number | null,
   endedMs: number | null,
 ]
+
+/** As rows of before have them: with the provider's name in the second place. */
+type NamedShortDetails = readonly [holdNanocredits: string, providerName: string, ...ShortDetails[number][]]
 
 const nothing = '{}'
 
@@ -55,9 +61,10 @@ export function readDetails(
   text: string,
   row: { readonly deployment: string | null; readonly model: string | null },
 ): LogDetails {
-  const read = JSON.parse(text) as LogDetails | ShortDetails
+  const read = JSON.parse(text) as LogDetails | ShortDetails | NamedShortDetails
   if (!isShort(read)) return read
-  const [hold, providerName, status, startedMs, headersMs, firstTokenMs, endedMs] = read
+  const [providerName, short] = withoutName(read)
+  const [hold, status, startedMs, headersMs, firstTokenMs, endedMs] = short
   const attempt: LoggedAttempt = {
     deployment: row.deployment ?? '',
     provider_name: providerName,
@@ -73,8 +80,17 @@ export function readDetails(
   return { hold_nanocredits: hold, attempts: [attempt] }
 }
 
-function isShort(read: LogDetails | ShortDetails): read is ShortDetails {
+function isShort(
+  read: LogDetails | ShortDetails | NamedShortDetails,
+): read is ShortDetails | NamedShortDetails {
   return Array.isArray(read)
+}
+
+function withoutName(read: ShortDetails | NamedShortDetails): [name: string | null, short: ShortDetails] {
+  const [hold, name, ...rest] = read
+  return typeof name === 'string'
+    ? [name, [hold, ...rest] as unknown as ShortDetails]
+    : [null, read as ShortDetails]
 }
 
 /** Null for a call that has more to tell. */
@@ -89,10 +105,9 @@ function shortTextOf(
   const { line } = attempt
   if (line.outcome !== 'answered' || line.errorType !== null || line.said !== null || line.model !== model)
     return null
-  const name = JSON.stringify(attempt.endpoint.deployment.providerName)
   const { startedMs, headersMs, firstTokenMs, endedMs } = attempt
   const times = `${Math.round(startedMs)},${wholeOrNull(headersMs)},${wholeOrNull(firstTokenMs)},${wholeOrNull(endedMs)}`
-  return `["${prepared.hold.amountNanocredits}",${name},${line.status ?? attempt.status},${times}]`
+  return `["${prepared.hold.amountNanocredits}",${line.status ?? attempt.status},${times}]`
 }
 
 function wholeTextOf({ prepared, attempts, excluded }: CallStory): string {

@@ -45,10 +45,12 @@ export interface LogRow {
   detailsJson: string
   /** Whether `model` is one of the catalog: only those have sums of their own. */
   isKnownModel: boolean
+  /** Whether its time counts in the sums: that of an item of a provider's job says nothing. */
+  hasTime: boolean
 }
 
-/** The row of a call that has ended. `batchId` is null for live calls. */
-export function toLogRow(line: RequestLine, organizationId: string, batchId: string | null = null): LogRow {
+/** The row of a live call that has ended. */
+export function toLogRow(line: RequestLine, organizationId: string): LogRow {
   const { facts, asker } = line
   const { story } = facts
   const last = story?.attempts.at(-1) ?? null
@@ -67,7 +69,7 @@ export function toLogRow(line: RequestLine, organizationId: string, batchId: str
     deployment: lastTried?.deployment ?? null,
     userId: story?.call.userId ?? null,
     sessionId: story?.call.sessionId ?? null,
-    batchId,
+    batchId: null,
     streamed: story?.prepared?.isStreamed ?? false,
     attempts: facts.attempts,
     inputTokens: facts.inputTokens,
@@ -79,6 +81,7 @@ export function toLogRow(line: RequestLine, organizationId: string, batchId: str
     clientAddress: asker.clientAddress === '' ? null : asker.clientAddress,
     detailsJson: detailsTextOf(facts),
     isKnownModel: lastTried !== null,
+    hasTime: true,
   }
 }
 

@@ -35,6 +35,7 @@ function rowAt(organizationId: string, atMs: number): LogRow {
     clientAddress: null,
     detailsJson: '{}',
     isKnownModel: true,
+    hasTime: true,
   }
 }
 
@@ -69,8 +70,19 @@ eachDatabase((name, _, { openFresh }) => {
       [...kept, foreign].map(({ requestId }) => requestId).toSorted(),
     )
 
-    // Each of the five hours has a sum by the quarter and one by the hour.
-    expect(await repository.deleteSums('org_a', beforeMs, 100)).toBe(10)
+    // Each of the five hours has a sum by the quarter, one by the hour, one of all keys and one of all models.
+    expect(await repository.deleteSums('org_a', beforeMs, 100)).toBe(20)
+    const hours = await database.query<{ organization_id: string; requests: number }>(
+      'select organization_id, requests from request_hours order by organization_id, hour',
+    )
+    expect(hours.map(({ organization_id, requests }) => [organization_id, requests])).toEqual([
+      ['org_a', 1],
+      ['org_a', 1],
+      ['org_a', 1],
+      ['org_a', 1],
+      ['org_b', 1],
+      ['org_b', 1],
+    ])
     const sums = await database.query<{ organization_id: string; minutes: number; requests: number }>(
       'select organization_id, minutes, requests from request_rollups order by organization_id, minutes, slot',
     )

@@ -1,7 +1,7 @@
 import type { Database, SqlValue, Statement } from '../../storage/database.ts'
 import { binColumns } from './latency-bins.ts'
 import { firstIdAt, type LogRow } from './log-row.ts'
-import type { LogSum } from './log-sums.ts'
+import type { HourSum, LogSum, LogSums, WholeSum } from './log-sums.ts'
 
 /** Requests without a valid key, from one address within one minute. */
 export interface AnonymousCount {
@@ -13,7 +13,7 @@ export interface AnonymousCount {
 /** What one unit of the log writes. */
 export interface LogUnit {
   rows: readonly LogRow[]
-  sums: readonly LogSum[]
+  sums: LogSums
   anonymous: readonly AnonymousCount[]
 }
 
@@ -60,6 +60,14 @@ export function createRequestLogRepository(database: Database): RequestLogReposi
           [organizationId, minutes, Math.floor(beforeMs / 60_000 / minutes), limit],
         )
       }
+      for (const scope of ['models', 'keys']) {
+        gone += await remove(
+          `delete from request_hours where organization_id = $1 and scope = $2 and hour in (select hour
+            from request_hours where organization_id = $1 and scope = $2 and hour < $3
+            order by hour limit $4) returning 1 as gone`,
+          [organizationId, scope, Math.floor(beforeMs / 3_600_000), limit],
+        )
+      }
       return gone
     },
     deleteAnonymous: (beforeMs, limit) =>
@@ -103,14 +111,21 @@ const rowColumns: readonly string[] = [
 const insertRowsSql = `insert into request_log (${rowColumns.join(', ')})
   values (${rowColumns.map((_, index) => `$${index + 1}`).join(', ')}) on conflict do nothing`
 
-const sumKey = ['organization_id', 'minutes', 'slot', 'key_id', 'model', 'provider']
 const sumCounts = ['requests', 'failed', 'refused', 'cancelled', ...binColumns]
-const sumColumns = [...sumKey, ...sumCounts]
+const wholeKey = ['organization_id', 'minutes', 'slot', 'key_id', 'model', 'provider']
+const hourKey = ['organization_id', 'scope', 'hour', 'key_id', 'model', 'provider']
 
-const addSumsSql = `insert into request_rollups (${sumColumns.join(', ')})
-  values (${sumColumns.map((_, index) => `$${index + 1}`).join(', ')})
-  on conflict (${sumKey.join(', ')}) do update set
-    ${sumCounts.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(', ')}`
+const addWholeSql = addingTo('request_rollups', wholeKey)
+const addHoursSql = addingTo('request_hours', hourKey)
+
+/** Adds counts to the row of this key of the table, or makes that row. */
+function addingTo(table: string, key: readonly string[]): string {
+  const columns = [...key, ...sumCounts]
+  return `insert into ${table} (${columns.join(', ')})
+    values (${columns.map((_, index) => `$${index + 1}`).join(', ')})
+    on conflict (${key.join(', ')}) do update set
+      ${sumCounts.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')}`
+}
 
 const addAnonymousSql = `insert into anonymous_refusals (minute, client_address, requests) values ($1, $2, $3)
   on conflict (minute, client_address) do update set requests = anonymous_refusals.requests + excluded.requests`
@@ -118,7 +133,9 @@ const addAnonymousSql = `insert into anonymous_refusals (minute, client_address,
 function statementsOf({ rows, sums, anonymous }: LogUnit): Statement[] {
   const statements: Statement[] = []
   if (rows.length > 0) statements.push({ sql: insertRowsSql, rows: rows.map(valuesOf) })
-  if (sums.length > 0) statements.push({ sql: addSumsSql, rows: sums.map(sumValuesOf) })
+  const { whole, hours } = sums
+  if (whole.length > 0) statements.push({ sql: addWholeSql, rows: whole.map(wholeValuesOf) })
+  if (hours.length > 0) statements.push({ sql: addHoursSql, rows: hours.map(hourValuesOf) })
   if (anonymous.length > 0) {
     const values = anonymous.map(({ minute, clientAddress, requests }) => [minute, clientAddress, requests])
     statements.push({ sql: addAnonymousSql, rows: values })
@@ -137,7 +154,8 @@ function valuesOf(row: LogRow): SqlValue[] {
     row.errorType,
     row.operation,
     row.model,
-    row.provider,
+    // A deployment that is named after its provider tells both.
+    row.provider === row.deployment ? null : row.provider,
     row.deployment,
     row.userId,
     row.sessionId,
@@ -155,20 +173,16 @@ function valuesOf(row: LogRow): SqlValue[] {
   ]
 }
 
-function sumValuesOf(sum: LogSum): SqlValue[] {
+function wholeValuesOf(sum: WholeSum): SqlValue[] {
   const { organizationId, minutes, slot, keyId, model, provider } = sum
-  const { requests, failed, refused, cancelled, bins } = sum
-  return [
-    organizationId,
-    minutes,
-    slot,
-    keyId,
-    model,
-    provider,
-    requests,
-    failed,
-    refused,
-    cancelled,
-    ...bins,
-  ]
+  return [organizationId, minutes, slot, keyId, model, provider, ...countsOf(sum)]
+}
+
+function hourValuesOf(sum: HourSum): SqlValue[] {
+  const { organizationId, scope, slot, keyId, model, provider } = sum
+  return [organizationId, scope, slot, keyId, model, provider, ...countsOf(sum)]
+}
+
+function countsOf({ requests, failed, refused, cancelled, bins }: LogSum): SqlValue[] {
+  return [requests, failed, refused, cancelled, ...bins]
 }

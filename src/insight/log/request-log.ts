@@ -1,15 +1,17 @@
 import type { Clock } from '../../core/clock.ts'
 import type { CallLine, RequestLine } from '../../telemetry/call-line.ts'
 import { statusOfWord } from '../../core/errors.ts'
-import { newId } from '../../core/ids.ts'
-import { sumsOf } from './log-sums.ts'
+import { noSums, sumsOf } from './log-sums.ts'
 import { type LogRow, toLogRow } from './log-row.ts'
 import type { AnonymousCount, LogUnit, RequestLogRepository } from './request-log-repository.ts'
 
 /** How long a row waits for others before it is written: a crash loses no more than that. */
 export const logGatherMs = 500
-/** Rows of one unit: few, so that a capture never waits long behind them. */
-export const logRowsMax = 50
+/**
+ * Rows of one unit. A unit costs about as much as a hundred rows, so there are many in it; not more, because a capture may
+ * have to wait for them, which is about a millisecond.
+ */
+export const logRowsMax = 200
 /** Rows that may wait; one more is dropped and counted, because a call must never wait for its log. */
 export const logQueueMax = 20_000
 /** Addresses that are counted within one gathering; further ones are counted together, under an empty address. */
@@ -28,11 +30,11 @@ const sumsKeptMs = 800 * 86_400_000
 
 /** An item of a batch that has ended, or is put back to be tried again. */
 export interface LoggedItem {
+  /** The id that its result has, if it was answered; it tells when the item began. */
+  requestId: string
   batchId: string
   organizationId: string
   keyId: string
-  /** Unix milliseconds. */
-  beganAtMs: number
   durationMs: number
 }
 
@@ -42,6 +44,11 @@ export interface RequestLog {
   request(line: RequestLine): void
   /** An item of a batch has ended, for which there was no request. */
   item(item: LoggedItem, facts: CallLine): void
+  /**
+   * The row of an item that a provider's job had, which the returned function adds. It has no times: the answer was there
+   * before it was read.
+   */
+  itemOfJob(item: Omit<LoggedItem, 'durationMs'>, facts: CallLine): () => void
   /** Rows that wait, and rows that were dropped since the start. */
   stats(): { queued: number; dropped: number }
   start(): void
@@ -70,6 +77,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
 const noLog: RequestLog = {
   request: () => undefined,
   item: () => undefined,
+  itemOfJob: () => () => undefined,
   stats: () => ({ queued: 0, dropped: 0 }),
   start: () => undefined,
   stop: () => Promise.resolve(),
@@ -98,13 +106,12 @@ class GatheredLog implements RequestLog {
   }
 
   item(item: LoggedItem, facts: CallLine): void {
-    const { organizationId, keyId, batchId, beganAtMs, durationMs } = item
-    const requestId = newId('req', beganAtMs)
-    const asker = { organizationId, keyId, clientAddress: '' }
-    // An item has no answer of its own yet; its status is what a live call would have had.
-    const status = facts.errorType === null ? 200 : statusOfWord(facts.errorType)
-    const line = { requestId, route: 'batch_item', status, durationMs, asker, facts }
-    this.#add(() => toLogRow(line, organizationId, batchId))
+    this.#add(() => rowOfItem(item, facts))
+  }
+
+  itemOfJob(item: Omit<LoggedItem, 'durationMs'>, facts: CallLine): () => void {
+    const row = { ...rowOfItem({ ...item, durationMs: 0 }, facts), firstByteMs: null, hasTime: false }
+    return () => this.#add(() => row)
   }
 
   stats(): { queued: number; dropped: number } {
@@ -157,13 +164,15 @@ class GatheredLog implements RequestLog {
     const anonymous = this.#takeAnonymous()
     let rest = this.#rows.length
     if (rest === 0 && anonymous.length === 0) return
-    await this.#writeUnit({ rows: [], sums: sumsOf(this.#rows.slice(0, rest)), anonymous })
-    while (rest > 0) {
+    // The first unit has the sums of all of them.
+    let first = { sums: sumsOf(this.#rows.slice(0, rest)), anonymous }
+    do {
       await this.#standBack()
       const rows = this.#rows.splice(0, Math.min(logRowsMax, rest))
       rest -= rows.length
-      await this.#writeUnit({ rows, sums: [], anonymous: [] })
-    }
+      await this.#writeUnit({ rows, ...first })
+      first = { sums: noSums, anonymous: [] }
+    } while (rest > 0)
   }
 
   async #writeUnit(unit: LogUnit): Promise<void> {
@@ -221,4 +230,15 @@ class GatheredLog implements RequestLog {
       await Bun.sleep(deletionPauseMs)
     }
   }
+}
+
+function rowOfItem(
+  { requestId, organizationId, keyId, batchId, durationMs }: LoggedItem,
+  facts: CallLine,
+): LogRow {
+  const asker = { organizationId, keyId, clientAddress: '' }
+  // An item has no answer of its own yet; its status is what a live call would have had.
+  const status = facts.errorType === null ? 200 : statusOfWord(facts.errorType)
+  const line = { requestId, route: 'batch_item', status, durationMs, asker, facts }
+  return { ...toLogRow(line, organizationId), batchId }
 }

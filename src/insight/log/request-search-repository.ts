@@ -1,6 +1,7 @@
+import { generationBeganAtMs } from '../../core/ids.ts'
 import type { Database, SqlValue } from '../../storage/database.ts'
 import { type LogDetails, readDetails } from './log-details.ts'
-import type { LoggedOutcome } from './log-row.ts'
+import { firstIdAt, type LoggedOutcome } from './log-row.ts'
 import type { AnonymousCount } from './request-log-repository.ts'
 
 /** Which rows are wanted. Members that are null or empty restrict nothing. */
@@ -67,7 +68,11 @@ export interface RequestSearchRepository {
   /** Rows of the span that pass the filter, at most `limit`. */
   list(filter: LogFilter, span: LogSpan, order: LogOrder, limit: number): Promise<LoggedCall[]>
   findByRequest(organizationId: string, requestId: string): Promise<LoggedCallStory | null>
-  /** The last row of a generation: an item that was tried again has several. */
+  /**
+   * The row of a generation, looked for near the time in its id. Nearly every answered call has usage, which names its
+   * request: this is for the others. A call that was answered is found if its generation began within seconds of its
+   * request; one that failed, within an hour.
+   */
   findByGeneration(organizationId: string, generationId: string): Promise<LoggedCallStory | null>
   /** Requests without a valid key, the newest minute first. Times are Unix milliseconds. */
   listAnonymous(span: { fromMs: number; toMs: number }, limit: number): Promise<AnonymousCount[]>
@@ -75,13 +80,22 @@ export interface RequestSearchRepository {
   oldestId(organizationId: string): Promise<string | null>
 }
 
+/** How much later than in its generation's id a request can seem to begin: that id has whole seconds, and clocks are set. */
+const generationLateMs = 2_000
+/**
+ * How long before its generation a request may have begun: moments, or as long as its upload took. In the longer span only
+ * what was not answered is read, along the index that such rows have.
+ */
+const generationSearches: readonly { beforeMs: number; more: string }[] = [
+  { beforeMs: 2_000, more: '' },
+  { beforeMs: 3_600_000, more: " and outcome <> 'answered'" },
+]
+/** Rows that one such search reads, the nearest first. */
+const generationRowsMax = 20_000
+
 export function createRequestSearchRepository(database: Database): RequestSearchRepository {
-  const find = async (condition: string, params: readonly SqlValue[]): Promise<LoggedCallStory | null> => {
-    const [row] = await database.queryAside<StoryRow>(
-      `select ${shownColumns}, client_address, details_json from request_log where ${condition}
-        order by request_id desc limit 1`,
-      params,
-    )
+  const find = async (sql: string, params: readonly SqlValue[]): Promise<LoggedCallStory | null> => {
+    const [row] = await database.queryAside<StoryRow>(sql, params)
     if (!row) return null
     const details = readDetails(row.details_json, row)
     return { ...toLoggedCall(row), clientAddress: row.client_address, details }
@@ -104,9 +118,29 @@ export function createRequestSearchRepository(database: Database): RequestSearch
       return rows.map(toLoggedCall)
     },
     findByRequest: (organizationId, requestId) =>
-      find('organization_id = $1 and request_id = $2', [organizationId, requestId]),
-    findByGeneration: (organizationId, generationId) =>
-      find('organization_id = $1 and generation_id = $2', [organizationId, generationId]),
+      find(`select ${storyColumns} from request_log where organization_id = $1 and request_id = $2`, [
+        organizationId,
+        requestId,
+      ]),
+    async findByGeneration(organizationId, generationId) {
+      const beganAtMs = generationBeganAtMs(generationId)
+      if (beganAtMs === null) return null
+      for (const { beforeMs, more } of generationSearches) {
+        const found = await find(
+          `select ${storyColumns} from (select ${storyColumns} from request_log where organization_id = $1
+              and request_id > $2 and request_id < $3${more} order by request_id desc limit ${generationRowsMax}) as near
+            where generation_id = $4 order by request_id desc limit 1`,
+          [
+            organizationId,
+            firstIdAt(beganAtMs - beforeMs),
+            firstIdAt(beganAtMs + generationLateMs),
+            generationId,
+          ],
+        )
+        if (found !== null) return found
+      }
+      return null
+    },
     async listAnonymous({ fromMs, toMs }, limit) {
       const rows = await database.queryAside<{ minute: number; client_address: string; requests: number }>(
         `select minute, client_address, requests from anonymous_refusals where minute >= $1 and minute < $2
@@ -232,6 +266,8 @@ const shownColumns = [
   'is_estimated',
 ].join(', ')
 
+const storyColumns = `${shownColumns}, client_address, details_json`
+
 function toLoggedCall(row: ShownRow): LoggedCall {
   return {
     requestId: row.request_id,
@@ -243,7 +279,7 @@ function toLoggedCall(row: ShownRow): LoggedCall {
     errorType: row.error_type,
     operation: row.operation,
     model: row.model,
-    provider: row.provider,
+    provider: row.provider ?? row.deployment,
     deployment: row.deployment,
     userId: row.user_id,
     sessionId: row.session_id,

@@ -70,7 +70,7 @@ const callCounts = ['requests', 'failed', 'refused', 'cancelled', ...binColumns]
 export function createSumsRepository(database: Database): SumsRepository {
   return {
     async sumUsage(question) {
-      const { sql, params } = sumOf(question, usageCounts, (run, filter) => usagePieces(run, filter))
+      const { sql, params } = sumOf(question, usageCounts, usagePieces)
       const rows = await database.queryAside<UsageRow>(sql, params)
       return rows.map((row) => ({
         bucket: row.bucket,
@@ -85,7 +85,9 @@ export function createSumsRepository(database: Database): SumsRepository {
       }))
     },
     async sumCalls(question) {
-      const { sql, params } = sumOf(question, callCounts, (run, filter) => callPieces(run, filter))
+      const { sql, params } = sumOf(question, callCounts, (run, condition) =>
+        callPieces(run, condition, scopeOf(question)),
+      )
       const rows = await database.queryAside<Record<string, string | number>>(sql, params)
       return rows.map((row) => ({
         bucket: Number(row['bucket']),
@@ -100,17 +102,30 @@ export function createSumsRepository(database: Database): SumsRepository {
   }
 }
 
+/** The hours that answer a question: those of models or those of keys; null where it asks of both. */
+function scopeOf({ columns, filters }: SumsQuestion<CallColumn>): 'models' | 'keys' | null {
+  const asked = [...columns, ...filters.map(({ column }) => column)]
+  if (!asked.includes('key_id')) return 'models'
+  return asked.every((column) => column === 'key_id') ? 'keys' : null
+}
+
 type UsageRow = { bucket: number } & Partial<Record<UsageColumn, string>> & {
     [count in Exclude<(typeof usageCounts)[number], 'cost_nanocredits'>]: number
   } & { cost_nanocredits: bigint }
 
-/** A part of a table, and the place in quarters of an hour of its rows. */
+/** A part of a table. */
 interface Piece {
   from: string
-  place: string
+  /** The column with its place in time, and how many quarters of an hour that counts for. */
+  column: string
+  quarters: number
+  /** The columns that its key has after that one, and that tell most of its rows apart. */
+  key: readonly string[]
 }
 
-/** One statement, so that all parts are read at the same moment. */
+const callKey = ['key_id', 'model', 'provider']
+
+/** One statement, so that all parts are read at the same moment. Each is summed by itself first. */
 function sumOf(
   { organizationId, runs, columns, filters }: SumsQuestion<string>,
   counts: readonly string[],
@@ -123,62 +138,77 @@ function sumOf(
   })
   const condition = `organization_id = $1${conditions.join('')}`
   const grouped = ['bucket', ...columns].join(', ')
+  const sums = counts.map((count) => `cast(sum(${count}) as bigint) as ${count}`).join(', ')
   const parts = runs.flatMap((run) =>
-    piecesOf(run, condition).map(({ from, place }) => {
-      const bucket = `(${place} - ${run.start}) / ${run.length} + ${run.first} as bucket`
-      return `select ${[bucket, ...columns, ...counts].join(', ')} from ${from}`
+    piecesOf(run, condition).map(({ from, column, quarters, key }) => {
+      const place = quarters === 1 ? column : `${column} * ${quarters}`
+      const bucket = `(${place} - ${run.start}) / ${run.length} + ${run.first}`
+      const by = [sumsInOrder(columns, key) ? column : bucket, ...columns].join(', ')
+      return `select ${[`${bucket} as bucket`, ...columns, sums].join(', ')} from ${from} group by ${by}`
     }),
   )
-  const sums = counts.map((count) => `cast(sum(${count}) as bigint) as ${count}`)
-  const sql = `select ${grouped}, ${sums.join(', ')} from (${parts.join(' union all ')}) as parts group by ${grouped}`
+  const sql = `select ${grouped}, ${sums} from (${parts.join(' union all ')}) as parts group by ${grouped}`
   return { sql, params }
+}
+
+/**
+ * Whether rows are summed in the order of their key, which needs no sorting, into sums of which few are left to be sorted.
+ * The last column of a key leaves about as many as there were rows.
+ */
+function sumsInOrder(columns: readonly string[], key: readonly string[]): boolean {
+  return columns.length < key.length - 1 && columns.every((name, index) => name === key[index])
 }
 
 function usagePieces(run: BucketRun, condition: string): Piece[] {
   const { start, end } = endsOf(run)
-  const tail = {
-    from: `usage_tail where ${condition} and quarter >= ${start} and quarter < ${end}`,
-    place: 'quarter',
-  }
+  const quarter = { column: 'quarter', quarters: 1, key: callKey }
   return [
     ...hoursAndQuarters(run, {
-      hours: { from: `usage_rollups where ${condition}`, column: 'hour' },
-      quarters: { from: `usage_quarters where ${condition}`, column: 'quarter' },
+      hours: { from: `usage_rollups where ${condition}`, column: 'hour', quarters: 4, key: callKey },
+      quarters: { from: `usage_quarters where ${condition}`, ...quarter },
     }),
-    tail,
+    {
+      ...quarter,
+      from: `usage_tail where ${condition} and quarter >= ${start} and quarter < ${end}`,
+      key: [],
+    },
   ]
 }
 
-function callPieces(run: BucketRun, condition: string): Piece[] {
+function callPieces(run: BucketRun, condition: string, scope: 'models' | 'keys' | null): Piece[] {
+  const slots = { column: 'slot', key: callKey }
   return hoursAndQuarters(run, {
-    hours: { from: `request_rollups where ${condition} and minutes = 60`, column: 'slot' },
-    quarters: { from: `request_rollups where ${condition} and minutes = 15`, column: 'slot' },
+    hours:
+      scope === null
+        ? { from: `request_rollups where ${condition} and minutes = 60`, ...slots, quarters: 4 }
+        : {
+            from: `request_hours where ${condition} and scope = '${scope}'`,
+            column: 'hour',
+            quarters: 4,
+            key: [],
+          },
+    quarters: { from: `request_rollups where ${condition} and minutes = 15`, ...slots, quarters: 1 },
   })
-}
-
-interface Level {
-  from: string
-  column: string
 }
 
 /**
  * Whole hours are summed from the hours, of which there are a quarter as many. Where a zone is half an hour away, the
  * hours at the edges of its buckets are summed from their quarters.
  */
-function hoursAndQuarters(run: BucketRun, { hours, quarters }: { hours: Level; quarters: Level }): Piece[] {
+function hoursAndQuarters(run: BucketRun, { hours, quarters }: { hours: Piece; quarters: Piece }): Piece[] {
   const { start, end } = endsOf(run)
   const { length } = run
-  const within = ({ from, column }: Level, least: number, beyond: number) =>
-    `${from} and ${column} >= ${least} and ${column} < ${beyond}`
-  const hourPlace = `${hours.column} * 4`
-  if (start % 4 === 0 && length % 4 === 0)
-    return [{ from: within(hours, start / 4, end / 4), place: hourPlace }]
-  if (length < longBucket) return [{ from: within(quarters, start, end), place: quarters.column }]
-  const edges = edgeQuarters(run)
-  const inner = `(${hourPlace} - ${start}) % ${length} <= ${length - 4}`
+  const within = (piece: Piece, least: number, beyond: number): Piece => ({
+    ...piece,
+    from: `${piece.from} and ${piece.column} >= ${least} and ${piece.column} < ${beyond}`,
+  })
+  if (start % 4 === 0 && length % 4 === 0) return [within(hours, start / 4, end / 4)]
+  if (length < longBucket) return [within(quarters, start, end)]
+  const whole = within(hours, Math.ceil(start / 4), Math.floor(end / 4))
+  const inner = `(${hours.column} * 4 - ${start}) % ${length} <= ${length - 4}`
   return [
-    { from: `${within(hours, Math.ceil(start / 4), Math.floor(end / 4))} and ${inner}`, place: hourPlace },
-    { from: `${quarters.from} and ${quarters.column} in (${edges.join(', ')})`, place: quarters.column },
+    { ...whole, from: `${whole.from} and ${inner}` },
+    { ...quarters, from: `${quarters.from} and ${quarters.column} in (${edgeQuarters(run).join(', ')})` },
   ]
 }
 

@@ -116,14 +116,14 @@ async function outcomeOf(
 ): Promise<ItemOutcome | null> {
   const { lease, batch } = step
   const isAuto = mayMove(batch) && !isClosing(batch)
+  const input = inputOf(item)
+  const { items, money } = dependencies
+  const request = itemRequest(
+    step,
+    { item: input, principal: owner, body: input.body ?? Buffer.alloc(0) },
+    money,
+  )
   if (line?.result.type === 'answer') {
-    const input = inputOf(item)
-    const { items, money } = dependencies
-    const request = itemRequest(
-      step,
-      { item: input, principal: owner, body: input.body ?? Buffer.alloc(0) },
-      money,
-    )
     const outcome = await items.charge(request, lease.job, line.result)
     const isPassing = outcome.response === null && passingErrors.has(outcome.error?.type ?? '')
     if (outcome.retryLaterMs !== null && !isPassing)
@@ -132,7 +132,9 @@ async function outcomeOf(
   }
   if (isClosing(batch) || isAuto) return null
   if (line === null && (await isOfAnotherJob(step, item, owner, dependencies))) return null
-  return failedEnding(unansweredError(step, line))
+  const error = unansweredError(step, line)
+  const noteDurable = items.noteOfFailure?.(request, lease.job, { error, isSent: true })
+  return { ...failedEnding(error), ...(noteDurable ? { noteDurable } : {}) }
 }
 
 /** Why a lane that moves nothing has no answer for an item. It is not billed. */

@@ -1,6 +1,7 @@
 import type { BatchJobs } from '../../../canonical/batch-jobs.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../../../canonical/upstream.ts'
 import type { EncodedJobItem } from '../../../execution/items/job-item.ts'
+import type { GatewayError } from '../../../core/errors.ts'
 import type { UpstreamResponse } from '../../../transport/exchange.ts'
 import type { ItemOutcome, ItemRequest } from '../../item-contract.ts'
 import type { JobPrice } from './job.ts'
@@ -45,4 +46,12 @@ export interface JobItems {
   encode(item: ItemRequest, at: JobEndpoint): Promise<EncodedJobItem>
   /** Decodes, meters and prices an answer as the live path does, for an item that may have been sent by another process. */
   charge(item: ItemRequest, at: JobEndpoint, answer: JobAnswer): Promise<ItemOutcome>
+  /** What to do once it is durable that an item ended with this error. `isSent`: a job had it, which left it unanswered. */
+  noteOfFailure?(item: ItemRequest, at: JobEndpoint, failure: JobItemFailure): () => void
+}
+
+/** Why an item of a job has no answer. */
+export interface JobItemFailure {
+  error: GatewayError
+  isSent: boolean
 }

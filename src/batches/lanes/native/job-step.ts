@@ -235,6 +235,7 @@ export class JobResults {
       error: isFailed ? failureOf(final) : null,
       capture,
       move: null,
+      noteDurable: outcome.noteDurable,
     })
   }
 

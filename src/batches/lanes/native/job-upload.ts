@@ -182,8 +182,8 @@ export async function encodeItem(
   const { lease, batch, place } = step
   const input = inputOf(item)
   if (input.body === null) return { ending: tooLargeEnding() }
+  const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
   try {
-    const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
     const encoded = await items.encode(request, lease.job)
     const operation = place.jobs.operationOf(encoded)
     if (operation === null && !mayMove(batch)) {
@@ -193,7 +193,9 @@ export async function encodeItem(
     return { operation, body: encoded.body, texts: encoded.texts }
   } catch (thrown) {
     if (isPassing(thrown)) throw thrown
-    return { ending: failedEnding(toGatewayError(thrown)) }
+    const error = toGatewayError(thrown)
+    const noteDurable = items.noteOfFailure?.(request, lease.job, { error, isSent: false })
+    return { ending: { ...failedEnding(error), ...(noteDurable ? { noteDurable } : {}) } }
   }
 }
 

@@ -1,10 +1,15 @@
-import type { JobEndpoint, JobItems, JobPlace } from './job-contract.ts'
+import type { JobEndpoint, JobItemFailure, JobItems, JobPlace } from './job-contract.ts'
 import { native } from '../native.ts'
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { UpstreamErrorResponse } from '../../../canonical/upstream.ts'
 import type { CatalogView } from '../../../catalog/catalog.ts'
 import { GatewayError } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
 import type { ExecutionDependencies } from '../../../execution/dependencies.ts'
+import { noFacts } from '../../../execution/call/scope.ts'
+import { operationOfBatchEndpoint } from '../../../execution/operations.ts'
+import type { AttemptLine, CallLine } from '../../../telemetry/call-line.ts'
+import type { ItemRequest } from '../../item-contract.ts'
 import { chargeJobItem, encodeJobItem, type JobTarget } from '../../../execution/items/job-item.ts'
 import { routeBatch } from '../../../execution/items/route-batch.ts'
 import { readUpstreamFailure } from '../../../formats/upstream-errors.ts'
@@ -15,8 +20,17 @@ import type { UpstreamResponse } from '../../../transport/exchange.ts'
 /** Bytes that are read of a refusal; the important part is at its beginning. */
 const refusalBytesMax = 65_536
 
+/**
+ * Reads what the log keeps of an item of a job, and returns what puts it there. The reading is at once, because the facts
+ * hold the item's body.
+ */
+export type LogJobItem = (
+  item: Pick<ItemRequest, 'principal' | 'batchId'>,
+  ended: { requestId: string; facts: CallLine },
+) => () => void
+
 /** What jobs of providers' batch services need of the live path and of the configuration. */
-export function createJobItems(execution: ExecutionDependencies): JobItems {
+export function createJobItems(execution: ExecutionDependencies, log: LogJobItem): JobItems {
   const endpoints = new WeakMap<CatalogView, ReadonlyMap<string, Endpoint>>()
 
   function endpointOf(id: string): Endpoint | null {
@@ -60,7 +74,51 @@ export function createJobItems(execution: ExecutionDependencies): JobItems {
       }
     },
     encode: (item, at) => encodeJobItem(item, targetOf(at), execution),
-    charge: (item, at, answer) => chargeJobItem(item, { ...targetOf(at), answer }, execution),
+    async charge(item, at, answer) {
+      const facts = noFacts()
+      const requestId = newId('req', execution.clock.nowMs())
+      const outcome = await chargeJobItem(
+        { ...item, requestId },
+        { ...targetOf(at), answer },
+        execution,
+        facts,
+      )
+      return { ...outcome, noteDurable: log(item, { requestId, facts }) }
+    },
+    noteOfFailure: (item, at, failure) =>
+      log(item, {
+        requestId: newId('req', execution.clock.nowMs()),
+        facts: factsOfFailure(item, endpointOf(at.endpointId), failure),
+      }),
+  }
+}
+
+/** What is known of an item without an answer: where its job was to ask for it, if one had it. */
+function factsOfFailure(
+  { endpoint: path, model }: ItemRequest,
+  endpoint: Endpoint | null,
+  { error, isSent }: JobItemFailure,
+): CallLine {
+  const operation = operationOfBatchEndpoint(path)?.name ?? null
+  const facts: CallLine = { ...noFacts(), operation, model, errorType: error.type }
+  if (!isSent || endpoint === null) return facts
+  const line: AttemptLine = {
+    deployment: endpoint.deployment.id,
+    model: endpoint.model,
+    status: null,
+    outcome: 'failed',
+    errorType: error.type,
+    said: null,
+  }
+  const none = { headersMs: null, firstTokenMs: null, endedMs: null, status: null }
+  const attempts = [{ endpoint, startedMs: 0, ...none, line }]
+  const call = { sessionId: null, userId: null }
+  return {
+    ...facts,
+    model: endpoint.model,
+    attempts: 1,
+    tried: [line],
+    story: { call, attempts, excluded: [], prepared: null },
   }
 }
 
