@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { type Config, processEnvironment } from './config.ts'
 import type { Core, GatewayHooks } from './gateway-core.ts'
 import type { Catalog, CatalogView } from './catalog/catalog.ts'
-import type { Deployment } from './canonical/endpoint.ts'
+import type { Deployment, Endpoint } from './canonical/endpoint.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { operations } from './execution/operations.ts'
 import type { Activity } from './http/activity.ts'
@@ -19,10 +19,11 @@ import { createNamesRepository } from './insight/names-repository.ts'
 import { createSumsRepository } from './insight/spend/sums-repository.ts'
 import { createUsersRepository } from './insight/spend/users-repository.ts'
 import { createUsersKeeper } from './insight/spend/users.ts'
+import { listDeadNames } from './insight/state/dead-names.ts'
 import { createOwnDoctor } from './insight/state/own-doctor.ts'
 import { createProcessStateRepository } from './insight/state/process-state-repository.ts'
 import { createProcessStates, type ProcessStates } from './insight/state/process-states.ts'
-import type { DeploymentReport } from './insight/state/process-report.ts'
+import type { DeploymentReport, ProcessReport } from './insight/state/process-report.ts'
 import type { WatchedHealth } from './routing/deployment-troubles.ts'
 import { createQueueRepository } from './insight/state/queue-repository.ts'
 
@@ -109,7 +110,7 @@ function keepUsers({ database, clock, log }: Core) {
 
 /** Tells the other processes, and whoever looks, how this process and its deployments are. */
 function tellStates(
-  { role }: Config,
+  { role, names }: Config,
   { core, providers, execution, requestLog, activity }: Watched,
 ): ProcessStates {
   const { database, money, clock } = core
@@ -127,9 +128,22 @@ function tellStates(
       capturesQueued: money.billing.stats().capturesQueued,
       logQueued: requestLog.stats().queued,
       logDropped: requestLog.stats().dropped,
-      deployments: reportDeployments(providers, execution),
+      ...reportProviders(names, providers, execution),
     }),
   })
+}
+
+function reportProviders(
+  names: Config['names'],
+  providers: WatchedProviders,
+  execution: Watched['execution'],
+): Pick<ProcessReport, 'deployments' | 'deadNames'> {
+  const deployments = reportDeployments(providers, execution)
+  // A refused credential is tried again after a minute, but the deployment is out until it was accepted.
+  const out = new Set(deployments.flatMap(({ id, state }) => (state === 'out' ? [id] : [])))
+  const isDead = (endpoint: Endpoint) =>
+    out.has(endpoint.deployment.id) || ['out', 'failing'].includes(execution.health.stateOf(endpoint))
+  return { deployments, deadNames: listDeadNames(names, providers.catalog.current(), isDead) }
 }
 
 function reportDeployments(

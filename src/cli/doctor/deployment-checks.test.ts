@@ -82,7 +82,12 @@ eachDatabase((name, _open, { openFresh }) => {
     await states.write('owner_a', 5, { ...process, deployments: [report('one', {})] })
     expect(await findings()).toMatchObject([{ level: 'ok', message: '1 healthy' }])
     const deployments = [report('one', {}), report('two', { state: 'out', lastError })]
-    await states.write('owner_a', 5, { ...process, deployments })
+    const members = ['maker/model at two']
+    const deadNames = [
+      { name: 'fast', members, isServed: true, hasOthers: true },
+      { name: 'old', members: ['maker/gone'], isServed: false, hasOthers: true },
+    ]
+    await states.write('owner_a', 5, { ...process, deployments, deadNames })
     const rows = [
       ...Array.from({ length: failingCallsMin }, () => failed('dead')),
       ...Array.from({ length: failingCallsMin }, () => failed('half')),
@@ -96,6 +101,18 @@ eachDatabase((name, _open, { openFresh }) => {
         level: 'problem',
         message: expect.stringContaining('dead failed all 3 calls'),
         next: expect.any(String),
+      },
+      {
+        level: 'problem',
+        subject: 'names',
+        message: 'the first group of "fast" fails (maker/model at two); its calls go to the groups behind it',
+        next: expect.stringContaining('--model maker/model '),
+      },
+      {
+        level: 'problem',
+        subject: 'names',
+        message: expect.stringContaining('the first group of "old" is not served (maker/gone)'),
+        next: expect.stringContaining('npx headrace models'),
       },
     ])
   })

@@ -1,3 +1,5 @@
+import type { DeadName } from './dead-names.ts'
+
 /** How a deployment is in one process. Times are Unix milliseconds. */
 export interface DeploymentReport {
   id: string
@@ -23,4 +25,6 @@ export interface ProcessReport {
   logQueued: number
   logDropped: number
   deployments: readonly DeploymentReport[]
+  /** Names whose first group answers no call; absent from processes of before. */
+  deadNames?: readonly DeadName[]
 }
