@@ -155,6 +155,8 @@ export interface Faults {
   batchLinesDoubled?: number
   batchLinesForeign?: number
   batchLinesMalformed?: number
+  /** Lines that are missing when the output is read for the first time. */
+  batchLinesLate?: number
   /** Every n-th word is in the text but missing from the list of words. */
   loseWords?: number
   scripted?: boolean
@@ -300,6 +302,7 @@ const readers: Record<string, FaultReader> = {
   batch_lines_doubled: (faults, value) => void (faults.batchLinesDoubled = count(value || '1')),
   batch_lines_foreign: (faults, value) => void (faults.batchLinesForeign = count(value || '1')),
   batch_lines_malformed: (faults, value) => void (faults.batchLinesMalformed = count(value || '1')),
+  batch_lines_late: (faults, value) => void (faults.batchLinesLate = count(value || '1')),
   lose_words: (faults, value) => void (faults.loseWords = Math.max(1, count(value || '2'))),
   scripted: (faults) => void (faults.scripted = true),
   tone: (faults) => void (faults.tone = true),

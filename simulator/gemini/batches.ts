@@ -1,7 +1,7 @@
 import { ApiError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { type BatchesAsked, beginBatch, cancelBatch, look } from '../openai-batches/batches.ts'
-import { endedStatuses, type StoredBatch } from '../openai-batches/kept-batches.ts'
+import { endedStatuses, readContent, type StoredBatch } from '../openai-batches/kept-batches.ts'
 import type { InputLine, LineWriter } from '../openai-batches/lines.ts'
 import { lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
@@ -109,7 +109,7 @@ function errorLine(key: string, code: number, message: string): string {
 function contentOf({ kept }: BatchesAsked, fileId: string): Reply {
   const file = kept.files.get(fileId)
   if (file === undefined) throw new ApiError({ status: 404, message: 'Requested entity was not found.' })
-  return { status: 200, contentType: 'application/octet-stream', headers: {}, body: file.content }
+  return { status: 200, contentType: 'application/octet-stream', headers: {}, body: readContent(file) }
 }
 
 function show(batch: StoredBatch): Reply {

@@ -1,6 +1,7 @@
 import { ApiError, invalidRequest } from '../errors.ts'
 import type { Faults } from '../faults.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { readOutput } from '../openai-batches/kept-batches.ts'
 import { type InputLine, type LineWriter, runLines, type RunLine } from '../openai-batches/lines.ts'
 import { fractionOf, lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
@@ -145,7 +146,7 @@ function resultsOf({ id, ran }: MessageBatch): Reply {
     status: 200,
     contentType: 'application/x-jsonl',
     headers: { 'content-disposition': `attachment; filename="${id}_results.jsonl"` },
-    body: (ran.output ?? '') + (ran.errors ?? ''),
+    body: readOutput(ran) + (ran.errors ?? ''),
   }
 }
 

@@ -215,6 +215,7 @@ async function finish(batch: StoredBatch, kept: KeptBatches, end: string): Promi
   if (batch.writesNoFiles) return reach(batch, end)
   if (ran.output !== null) {
     const file = writtenFile(`output ${batch.id}`, `${batch.id}_output.jsonl`, ran.output)
+    file.late = ran.late
     kept.keepFile(file)
     batch.outputFileId = file.id
   }

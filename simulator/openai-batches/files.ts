@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts'
 import type { MultipartForm } from '../multipart.ts'
 import { lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
-import type { KeptBatches, StoredFile } from './kept-batches.ts'
+import { type KeptBatches, readContent, type StoredFile } from './kept-batches.ts'
 
 /** A request about files. */
 export interface StoredFilesAsked {
@@ -96,12 +96,12 @@ function secondsOf(anchor: string | undefined, seconds: string | undefined): num
   return value
 }
 
-function contentOf({ filename, content }: StoredFile): Reply {
+function contentOf(file: StoredFile): Reply {
   return {
     status: 200,
     contentType: 'application/octet-stream',
-    headers: { 'content-disposition': `attachment; filename="${filename}"` },
-    body: content,
+    headers: { 'content-disposition': `attachment; filename="${file.filename}"` },
+    body: readContent(file),
   }
 }
 

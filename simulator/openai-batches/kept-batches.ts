@@ -10,6 +10,16 @@ export interface StoredFile {
   content: Buffer
   createdSeconds: number
   expiresSeconds: number | null
+  /** What is there once the file was read. */
+  late?: string
+}
+
+/** The bytes of a file, as they are read now. */
+export function readContent(file: StoredFile): Buffer {
+  const { content, late = '' } = file
+  if (late !== '') file.content = Buffer.concat([content, Buffer.from(late)])
+  file.late = ''
+  return content
 }
 
 /** What ran of a batch. */
@@ -17,11 +27,20 @@ export interface BatchOutput {
   /** Lines with an answer, and lines with an error; null where there are none. */
   output: string | null
   errors: string | null
+  /** Lines of the output that are there once it was read, and how often it was. */
+  late: string
+  readings: number
   completed: number
   failed: number
   /** Of the failed lines, those that the provider did not run. */
   notRun: number
   usage: BatchTokens
+}
+
+/** The lines with an answer, as they are read now; those that come late are there after so many readings. */
+export function readOutput(ran: BatchOutput, lateAfter = 1): string {
+  ran.readings += 1
+  return (ran.output ?? '') + (ran.readings > lateAfter ? ran.late : '')
 }
 
 /** The sums that a batch object shows of its lines. */

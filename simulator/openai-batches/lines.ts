@@ -126,15 +126,21 @@ export async function runLines(lines: readonly InputLine[], running: Running): P
     written.push(writer.answered(line, status, body, key))
   }
   const { answers, refusals, notRun, usage } = tally
-  const output = withFaults(answers, faults, key)
+  const late = answers.splice(0, faults.batchLinesLate ?? 0)
   return {
-    output: output.length === 0 ? null : `${output.join('\n')}\n`,
-    errors: refusals.length === 0 ? null : `${refusals.join('\n')}\n`,
-    completed: answers.length,
+    output: fileOf(withFaults(answers, faults, key)),
+    errors: fileOf(refusals),
+    late: fileOf(late) ?? '',
+    readings: 0,
+    completed: answers.length + late.length,
     failed: refusals.length,
     notRun,
     usage,
   }
+}
+
+function fileOf(lines: readonly string[]): string | null {
+  return lines.length === 0 ? null : `${lines.join('\n')}\n`
 }
 
 /** Lines of OpenAI's results. */

@@ -4,7 +4,7 @@ import { lettersOf } from '../random.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { type BatchesAsked, batchesPath, beginBatch, look } from './batches.ts'
 import { nowSeconds } from './files.ts'
-import { endedStatuses, type StoredBatch } from './kept-batches.ts'
+import { endedStatuses, readOutput, type StoredBatch } from './kept-batches.ts'
 import type { LineWriter } from './lines.ts'
 
 // OpenRouter's batches: lines come with the creating request, results are in the batch, and nothing cancels one.
@@ -120,9 +120,14 @@ function resultOf(custom_id: string, key: string, result: JsonObject): string {
   return JSON.stringify({ id: `batch_req_${lettersOf(`${custom_id} ${key}`, 16)}`, custom_id, ...result })
 }
 
+/** Every look at a batch that has ended reads its results: the look that finds it ended, and the reading of them. */
+const lateAfter = 2
+
 /** A batch that has ended has its results between its other members. */
 function withResults(batch: StoredBatch): Reply {
-  const lines = (batch.ran?.output ?? '').split('\n').filter((line) => line !== '')
+  const lines = (batch.ran === null ? '' : readOutput(batch.ran, lateAfter))
+    .split('\n')
+    .filter((line) => line !== '')
   const whole = JSON.stringify(shown(batch))
   const hasResults = batch.ran !== null
   return jsonReply(

@@ -6,7 +6,7 @@ import type { ReadBody } from '../read-body.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { type BatchesAsked, batchesPath, beginBatch, cancelBatch, look } from './batches.ts'
 import { nowSeconds, storedFilesPath } from './files.ts'
-import { endedStatuses, type StoredBatch } from './kept-batches.ts'
+import { endedStatuses, readOutput, type StoredBatch } from './kept-batches.ts'
 import type { LineWriter } from './lines.ts'
 import { parseLine, services } from './services.ts'
 
@@ -101,7 +101,7 @@ function failed(batch_request_id: string, code: number, message: string): string
 }
 
 function resultsOf({ ran }: StoredBatch, query: URLSearchParams): Reply {
-  const lines = (ran?.output ?? '').split('\n').filter((line) => line !== '')
+  const lines = (ran === null ? '' : readOutput(ran)).split('\n').filter((line) => line !== '')
   const { entries, token } = pageOf(lines, query)
   const last = token === null ? 'null' : JSON.stringify(token)
   return jsonReply(`{"results":[${entries.join(',')}],"pagination_token":${last}}`)

@@ -16,7 +16,8 @@ const stories = {
   failed: 'batch_failed=invalid_request',
   expired: 'batch_end=expired',
   spoiled: 'batch_lines_lost=1,batch_lines_doubled=1,batch_lines_foreign=1',
-  cancelled: 'batch_looks=1000',
+  late: 'batch_lines_late=1',
+  cancelled: 'batch_looks=1000,batch_lines_late=1',
 } as const
 type Story = keyof typeof stories
 const storyNames = Object.keys(stories) as Story[]
@@ -46,7 +47,7 @@ async function tell(service: PlayedService, story: Story): Promise<Ended> {
   const mount = mountOf(service, story)
   // A service that cannot be asked to cancel runs a job to its end.
   const isShort = story === 'cancelled' && !service.isCancellable
-  const fault = isShort ? 'batch_looks=2' : stories[story]
+  const fault = isShort ? 'batch_looks=2,batch_lines_late=1' : stories[story]
   await gateway.admin('settings', { mount, job_looks: 0, any_model: true, ...service.settings })
   const rules = [{ match: { path: service.create, method: 'POST' }, fault, times: 1 }]
   await gateway.admin('faults', { mount, rules })
@@ -139,11 +140,26 @@ for (const service of services) {
     expectBill(service, ended)
   }, 200_000)
 
-  test(`${name}: a batch that its caller cancels ends at the provider too, and what has run is charged`, async () => {
+  test(`${name}: a line that comes when the results were read is not waited for, and not charged`, async () => {
+    const ended = await endingOf(service, 'late')
+    expect([ended.status, answered(ended), errorsOf(ended)]).toEqual([
+      'completed',
+      itemCount - 1,
+      ['provider_failed'],
+    ])
+    expect(ended.left['lines_run']).toBe(itemCount)
+    expectBill(service, ended)
+  }, 200_000)
+
+  test(`${name}: a batch that its caller cancels ends at the provider too, and what was read of it is charged`, async () => {
     const ended = await endingOf(service, 'cancelled')
     expect(ended.status).toBe('cancelled')
     expect(ended.left['batches_running']).toBe(0)
-    expect(answered(ended)).toBe(isCancellable ? itemCount / 2 : itemCount)
+    const run = isCancellable ? itemCount / 2 : itemCount
+    expect(ended.left['lines_run']).toBe(run)
+    // One line comes when the results were read.
+    expect(answered(ended)).toBe(run - 1)
+    expect(errorsOf(ended)).toEqual(Array.from({ length: itemCount - run + 1 }, () => 'batch_cancelled'))
     expectBill(service, ended)
   }, 200_000)
 }

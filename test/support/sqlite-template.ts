@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/storage/open-database.ts'
@@ -15,9 +16,9 @@ export async function copyMigratedFile(path: string): Promise<void> {
   copyFileSync(template, path)
 }
 
-/** Several test files may make it at once; the last one's stays. */
+/** Several tests may make it at once; the last one’s stays. */
 async function makeTemplate(path: string): Promise<void> {
-  const own = `${path}.${process.pid}`
+  const own = `${path}.${randomUUID()}`
   await (await openDatabase({ url: `sqlite:${own}` })).close()
   renameSync(own, path)
 }
