@@ -20,6 +20,7 @@ export async function audit(world: World, workload: Workload, baseUrl: string): 
   problems.push(...(await auditCalls(world, workload)))
   problems.push(...(await auditCaptures(world)))
   problems.push(...(await auditTold(world)))
+  problems.push(...(await auditKept(world)))
   return problems
 }
 
@@ -98,6 +99,22 @@ async function auditCaptures(world: World): Promise<string[]> {
   return rows
     .filter((row) => row.usages !== row.completed_items)
     .map((row) => `${row.batch_id}: ${row.usages} usages of ${row.completed_items} completed items`)
+}
+
+/** Every answer that may be given again for another minute is there. */
+async function auditKept({ database, blobs }: World): Promise<string[]> {
+  const rows = await database.query<{ blob: string }>(
+    'select blob from cached_answers where expires_at_ms > now_ms() + 60000 limit 10000',
+  )
+  const problems: string[] = []
+  for (const { blob } of rows) {
+    const isThere = await blobs.get(blob).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) problems.push(`${blob} of the response cache is gone`)
+  }
+  return problems
 }
 
 /** Every capture of a gateway was told to the receiver, and nothing that is not a capture. */

@@ -49,6 +49,7 @@ const slowPoints = new Set([
   'batch.wait',
   'lease.reap',
   'usage.roll_up',
+  'cache.trim',
   ...jobPoints,
 ])
 /** Passed by an orderly stop. */

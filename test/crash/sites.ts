@@ -1,5 +1,6 @@
 import { commitPoints as batchPoints, jobCommitPoints } from '../../src/batches/batch-commit-points.ts'
 import { commitPoints as billingPoints } from '../../src/billing/ledger-commit-points.ts'
+import { cacheCommitPoints } from '../../src/execution/cached/cached-answer-repository.ts'
 import { broadcastCommitPoints } from '../../src/delivery/broadcasts/broadcast-commit-points.ts'
 import type { CrashSite } from './crash-plan.ts'
 
@@ -20,7 +21,15 @@ export const toldPoints: readonly string[] = [
   broadcastCommitPoints.trim,
 ]
 
-const allPoints: readonly string[] = [...Object.values(billingPoints), ...batchPoints, ...toldPoints]
+/** What it does about answers that are given again. */
+const cachePoints: readonly string[] = Object.values(cacheCommitPoints)
+
+const allPoints: readonly string[] = [
+  ...Object.values(billingPoints),
+  ...batchPoints,
+  ...toldPoints,
+  ...cachePoints,
+]
 
 /** Every commit point in the code, before and after. */
 export const allSites: readonly CrashSite[] = allPoints.flatMap((point) => [

@@ -16,6 +16,8 @@ const requestMsMax = 15_000
 const embeddingModel = 'openai/text-embedding-3-small'
 const speechModel = 'openai/tts-1'
 const day = 86_400_000
+/** Questions that are asked again and again. */
+const cachedQuestions = 5
 
 /** Fault rules that the workload's items are named after. */
 export const workloadFaults = [
@@ -38,6 +40,8 @@ export class Workload {
   readonly poor: string[] = []
   /** What a gateway answered that it must not. */
   readonly complaints: string[] = []
+  /** What was asked and answered, by generation, of calls whose answers are kept. */
+  readonly #said = new Map<string, { question: string; text: string }>()
   callsStarted = 0
   readonly #world: World
   readonly #pickUrl: () => string | null
@@ -80,6 +84,25 @@ export class Workload {
     const body = { model, messages: [{ role: 'user', content: 'crash' }], max_tokens: 6 }
     const response = await this.#call('/chat/completions', body, key)
     if (response.ok && 'choices' in ((await response.json()) as object)) this.#note(response)
+  }
+
+  /** A call whose answer may be that of an earlier one: then it is the same, to the same question, and free. */
+  async cached(headers: Record<string, string> = {}): Promise<void> {
+    const question = `cached ${this.callsStarted % cachedQuestions}`
+    const body = { model, messages: [{ role: 'user', content: question }], max_tokens: 6 }
+    const asked = { 'x-openrouter-cache': 'true', ...headers }
+    const response = await this.#call('/chat/completions', body, inferenceKey, asked)
+    if (!response.ok) return
+    const { choices, usage } = (await response.json()) as CachedAnswer
+    const text = choices[0]?.message.content ?? ''
+    this.#note(response)
+    this.#said.set(response.headers.get('x-generation-id') ?? '', { question, text })
+    const source = response.headers.get('x-openrouter-cache-source-id')
+    if (source === null) return
+    if (usage.cost !== 0) this.complaints.push(`an answer that was given again cost ${usage.cost}`)
+    const earlier = this.#said.get(source)
+    if (earlier !== undefined && (earlier.question !== question || earlier.text !== text))
+      this.complaints.push(`"${question}" was answered with another answer than that of ${source}`)
   }
 
   async stream(): Promise<void> {
@@ -140,6 +163,15 @@ export class Workload {
     'blob.delete': () => this.#purged(),
     'blob.orphan': () => this.#orphan(),
     'broadcast.trim': () => this.#outdated(),
+    'cache.keep': () => this.cached(),
+    'cache.drop': async () => {
+      await this.cached()
+      await this.cached({ 'x-openrouter-cache-clear': 'true' })
+    },
+    'cache.trim': async () => {
+      await this.cached()
+      await this.#write('update cached_answers set expires_at_ms = 1', [])
+    },
   }
 
   async #small(): Promise<unknown> {
@@ -295,9 +327,14 @@ export class Workload {
     return accepted
   }
 
-  async #call(path: string, body: unknown, key = inferenceKey): Promise<Response> {
+  async #call(
+    path: string,
+    body: unknown,
+    key = inferenceKey,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     this.callsStarted += 1
-    return this.#post(path, body, key)
+    return this.#post(path, body, key, headers)
   }
 
   #post(
@@ -323,6 +360,11 @@ export class Workload {
   #note(response: Response): void {
     this.answered.push(response.headers.get('x-generation-id') ?? '')
   }
+}
+
+interface CachedAnswer {
+  choices: { message: { content: string } }[]
+  usage: { cost: number }
 }
 
 const chatItem = (content: string): Record<string, unknown> => ({
