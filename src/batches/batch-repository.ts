@@ -4,6 +4,7 @@ import type { Database, Row, Statement } from '../storage/database.ts'
 import type {
   Batch,
   BatchEndpoint,
+  BatchModel,
   LaneChoice,
   LaneName,
   LineFault,
@@ -16,6 +17,7 @@ export interface NewBatch {
   principal: Principal
   endpoint: BatchEndpoint
   model: string
+  models: readonly BatchModel[] | null
   providerOnly: readonly string[] | null
   laneChoice: LaneChoice
   lane: LaneName
@@ -225,6 +227,7 @@ export function insertBatch(batch: NewBatch): Statement {
       JSON.stringify({
         budget_parents: batch.budgetParents,
         ...(batch.betas === null ? {} : { betas: batch.betas }),
+        ...(batch.models === null ? {} : { models: batch.models }),
         ...batch.origin,
       }),
       batch.idempotencyId,
@@ -417,6 +420,7 @@ export function purgeBatch(id: BatchId): Statement {
 interface KeptMembers {
   budget_parents?: string[]
   betas?: string
+  models?: BatchModel[]
   inputFileId?: string
   callerMetadata?: Record<string, string> | null
   lineFaults?: LineFault[]
@@ -432,6 +436,7 @@ export function toBatch(row: Row): Batch {
     keyId: String(row['key_id']),
     endpoint: row['endpoint'] as BatchEndpoint,
     model: String(row['model']),
+    models: kept.models ?? null,
     providerOnly: provider === null ? null : (provider.only as string[]),
     completionWindow: String(row['completion_window']),
     status: row['status'] as StoredStatus,

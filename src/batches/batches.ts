@@ -11,7 +11,7 @@ import type { Batch, BatchLimits, LaneJob } from '../canonical/batch.ts'
 import { hasResults, isTerminal } from '../canonical/batch.ts'
 import type { BatchObject } from '../formats/batch/batch-object.ts'
 import { mayWait, toBatchObject } from '../formats/batch/batch-object.ts'
-import { contractForm } from '../formats/batch/item-form.ts'
+import { contractForm, mixedForm } from '../formats/batch/item-form.ts'
 import { deleteResultFiles } from '../files/file-repository.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
 import { endRests } from './running/segment-repository.ts'
@@ -303,7 +303,8 @@ class StoredBatches implements Batches {
     if (debt !== null) throw debt
     const body = retryBody(batch, this.#readers())
     const { betas } = batch
-    const request = { principal, form: contractForm, betas, body, contentEncoding: null, contentLength: null }
+    const form = batch.models === null ? contractForm : mixedForm
+    const request = { principal, form, betas, body, contentEncoding: null, contentLength: null }
     return this.create({ ...request, ...wish })
   }
 
@@ -357,6 +358,7 @@ class StoredBatches implements Batches {
         money: this.#money,
         idempotency: this.#idempotency,
         resolveBatch: this.#dependencies.resolveBatch,
+        jobItems: this.#dependencies.jobItems,
         callbacks: this.#dependencies.callbacks,
         limits: this.#dependencies.limits ?? noLimits,
         clock: this.#dependencies.clock,

@@ -74,6 +74,8 @@ export interface ItemOutcome {
    * not stored are taken in again.
    */
   noteDurable?(): void
+  /** Set when the provider itself answered that it failed, as with status 500: it is there, and may fail again. */
+  isAnsweredFailure?: true
 }
 
 /** Executes one item through the one path; a failure of the item is an outcome, not a rejection. */
@@ -114,6 +116,8 @@ export type ResolveBatch = (input: {
   lane: LaneChoice
   /** 0 while the number is not known. */
   items: number
+  /** Of the items, those that a provider's jobs would run; absent where that is not known, and then it is all of them. */
+  jobItems?: number
 }) => ResolvedBatch | Promise<ResolvedBatch>
 
 /** The batch's owner under the rules of now; null when the key or its organization is gone or disabled. */

@@ -81,13 +81,24 @@ export interface LaneJob {
   left?: number
 }
 
+/** The items of one model among those of a batch. They stand together, in the order in which models were first named. */
+export interface BatchModel {
+  model: string
+  items: number
+  /** The lane in which they start: the batch's, or the emulated one. */
+  lane: LaneName
+}
+
 /** One batch as stored. Times are Unix milliseconds by the database's clock. */
 export interface Batch {
   id: BatchId
   organizationId: OrganizationId
   keyId: KeyId
   endpoint: BatchEndpoint
+  /** The model of its items, or of the first of them. */
   model: string
+  /** Null where all items have one model. */
+  models: readonly BatchModel[] | null
   /** The caller's `provider.only`, null when there was none. */
   providerOnly: readonly string[] | null
   completionWindow: string
@@ -132,6 +143,23 @@ export interface Batch {
   providerSlug: string | null
   /** Where the end is told; null when the caller named no address. */
   callbackUrl: string | null
+}
+
+/** The models of a batch, with its own facts where it has one. */
+export function modelsOf(
+  batch: Pick<Batch, 'model' | 'models' | 'totalItems' | 'lane'>,
+): readonly BatchModel[] {
+  return batch.models ?? [{ model: batch.model, items: batch.totalItems, lane: batch.lane }]
+}
+
+/** The model of the item in this place of the batch. */
+export function modelOfItem({ model, models }: Pick<Batch, 'model' | 'models'>, item: number): string {
+  let end = 0
+  for (const each of models ?? []) {
+    end += each.items
+    if (item < end) return each.model
+  }
+  return model
 }
 
 /** The statuses of a batch that has ended. */

@@ -11,10 +11,13 @@ import { parseErrorBody, readShape, type ReportedError } from './upstream-error-
  */
 export class ProviderReport extends Error {
   readonly said: string
+  /** Of its answer; null where it reported the error in another way. */
+  readonly status: number | null
 
-  constructor(message: string, said: string) {
+  constructor(message: string, said: string, status: number | null = null) {
     super(message)
     this.said = said
+    this.status = status
   }
 }
 
@@ -314,6 +317,7 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   const cause = new ProviderReport(
     `upstream ${facts.status} ${redactForCaller(facts.reported.code || facts.reported.type)}`.trim(),
     redactForCaller(facts.reported.message, facts.modelNames),
+    facts.status,
   )
   const error = new GatewayError(type, describe(facts), {
     cause,

@@ -45,7 +45,7 @@ export const messageBatchDescription: Readonly<Record<string, Described>> = {
     id: 'createMessageBatch',
     summary: "Create a batch in Anthropic's form",
     description:
-      'An ordinary batch whose endpoint is `/v1/messages`: it is read at `/batches` too. All of its requests name one model; `headrace` and `provider` may stand beside `requests`.',
+      'An ordinary batch whose endpoint is `/v1/messages`: it is read at `/batches` too. Its requests may name up to 16 models, each of which is run in a lane and in jobs of its own; `headrace` and `provider` may stand beside `requests`.',
     headers: [
       {
         name: 'Idempotency-Key',
@@ -102,7 +102,7 @@ export const messageBatchDescription: Readonly<Record<string, Described>> = {
     summary: "Read the results in Anthropic's form, once the batch has ended",
     answer: {
       status: 200,
-      description: 'One result a line, in the order of the requests',
+      description: 'One result a line, model by model, in the order of the requests of each',
       content: { 'application/x-jsonl': { schema: messageBatchResultSchema, example: result } },
     },
     errors: [...errors, 402, 409].toSorted((a, b) => a - b),

@@ -12,7 +12,7 @@ const gateway = await startTestGateway({
       base_url: `${url}/v1`,
       api_key: 'simulated-key',
       weight: 1,
-      models: [{ id: 'anthropic/claude-sonnet-4-5' }],
+      models: [{ id: 'anthropic/claude-sonnet-4-5' }, { id: 'anthropic/claude-haiku-4-5' }],
       discover: false,
     },
   ],
@@ -154,14 +154,72 @@ test('batches are listed newest first, in pages in both directions', async () =>
   expect(at(hidden, 'status')).toBe(404)
 })
 
+// Credits for a million tokens of input and of output, by the price list.
+const pricesOf = { 'claude-sonnet-4-5': [3, 15], 'claude-haiku-4-5': [1, 5] } as Record<
+  string,
+  [number, number]
+>
+
+test('a batch of several models is one batch, whose results are found by their ids and cost what each model costs', async () => {
+  const other = 'anthropic/claude-haiku-4-5'
+  await gateway.admin('faults', [
+    { match: { body_contains: 'too long for anybody' }, fault: 'context_length' },
+  ])
+  const asked = [
+    { custom_id: 'a', params: params('one') },
+    { custom_id: 'b', params: params('two', { model: other }) },
+    { custom_id: 'c', params: params('too long for anybody') },
+    { custom_id: 'd', params: params('too long for anybody', { model: other }) },
+    { custom_id: 'e', params: params('five') },
+  ]
+  const { id } = await client.messages.batches.create({ requests: asked })
+  const batch = await ended(id)
+  expect(batch.request_counts).toEqual({ processing: 0, succeeded: 3, errored: 2, canceled: 0, expired: 0 })
+  const lines = await resultsOf(id)
+  expect(lines.map(({ custom_id: customId }) => customId)).toEqual(['a', 'c', 'e', 'b', 'd'])
+  const own = await gateway.get(`/batches/${id}`)
+  expect(at(own.json, 'model')).toBe(model)
+  expect(at(own.json, 'headrace_metadata.models')).toEqual([
+    { model, items: 3, lane: 'emulated' },
+    { model: other, items: 2, lane: 'emulated' },
+  ])
+  let nanocredits = 0
+  for (const { custom_id: customId, result } of lines) {
+    if (result.type !== 'succeeded') continue
+    const { usage, model: answeredBy } = result.message
+    const named = asked.find((request) => request.custom_id === customId)?.params.model ?? ''
+    expect(answeredBy).toContain(named.split('/')[1] ?? '')
+    const [input, output] = pricesOf[named.split('/')[1] ?? ''] ?? [0, 0]
+    nanocredits += (usage.input_tokens * input + usage.output_tokens * output) * 1_000
+  }
+  expect(Math.round(Number(at(own.json, 'usage.cost')) * 1e9)).toBe(nanocredits)
+  await gateway.admin('faults', [])
+  const again = await gateway.post(`/batches/${id}/retry`, undefined)
+  expect(again.status).toBe(202)
+  await ended(String(again.json['id']))
+  const retried = await resultsOf(String(again.json['id']))
+  expect(retried.map(({ custom_id: customId, result }) => [customId, result.type])).toEqual([
+    ['c', 'succeeded'],
+    ['d', 'succeeded'],
+  ])
+})
+
 const refused = [
   [
-    'two models',
+    'a model that is not served',
     [
       { custom_id: 'a', params: params('x') },
       { custom_id: 'b', params: params('x', { model: 'openai/gpt-4o-mini' }) },
     ],
-    'requests[1].params.model',
+    'model',
+  ],
+  [
+    'more models than a batch may have',
+    Array.from({ length: 17 }, (_, place) => ({
+      custom_id: `${place}`,
+      params: params('x', { model: `maker/model-${place}` }),
+    })),
+    'requests[16].params.model',
   ],
   ['no model', [{ custom_id: 'a', params: { max_tokens: 5, messages: [] } }], 'requests[0].params.model'],
   ['no params', [{ custom_id: 'a', body: {} }], 'requests[0].params'],

@@ -1,14 +1,66 @@
-import { afterAll, expect, test } from 'bun:test'
-import { at, startTestGateway, until } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { deploymentOf, type PlayedService, playedServices, priceByHand } from '../support/batch-services.ts'
+import { at, startTestGateway, type TestGateway, until } from '../support/gateway.ts'
 
-const gateway = await startTestGateway({
-  credits: '10',
-  providers: (url) => [
-    { preset: 'openai', base_url: `${url}/v1`, api_key: 'sk-test', weight: 1, models: [] },
-    { preset: 'anthropic', base_url: `${url}/p/claude/v1`, api_key: 'sk-test', weight: 1, models: [] },
-  ],
-})
-afterAll(() => gateway.stop())
+const serviceOf = (name: string): PlayedService => {
+  const service = playedServices.find((each) => each.name === name)
+  if (service === undefined) throw new Error(name)
+  return service
+}
+
+/** Without a listing, which may be late. */
+const unlisted = { api_key: 'sk-test', weight: 1, discover: false } as const
+const modelsOf = (...names: string[]) =>
+  names.map((name) => ({ id: `${name.startsWith('claude') ? 'anthropic' : 'openai'}/${name}` }))
+
+const startGateway = () =>
+  startTestGateway({
+    credits: '10',
+    providers: (url) => [
+      {
+        preset: 'openai',
+        base_url: `${url}/v1`,
+        ...unlisted,
+        models: modelsOf('gpt-4o-mini', 'text-embedding-3-small'),
+      },
+      {
+        preset: 'anthropic',
+        base_url: `${url}/p/claude/v1`,
+        ...unlisted,
+        models: modelsOf('claude-haiku-4-5', 'claude-sonnet-4-5'),
+      },
+      { ...deploymentOf(serviceOf('openrouter'), 'router', url), only_models: true },
+      {
+        ...deploymentOf(serviceOf('gemini'), 'gemini', url),
+        only_models: true,
+        models: [
+          {
+            id: 'test/vectors',
+            upstream: 'gemini-embedding-001',
+            prices: { input_per_million: '1', service_tiers: { batch: { input_per_million: '0.5' } } },
+          },
+        ],
+      },
+    ],
+  })
+
+const storyMsMax = 200_000
+
+/** Each story has a gateway of its own, and all are told at once, because most of a job's life is waiting. */
+function story(name: string, tell: (gateway: TestGateway) => Promise<void>): void {
+  const told = tellWhole(tell)
+  told.catch(() => undefined)
+  test(name, () => told, storyMsMax)
+}
+
+async function tellWhole(tell: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startGateway()
+  try {
+    await tell(gateway)
+  } finally {
+    await gateway.stop()
+  }
+}
 
 const say = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
@@ -40,185 +92,216 @@ const costOf = { 'openai/gpt-4o-mini': [150, 600], 'openai/text-embedding-3-smal
   [number, number]
 >
 
-test('batches of all four endpoints are jobs of the provider, at half the live price, and leave nothing there', async () => {
-  await gateway.admin('settings', { job_looks: 0 })
-  const created = await Promise.all(
-    asked.map(({ endpoint, model, body }) =>
-      gateway.post('/batches', {
-        endpoint,
-        model,
-        headrace: { lane: 'native' },
-        requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: body(`say ${index}`) })),
-      }),
-    ),
-  )
-  for (const [index, { object, model }] of asked.entries()) {
-    const id = String(created[index]?.json['id'])
+story(
+  'batches of all four endpoints are jobs of the provider, at half the live price, and leave nothing there',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const created = await Promise.all(
+      asked.map(({ endpoint, model, body }) =>
+        gateway.post('/batches', {
+          endpoint,
+          model,
+          headrace: { lane: 'native' },
+          requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: body(`say ${index}`) })),
+        }),
+      ),
+    )
+    for (const [index, { object, model }] of asked.entries()) {
+      const id = String(created[index]?.json['id'])
+      const { json } = await until(
+        () => gateway.get(`/batches/${id}`),
+        (answer) => answer.json['status'] === 'completed',
+        60_000,
+      )
+      expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
+      expect(at(json, 'headrace_metadata.lane') ?? 'native').toBe('native')
+      expect(at(json, 'results.1.response.body.object')).toBe(object)
+      const [input = 0, output = 0] = costOf[model] ?? []
+      const tokens = (name: string) => Number(at(json, `usage.${name}`))
+      const nanocredits = (tokens('prompt_tokens') * input + tokens('completion_tokens') * output) / 2
+      expect(Math.round(Number(at(json, 'usage.cost')) * 1e9)).toBe(Math.round(nanocredits))
+    }
+    const counts = await until(
+      async () => at(await gateway.admin('counters?requests=0'), 'batches'),
+      (found) => at(found, 'files_left') === 0,
+      30_000,
+    )
+    expect(counts).toEqual({
+      batches_made: 4,
+      batches_running: 0,
+      files_made: 8,
+      files_left: 0,
+      lines_run: 8,
+    })
+  },
+)
+
+story(
+  'an answer of a job is charged though the file that its item named was deleted meanwhile',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 1 })
+    const made = async () => Number(at(await gateway.admin('counters?requests=0'), 'batches.batches_made'))
+    const before = await made()
+    const form = new FormData()
+    form.append('file', new File(['The wheel turns.'], 'note.txt'))
+    const file = await gateway.post('/files', form)
+    const part = { type: 'file', file: { file_id: file.json['id'] } }
+    const { json: batch } = await gateway.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model: 'openai/gpt-4o-mini',
+      headrace: { lane: 'native' },
+      requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: [part] }] } }],
+    })
+    await until(made, (count) => count > before, 30_000)
+    expect((await gateway.request(`/files/${String(file.json['id'])}`, { method: 'DELETE' })).status).toBe(
+      200,
+    )
     const { json } = await until(
-      () => gateway.get(`/batches/${id}`),
+      () => gateway.get(`/batches/${String(batch['id'])}`),
       (answer) => answer.json['status'] === 'completed',
       60_000,
     )
-    expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
-    expect(at(json, 'headrace_metadata.lane') ?? 'native').toBe('native')
-    expect(at(json, 'results.1.response.body.object')).toBe(object)
-    const [input = 0, output = 0] = costOf[model] ?? []
-    const tokens = (name: string) => Number(at(json, `usage.${name}`))
-    const nanocredits = (tokens('prompt_tokens') * input + tokens('completion_tokens') * output) / 2
-    expect(Math.round(Number(at(json, 'usage.cost')) * 1e9)).toBe(Math.round(nanocredits))
-  }
-  const counts = await until(
-    async () => at(await gateway.admin('counters?requests=0'), 'batches'),
-    (found) => at(found, 'files_left') === 0,
-    30_000,
-  )
-  expect(counts).toEqual({ batches_made: 4, batches_running: 0, files_made: 8, files_left: 0, lines_run: 8 })
-}, 120_000)
+    expect(at(json, 'results.0.error')).toBeNull()
+    expect(Number(at(json, 'usage.cost'))).toBeGreaterThan(0)
+  },
+)
 
-test('the items of a job are in the log under the ids of their results, without times, and those it did not answer as failed', async () => {
-  await gateway.admin('settings', { job_looks: 0 })
-  const onCreate = { path: '/v1/batches', method: 'POST' }
-  await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=1', times: 1 }] })
-  const model = 'openai/gpt-4o-mini'
-  const wrong = { custom_id: 'wrong', body: { messages: 'no' } }
-  const fine = [0, 1, 2].map((index) => ({ custom_id: `item-${index}`, body: say(`say ${index}`) }))
-  const { json: batch } = await gateway.post('/batches', {
-    endpoint: '/v1/chat/completions',
-    model,
-    headrace: { lane: 'native' },
-    requests: [...fine, wrong],
-  })
-  const { json } = await until(
-    () => gateway.get(`/batches/${String(batch['id'])}`),
-    (answer) => answer.json['status'] === 'completed',
-    60_000,
-  )
-  const results = at(json, 'results') as Record<string, unknown>[]
-  const ids = results.flatMap((result) => (at(result, 'response.request_id') as string | undefined) ?? [])
-  expect(ids).toHaveLength(2)
-  const key = gateway.managementKey
-  const listed = await until(
-    () => gateway.get(`/headrace/requests?batch=${String(batch['id'])}`, { key }),
-    (answer) => (answer.json['data'] as unknown[]).length >= 4,
-  )
-  const rows = listed.json['data'] as Record<string, unknown>[]
-  expect(rows).toHaveLength(4)
-  const ofOutcome = (name: string) => rows.filter(({ outcome }) => outcome === name)
-  expect(
-    ofOutcome('answered')
-      .map(({ id }) => String(id))
-      .toSorted(),
-  ).toEqual(ids.toSorted())
-  for (const row of ofOutcome('answered'))
-    expect(row).toMatchObject({ model, deployment: 'openai', attempts: 1, first_byte_ms: null, status: 200 })
-  expect(ofOutcome('failed')).toMatchObject([{ deployment: 'openai', model, error_type: 'provider_failed' }])
-  expect(ofOutcome('refused')).toMatchObject([{ status: 400, error_type: 'invalid_request', attempts: 0 }])
-  const told = await gateway.get(
-    `/headrace/requests/${String(ofOutcome('answered')[0]?.['generation_id'])}`,
-    {
-      key,
-    },
-  )
-  const postings = at(told.json, 'data.postings') as { amount_nanocredits: string }[]
-  expect(postings.reduce((sum, { amount_nanocredits }) => sum + BigInt(amount_nanocredits), 0n)).toBe(0n)
-  expect(postings).toHaveLength(2)
-}, 100_000)
+story(
+  'the items of a job are in the log under the ids of their results, without times, and those it did not answer as failed',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const onCreate = { path: '/v1/batches', method: 'POST' }
+    await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=1', times: 1 }] })
+    const model = 'openai/gpt-4o-mini'
+    const wrong = { custom_id: 'wrong', body: { messages: 'no' } }
+    const fine = [0, 1, 2].map((index) => ({ custom_id: `item-${index}`, body: say(`say ${index}`) }))
+    const { json: batch } = await gateway.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model,
+      headrace: { lane: 'native' },
+      requests: [...fine, wrong],
+    })
+    const { json } = await until(
+      () => gateway.get(`/batches/${String(batch['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    const results = at(json, 'results') as Record<string, unknown>[]
+    const ids = results.flatMap((result) => (at(result, 'response.request_id') as string | undefined) ?? [])
+    expect(ids).toHaveLength(2)
+    const key = gateway.managementKey
+    const listed = await until(
+      () => gateway.get(`/headrace/requests?batch=${String(batch['id'])}`, { key }),
+      (answer) => (answer.json['data'] as unknown[]).length >= 4,
+    )
+    const rows = listed.json['data'] as Record<string, unknown>[]
+    expect(rows).toHaveLength(4)
+    const ofOutcome = (name: string) => rows.filter(({ outcome }) => outcome === name)
+    expect(
+      ofOutcome('answered')
+        .map(({ id }) => String(id))
+        .toSorted(),
+    ).toEqual(ids.toSorted())
+    for (const row of ofOutcome('answered'))
+      expect(row).toMatchObject({
+        model,
+        deployment: 'openai',
+        attempts: 1,
+        first_byte_ms: null,
+        status: 200,
+      })
+    expect(ofOutcome('failed')).toMatchObject([
+      { deployment: 'openai', model, error_type: 'provider_failed' },
+    ])
+    expect(ofOutcome('refused')).toMatchObject([{ status: 400, error_type: 'invalid_request', attempts: 0 }])
+    const told = await gateway.get(
+      `/headrace/requests/${String(ofOutcome('answered')[0]?.['generation_id'])}`,
+      {
+        key,
+      },
+    )
+    const postings = at(told.json, 'data.postings') as { amount_nanocredits: string }[]
+    expect(postings.reduce((sum, { amount_nanocredits }) => sum + BigInt(amount_nanocredits), 0n)).toBe(0n)
+    expect(postings).toHaveLength(2)
+  },
+)
 
-test('an answer of a job is charged though the file that its item named was deleted meanwhile', async () => {
-  await gateway.admin('settings', { job_looks: 1 })
-  const made = async () => Number(at(await gateway.admin('counters?requests=0'), 'batches.batches_made'))
-  const before = await made()
-  const form = new FormData()
-  form.append('file', new File(['The wheel turns.'], 'note.txt'))
-  const file = await gateway.post('/files', form)
-  const part = { type: 'file', file: { file_id: file.json['id'] } }
-  const { json: batch } = await gateway.post('/batches', {
-    endpoint: '/v1/chat/completions',
-    model: 'openai/gpt-4o-mini',
-    headrace: { lane: 'native' },
-    requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: [part] }] } }],
-  })
-  await until(made, (count) => count > before, 30_000)
-  expect((await gateway.request(`/files/${String(file.json['id'])}`, { method: 'DELETE' })).status).toBe(200)
-  const { json } = await until(
-    () => gateway.get(`/batches/${String(batch['id'])}`),
-    (answer) => answer.json['status'] === 'completed',
-    60_000,
-  )
-  expect(at(json, 'results.0.error')).toBeNull()
-  expect(Number(at(json, 'usage.cost'))).toBeGreaterThan(0)
-}, 100_000)
+story(
+  'auto makes a job of a hundred items, runs what it did not answer at the live price, and sets that aside',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const onCreate = { path: '/v1/batches', method: 'POST' }
+    await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=3', times: 1 }] })
+    const model = 'openai/gpt-4o-mini'
+    const requests = Array.from({ length: 100 }, (_, index) => ({
+      custom_id: `item-${index}`,
+      body: { ...say(`say ${index}`), max_tokens: 20 },
+    }))
+    const batch = { endpoint: '/v1/chat/completions', model, requests }
+    const estimate = await gateway.post('/batches?dry_run=true', batch)
+    expect(estimate.json).toMatchObject({ lane: 'native', lanes: [{ lane: 'native' }, { lane: 'emulated' }] })
+    expect(at(estimate.json, 'estimate')).toBe(at(estimate.json, 'lanes.1.estimate'))
+    const few = await gateway.post('/batches?dry_run=true', { ...batch, requests: requests.slice(1) })
+    expect(few.json['lane']).toBe('emulated')
+    const created = await gateway.post('/batches', batch)
+    const { json } = await until(
+      () => gateway.get(`/batches/${String(created.json['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
+    const moved = [{ from: 'native', to: 'emulated', reason: 'provider_failed', items: 3 }]
+    const jobs = [{ state: 'ended', items: 100, ended_as: 'completed' }]
+    expect(at(json, 'headrace_metadata')).toMatchObject({ lane: 'native', moved, jobs })
+    const results = json['results'] as { response: { body: { usage: Record<string, number> } } }[]
+    const [inputPrice = 0, outputPrice = 0] = costOf[model] ?? []
+    const shares = results.map(({ response: { body } }) => {
+      const { prompt_tokens: input = 0, completion_tokens: output = 0, cost = 0 } = body.usage
+      return Math.round((cost * 1e9 * 100) / (input * inputPrice + output * outputPrice))
+    })
+    expect(shares.filter((share) => share === 50)).toHaveLength(97)
+    expect(shares.filter((share) => share === 100)).toHaveLength(3)
+  },
+)
 
-test('auto makes a job of a hundred items, runs what it did not answer at the live price, and sets that aside', async () => {
-  await gateway.admin('settings', { job_looks: 0 })
-  const onCreate = { path: '/v1/batches', method: 'POST' }
-  await gateway.admin('faults', { rules: [{ match: onCreate, fault: 'batch_lines_lost=3', times: 1 }] })
-  const model = 'openai/gpt-4o-mini'
-  const requests = Array.from({ length: 100 }, (_, index) => ({
-    custom_id: `item-${index}`,
-    body: { ...say(`say ${index}`), max_tokens: 20 },
-  }))
-  const batch = { endpoint: '/v1/chat/completions', model, requests }
-  const estimate = await gateway.post('/batches?dry_run=true', batch)
-  expect(estimate.json).toMatchObject({ lane: 'native', lanes: [{ lane: 'native' }, { lane: 'emulated' }] })
-  expect(at(estimate.json, 'estimate')).toBe(at(estimate.json, 'lanes.1.estimate'))
-  const few = await gateway.post('/batches?dry_run=true', { ...batch, requests: requests.slice(1) })
-  expect(few.json['lane']).toBe('emulated')
-  const created = await gateway.post('/batches', batch)
-  const { json } = await until(
-    () => gateway.get(`/batches/${String(created.json['id'])}`),
-    (answer) => answer.json['status'] === 'completed',
-    60_000,
-  )
-  expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
-  const moved = [{ from: 'native', to: 'emulated', reason: 'provider_failed', items: 3 }]
-  const jobs = [{ state: 'ended', items: 100, ended_as: 'completed' }]
-  expect(at(json, 'headrace_metadata')).toMatchObject({ lane: 'native', moved, jobs })
-  const results = json['results'] as { response: { body: { usage: Record<string, number> } } }[]
-  const [inputPrice = 0, outputPrice = 0] = costOf[model] ?? []
-  const shares = results.map(({ response: { body } }) => {
-    const { prompt_tokens: input = 0, completion_tokens: output = 0, cost = 0 } = body.usage
-    return Math.round((cost * 1e9 * 100) / (input * inputPrice + output * outputPrice))
-  })
-  expect(shares.filter((share) => share === 50)).toHaveLength(97)
-  expect(shares.filter((share) => share === 100)).toHaveLength(3)
-}, 120_000)
+story(
+  'a batch is not deleted before its provider has removed what its job left there: 502 until then',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const onFile = { path_contains: '/files/', method: 'DELETE' }
+    await gateway.admin('faults', { rules: [{ match: onFile, fault: 'status=500', times: 2 }] })
+    const created = await gateway.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model: 'openai/gpt-4o-mini',
+      headrace: { lane: 'native' },
+      requests: [{ custom_id: 'item-0', body: say('hello') }],
+    })
+    const path = `/batches/${String(created.json['id'])}`
+    const ended = await until(
+      () => gateway.get(path),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    const [job] = at(ended.json, 'headrace_metadata.jobs') as Record<string, unknown>[]
+    expect(job).toMatchObject({ state: 'ended', items: 1, ended_as: 'completed' })
+    expect(Number(job?.['left'])).toBeGreaterThan(0)
+    const refused = await gateway.get(path, { method: 'DELETE' })
+    expect(refused.status).toBe(502)
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expect(at(refused.json, 'error.message')).toContain('which are being removed')
+    const listed = await gateway.get('/batches?limit=1')
+    expect(at(listed.json, 'data.0.headrace_metadata.jobs.0.ended_as')).toBe('completed')
+    const deleted = await until(
+      () => gateway.get(path, { method: 'DELETE' }),
+      (answer) => answer.status !== 502,
+      60_000,
+    )
+    expect(deleted.status).toBe(200)
+    expect((await gateway.get(path)).status).toBe(404)
+  },
+)
 
-test('a batch is not deleted before its provider has removed what its job left there: 502 until then', async () => {
-  await gateway.admin('settings', { job_looks: 0 })
-  const onFile = { path_contains: '/files/', method: 'DELETE' }
-  await gateway.admin('faults', { rules: [{ match: onFile, fault: 'status=500', times: 2 }] })
-  const created = await gateway.post('/batches', {
-    endpoint: '/v1/chat/completions',
-    model: 'openai/gpt-4o-mini',
-    headrace: { lane: 'native' },
-    requests: [{ custom_id: 'item-0', body: say('hello') }],
-  })
-  const path = `/batches/${String(created.json['id'])}`
-  const ended = await until(
-    () => gateway.get(path),
-    (answer) => answer.json['status'] === 'completed',
-    60_000,
-  )
-  const [job] = at(ended.json, 'headrace_metadata.jobs') as Record<string, unknown>[]
-  expect(job).toMatchObject({ state: 'ended', items: 1, ended_as: 'completed' })
-  expect(Number(job?.['left'])).toBeGreaterThan(0)
-  const refused = await gateway.get(path, { method: 'DELETE' })
-  expect(refused.status).toBe(502)
-  expect(refused.headers.get('retry-after')).toBe('10')
-  expect(at(refused.json, 'error.message')).toContain('which are being removed')
-  const listed = await gateway.get('/batches?limit=1')
-  expect(at(listed.json, 'data.0.headrace_metadata.jobs.0.ended_as')).toBe('completed')
-  const deleted = await until(
-    () => gateway.get(path, { method: 'DELETE' }),
-    (answer) => answer.status !== 502,
-    60_000,
-  )
-  expect(deleted.status).toBe(200)
-  expect((await gateway.get(path)).status).toBe(404)
-}, 120_000)
-
-test('a live request cannot ask for the tier of batches, in any format', async () => {
+story('a live request cannot ask for the tier of batches, in any format', async (gateway) => {
   const model = 'openai/gpt-4o-mini'
   const tier = { service_tier: 'batch' }
   for (const answer of [
@@ -231,60 +314,196 @@ test('a live request cannot ask for the tier of batches, in any format', async (
   }
 })
 
-test('batches of chat, responses and messages to Claude are batches of messages, at half the live price, and leave nothing', async () => {
-  await gateway.admin('settings', { job_looks: 0, mount: 'claude' })
-  const model = 'anthropic/claude-haiku-4-5'
-  const created = await Promise.all(
-    asked.slice(0, 3).map(({ endpoint, body }) =>
-      gateway.post('/batches', {
-        endpoint,
-        model,
-        headrace: { lane: 'native' },
-        requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: body(`say ${index}`) })),
-      }),
-    ),
-  )
-  for (const { json: accepted, text } of created) {
-    expect(text).toContain('batch_')
+story(
+  'batches of chat, responses and messages to Claude are batches of messages, at half the live price, and leave nothing',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0, mount: 'claude' })
+    const model = 'anthropic/claude-haiku-4-5'
+    const created = await Promise.all(
+      asked.slice(0, 3).map(({ endpoint, body }) =>
+        gateway.post('/batches', {
+          endpoint,
+          model,
+          headrace: { lane: 'native' },
+          requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: body(`say ${index}`) })),
+        }),
+      ),
+    )
+    for (const { json: accepted, text } of created) {
+      expect(text).toContain('batch_')
+      const { json } = await until(
+        () => gateway.get(`/batches/${String(accepted['id'])}`),
+        (answer) => answer.json['status'] === 'completed',
+        60_000,
+      )
+      expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
+      expect(at(json, 'headrace_metadata.jobs.0.ended_as')).toBe('completed')
+      // A credit for a million tokens of input and five for output, by the price list.
+      const tokens = (name: string) => Number(at(json, `usage.${name}`))
+      const nanocredits = (tokens('prompt_tokens') * 1_000 + tokens('completion_tokens') * 5_000) / 2
+      expect(Math.round(Number(at(json, 'usage.cost')) * 1e9)).toBe(Math.round(nanocredits))
+    }
+    const counts = await until(
+      async () => at(await gateway.admin('counters?requests=0&mount=claude'), 'message_batches'),
+      (found) => at(found, 'batches_left') === 0,
+      60_000,
+    )
+    expect(counts).toEqual({ batches_made: 3, batches_running: 0, batches_left: 0, lines_run: 6 })
+  },
+)
+
+story(
+  'a batch of messages to several models has a job for each, and what has no job is run live beside them',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0, mount: 'claude' })
+    const named = (count: number, model: string) =>
+      Array.from({ length: count }, (_, index) => ({
+        custom_id: `${model.split('/')[1]}-${index}`,
+        params: { model, ...say(`say ${index}`), max_tokens: 20 },
+      }))
+    const [haiku, sonnet, mini] = [
+      named(100, 'anthropic/claude-haiku-4-5'),
+      named(100, 'anthropic/claude-sonnet-4-5'),
+      named(2, 'openai/gpt-4o-mini'),
+    ]
+    // Models alternate, and a segment has one model all the same.
+    const requests = [...haiku.flatMap((each, index) => [each, sonnet[index]]), ...mini]
+    const created = await gateway.post('/messages/batches', { requests })
+    expect(created.json['processing_status']).toBe('in_progress')
     const { json } = await until(
-      () => gateway.get(`/batches/${String(accepted['id'])}`),
+      () => gateway.get(`/batches/${String(created.json['id'])}`),
       (answer) => answer.json['status'] === 'completed',
       60_000,
     )
-    expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
-    expect(at(json, 'headrace_metadata.jobs.0.ended_as')).toBe('completed')
-    // A credit for a million tokens of input and five for output, by the price list.
-    const tokens = (name: string) => Number(at(json, `usage.${name}`))
-    const nanocredits = (tokens('prompt_tokens') * 1_000 + tokens('completion_tokens') * 5_000) / 2
-    expect(Math.round(Number(at(json, 'usage.cost')) * 1e9)).toBe(Math.round(nanocredits))
-  }
-  const counts = await until(
-    async () => at(await gateway.admin('counters?requests=0&mount=claude'), 'message_batches'),
-    (found) => at(found, 'batches_left') === 0,
-    60_000,
-  )
-  expect(counts).toEqual({ batches_made: 3, batches_running: 0, batches_left: 0, lines_run: 6 })
-}, 180_000)
+    const all = json['results'] as { custom_id: string; error: object | null }[]
+    expect(all.filter(({ error }) => error !== null)).toEqual([])
+    expect(at(json, 'request_counts')).toEqual({ total: 202, completed: 202, failed: 0 })
+    expect(at(json, 'headrace_metadata')).toMatchObject({
+      lane: 'native',
+      models: [
+        { model: 'anthropic/claude-haiku-4-5', items: 100, lane: 'native' },
+        { model: 'anthropic/claude-sonnet-4-5', items: 100, lane: 'native' },
+        { model: 'openai/gpt-4o-mini', items: 2, lane: 'emulated' },
+      ],
+      jobs: [
+        { state: 'ended', items: 100, ended_as: 'completed' },
+        { state: 'ended', items: 100, ended_as: 'completed' },
+      ],
+    })
+    const results = json['results'] as {
+      custom_id: string
+      response: { body: { usage: Record<string, number> } }
+    }[]
+    // Nanocredits for a token of input and of output: half of the list for what jobs have run.
+    const prices = { haiku: [500, 2_500], sonnet: [1_500, 7_500], mini: [150, 600] }
+    for (const [name, [inputPrice = 0, outputPrice = 0]] of Object.entries(prices)) {
+      const ofModel = results.filter(({ custom_id: id }) => id.includes(name))
+      expect(ofModel).toHaveLength(name === 'mini' ? 2 : 100)
+      for (const { response } of ofModel) {
+        const { input_tokens: input = 0, output_tokens: output = 0, cost = 0 } = response.body.usage
+        expect(Math.round(cost * 1e9)).toBe(input * inputPrice + output * outputPrice)
+      }
+    }
+  },
+)
 
-test('what the service of a provider does not run goes on at the live price under auto', async () => {
-  const requests = Array.from({ length: 100 }, (_, index) => ({
-    custom_id: `item-${index}`,
-    params: { model: 'anthropic/claude-haiku-4-5', ...say(`say ${index}`), max_tokens: 20 },
-  }))
-  // A beta holds for a whole batch of Anthropic's, so its jobs take none.
-  const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14', 'anthropic-version': '2023-06-01' }
-  const created = await gateway.post('/messages/batches', { requests }, { headers })
-  expect(created.json['processing_status']).toBe('in_progress')
-  const { json } = await until(
-    () => gateway.get(`/batches/${String(created.json['id'])}`),
-    (answer) => answer.json['status'] === 'completed',
-    60_000,
-  )
-  expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
-  const moved = [{ from: 'native', to: 'emulated', reason: 'no_matching_endpoint', items: 100 }]
-  expect(at(json, 'headrace_metadata')).toMatchObject({
-    lane: 'native',
-    moved,
-    jobs: [{ ended_as: 'unneeded' }],
-  })
-}, 120_000)
+story(
+  'what the service of a provider does not run goes on at the live price under auto, and the estimate says so',
+  async (gateway) => {
+    const router = serviceOf('openrouter')
+    await gateway.admin('settings', { mount: 'router', job_looks: 0, any_model: true, ...router.settings })
+    const picture = {
+      type: 'image_url',
+      image_url: {
+        url: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      },
+    }
+    const texts = Array.from({ length: 100 }, (_, index) => ({
+      custom_id: `text-${index}`,
+      body: { ...say(`say ${index}`), max_tokens: 20 },
+    }))
+    // The service takes text alone.
+    const pictures = Array.from({ length: 10 }, (_, index) => ({
+      custom_id: `picture-${index}`,
+      body: {
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] }],
+        max_tokens: 20,
+      },
+    }))
+    const batch = (requests: object[]) => ({
+      endpoint: '/v1/chat/completions',
+      model: 'test/router',
+      headrace: { lane: 'auto' },
+      requests,
+    })
+    const pricesOf = async (requests: object[]) => {
+      const { json } = await gateway.post('/batches?dry_run=true', batch(requests))
+      expect(json['lane']).toBe('native')
+      const lanes = json['lanes'] as { lane: string; estimate: number }[]
+      const of = (name: string) =>
+        Math.round((lanes.find(({ lane }) => lane === name)?.estimate ?? Number.NaN) * 1e9)
+      return { native: of('native'), live: of('emulated') }
+    }
+    const [ofTexts, ofAll] = [await pricesOf(texts), await pricesOf([...texts, ...pictures])]
+    expect(ofTexts.native * 2).toBe(ofTexts.live)
+    expect(ofAll.native).toBe(ofTexts.native + (ofAll.live - ofTexts.live))
+    const created = await gateway.post('/batches', batch([...texts, ...pictures]))
+    const { json } = await until(
+      () => gateway.get(`/batches/${String(created.json['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 110, completed: 110, failed: 0 })
+    expect(at(json, 'headrace_metadata')).toMatchObject({
+      lane: 'native',
+      moved: [{ from: 'native', to: 'emulated', reason: 'no_matching_endpoint', items: 10 }],
+      jobs: [{ items: 100, ended_as: 'completed' }],
+    })
+    const results = json['results'] as { custom_id: string; response: { body: { usage: Charged } } }[]
+    for (const { custom_id: id, response } of results) {
+      const { usage } = response.body
+      const price = priceByHand({ ...router, share: id.startsWith('text') ? router.share : 1 }, usage)
+      expect(Math.round(usage.cost * 1e9)).toBe(price)
+    }
+  },
+)
+
+interface Charged {
+  prompt_tokens: number
+  completion_tokens: number
+  cost: number
+}
+
+story(
+  'a batch of which the service of its provider would run nothing is no job, and cannot be asked to be one',
+  async (gateway) => {
+    const params = { model: 'anthropic/claude-haiku-4-5', ...say('say it'), max_tokens: 20 }
+    const requests = Array.from({ length: 100 }, (_, index) => ({ custom_id: `item-${index}`, params }))
+    // A beta holds for a whole batch of Anthropic's, so its jobs take none.
+    const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14', 'anthropic-version': '2023-06-01' }
+    const named = { requests, headrace: { lane: 'native' } }
+    const refused = await gateway.post('/messages/batches', named, { headers })
+    expect([refused.status, at(refused.json, 'error.param')]).toEqual([400, 'headrace.lane'])
+    const created = await gateway.post('/messages/batches', { requests }, { headers })
+    const { json } = await until(
+      () => gateway.get(`/batches/${String(created.json['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      60_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 100, completed: 100, failed: 0 })
+    expect(at(json, 'headrace_metadata')).toEqual({ lane: 'emulated' })
+    // Gemini embeds one text a line, and its own SDK calls that experimental.
+    const vectors = {
+      endpoint: '/v1/embeddings',
+      model: 'test/vectors',
+      requests: Array.from({ length: 100 }, (_, index) => ({
+        custom_id: `${index}`,
+        body: { input: 'a wheel' },
+      })),
+    }
+    const estimate = await gateway.post('/batches?dry_run=true', vectors)
+    expect([estimate.json['lane'], (estimate.json['lanes'] as object[]).length]).toEqual(['emulated', 1])
+    const job = await gateway.post('/batches', { ...vectors, headrace: { lane: 'native' } })
+    expect([job.status, at(job.json, 'error.param')]).toEqual([400, 'headrace.lane'])
+  },
+)

@@ -201,6 +201,28 @@ test('an Idempotency-Key makes one batch of a file, also of a faulty one, and ho
   }
 })
 
+test('a repetition with its Idempotency-Key gets the batch of a file that was deleted since, and leaves the key free where there is no file', async () => {
+  const { id } = await uploaded([line('a', 'x')])
+  const send = (fileId: string) =>
+    fetch(`${origin}/openai/v1/batches`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'of-a-deleted-file',
+      },
+      body: JSON.stringify({ input_file_id: fileId, endpoint, completion_window: '24h' }),
+    })
+  expect((await send('hrfile_none')).status).toBe(404)
+  const first = await send(id)
+  expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null])
+  const madeId = at(await first.json(), 'id')
+  await client.files.delete(id)
+  const again = await send(id)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+  expect(at(await again.json(), 'id')).toBe(madeId)
+})
+
 test('a batch of a file takes a callback_url, and refuses an address that is not public', async () => {
   const created = await made([line('a', 'x')], { callback_url: 'https://1.1.1.1/done' })
   expect(created.status).toBe('validating')

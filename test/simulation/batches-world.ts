@@ -235,7 +235,8 @@ export class World {
   }
 }
 
-const noJobs: JobItems = {
+/** Of a world whose batches have no jobs. */
+export const noJobs: JobItems = {
   placeOf: () => null,
   endpointFor: () => null,
   encode: () => Promise.reject(new Error('no job has items')),

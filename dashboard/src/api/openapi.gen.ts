@@ -833,6 +833,11 @@ export interface Schemas {
     provider: string | null
     headrace_metadata?: {
       lane: "native" | "flex" | "emulated"
+      models?: ({
+        model: string
+        items: number
+        lane: "native" | "flex" | "emulated"
+      })[]
       moved?: ({
         from: "native" | "flex" | "emulated"
         to: "native" | "flex" | "emulated"

@@ -27,7 +27,8 @@ export interface CreateBatch {
   /** What the caller says of the batch beside the body, and the file that the body is; only for the lines of a file. */
   head?: Partial<RequestHead>
   origin?: FileOrigin
-  body: ReadableStream<Uint8Array>
+  /** What the caller sends, or how what the caller names is opened; it is opened only where no earlier request made the batch. */
+  body: ReadableStream<Uint8Array> | OpenBody
   contentEncoding: string | null
   contentLength: number | null
   idempotencyKey: string | null
@@ -35,6 +36,12 @@ export interface CreateBatch {
   bodySha256?: string
   isDryRun: boolean
 }
+
+/** Opens a body. Rejects with the caller's mistake where there is none to open. */
+export type OpenBody = () => Promise<{ body: ReadableStream<Uint8Array>; contentLength: number }>
+
+/** A request whose body is open. */
+type Opened = CreateBatch & { body: ReadableStream<Uint8Array> }
 
 /** The answer. `isReplayed`: an earlier request with the same key created the batch. */
 export type Created =
@@ -74,10 +81,11 @@ export async function createBatch(request: CreateBatch, dependencies: CreateDepe
 }
 
 async function acceptUpload(
-  request: CreateBatch,
+  asked: CreateBatch,
   claim: Claimed | null,
   dependencies: CreateDependencies,
 ): Promise<Created> {
+  const request = await opened(asked)
   const batchId = newId('batch', dependencies.clock.nowMs())
   const { origin = null } = request
   let upload: Ingested
@@ -112,6 +120,11 @@ async function acceptUpload(
   }
 }
 
+async function opened(request: CreateBatch): Promise<Opened> {
+  const { body } = request
+  return typeof body === 'function' ? { ...request, ...(await body()) } : { ...request, body }
+}
+
 /** What the unit that creates the batch remembers of its idempotency key. */
 function remembering(
   { bodySha256 }: CreateBatch,
@@ -131,13 +144,12 @@ async function estimateBatch(request: CreateBatch, dependencies: CreateDependenc
     if (earlier !== null) return estimateOfReplay(request, earlier, dependencies)
   }
   const batchId = newId('batch', dependencies.clock.nowMs())
-  const upload = await ingestBatch(toIngest(request, batchId, false), dependencies)
+  const upload = await ingestBatch(toIngest(await opened(request), batchId, false), dependencies)
   await checkQueue(upload, principal, dependencies)
   const available = await checkAffordable(upload, principal, dependencies)
-  const { lane, providerSlug } = upload.resolved
   return {
     kind: 'estimate',
-    object: toBatchEstimate({ ...upload, lane, providerSlug, available }),
+    object: toBatchEstimate({ ...upload, available }),
     dropped: upload.dropped,
   }
 }
@@ -158,9 +170,9 @@ async function estimateOfReplay(
   return { kind: 'estimate', object, dropped: [] }
 }
 
-function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): IngestRequest {
-  const { principal, form, head = {}, body, contentEncoding, contentLength, isDryRun } = request
-  return { batchId, principal, form, head, body, contentEncoding, contentLength, wantsHash, isDryRun }
+function toIngest(request: Opened, batchId: string, wantsHash: boolean): IngestRequest {
+  const { principal, form, betas, head = {}, body, contentEncoding, contentLength, isDryRun } = request
+  return { batchId, principal, form, betas, head, body, contentEncoding, contentLength, wantsHash, isDryRun }
 }
 
 async function replay(
@@ -178,7 +190,7 @@ async function replayed(
   earlier: Replay,
   dependencies: CreateDependencies,
 ): Promise<Batch> {
-  const sha256 = request.bodySha256 ?? (await hashUpload(request))
+  const sha256 = request.bodySha256 ?? (await hashUpload(await opened(request)))
   if (sha256 !== earlier.bodySha256) {
     const message = 'This Idempotency-Key was used with another body. Use a new key for a new batch.'
     throw new GatewayError('unprocessable', message, { param: 'Idempotency-Key' })

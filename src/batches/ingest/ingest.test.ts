@@ -1,15 +1,17 @@
 import { ingestWritesMax, segmentBytesMax, segmentItemsMax } from './segment-writer.ts'
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { model, resolveBatch, streamOf } from '../../../test/simulation/batches-world.ts'
+import { model, noJobs, resolveBatch, streamOf } from '../../../test/simulation/batches-world.ts'
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
+import { batchModelsMax } from '../../formats/batch/item-checks.ts'
 import { contractForm, messagesForm } from '../../formats/batch/item-form.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import type { ResolveBatch } from '../item-contract.ts'
+import type { JobItems } from '../lanes/native/job-contract.ts'
 import type { Payloads } from '../results/payloads.ts'
 import { createPayloads } from '../results/payloads.ts'
 import type { Ingested, IngestRequest } from './ingest.ts'
@@ -33,13 +35,14 @@ function newDisk(): Disk {
 function ingest(
   body: string | Uint8Array | ReadableStream<Uint8Array>,
   change: Partial<IngestRequest> = {},
-  options: { disk?: Disk; resolve?: ResolveBatch; itemsMax?: number } = {},
+  options: { disk?: Disk; resolve?: ResolveBatch; jobItems?: JobItems; itemsMax?: number } = {},
 ): Promise<Ingested> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return ingestBatch(
     {
       batchId: 'batch_1',
       principal: principalOf(),
+      betas: null,
       body: bytes instanceof ReadableStream ? bytes : streamOf(bytes, 1_000),
       contentEncoding: null,
       contentLength: null,
@@ -51,6 +54,7 @@ function ingest(
     {
       payloads: (options.disk ?? newDisk()).payloads,
       resolveBatch: options.resolve ?? resolveBatch,
+      jobItems: options.jobItems ?? noJobs,
       callbacks: { check: () => Promise.resolve() },
       limits: { items: options.itemsMax ?? null, queuedItems: null },
     },
@@ -607,9 +611,51 @@ describe('a batch in Anthropic’s form', () => {
     expect(upload.dropped).toEqual(['endpoint', 'model'])
   })
 
-  test('of two models is refused, and the second is named', async () => {
-    const error = await refusal(bodyOf([request('a'), request('b', { model: 'another' })]), { form })
-    expect([error.status, error.param]).toEqual([400, 'requests[1].params.model'])
+  test('of several models has segments of each, and costs what they cost together', async () => {
+    const disk = newDisk()
+    const prices: Record<string, bigint> = { one: 3n, two: 500n }
+    const asked: unknown[] = []
+    const resolve: ResolveBatch = async (question) => {
+      asked.push([question.model, question.items])
+      const resolved = await resolveBatch({ ...question, model })
+      const price = prices[question.model] ?? 0n
+      const estimateItem = () => ({ estimate: price, worstCase: 2n * price })
+      return { ...resolved, offers: [{ lane: 'emulated', estimateItem }] }
+    }
+    const requests = ['one', 'two', 'one', 'two', 'one'].map((name, place) =>
+      request(`${place}`, { model: name }),
+    )
+    const upload = await ingest(bodyOf(requests), { form }, { disk, resolve })
+    expect([upload.model, upload.totalItems, upload.estimate, upload.worstCase]).toEqual([
+      'one',
+      5,
+      1_009n,
+      2_018n,
+    ])
+    expect(upload.models).toEqual([
+      { model: 'one', items: 3, lane: 'emulated' },
+      { model: 'two', items: 2, lane: 'emulated' },
+    ])
+    expect(asked).toEqual([
+      ['one', 3],
+      ['two', 2],
+    ])
+    expect(
+      upload.segments.map(({ ordinal, firstItem, itemCount }) => [ordinal, firstItem, itemCount]),
+    ).toEqual([
+      [0, 0, 3],
+      [1, 3, 2],
+    ])
+    const stored = (await storedItems(upload, disk)) as { custom_id: string }[]
+    expect(stored.map((each) => each.custom_id)).toEqual(['0', '2', '4', '1', '3'])
+  })
+
+  test('of more models than a batch may have is refused, and the item is named', async () => {
+    const requests = Array.from({ length: batchModelsMax + 1 }, (_, place) =>
+      request(`${place}`, { model: `model-${place}` }),
+    )
+    const error = await refusal(bodyOf(requests), { form })
+    expect([error.status, error.param]).toEqual([400, `requests[${batchModelsMax}].params.model`])
   })
 
   test.each([

@@ -4,11 +4,20 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import type { Callbacks } from '../../delivery/callbacks.ts'
-import { ItemDemands } from '../../execution/items/item-demand.ts'
-import type { BatchEndpoint, BatchLimits, LaneChoice, LineFault } from '../../canonical/batch.ts'
+import type {
+  BatchEndpoint,
+  BatchLimits,
+  BatchModel,
+  LaneChoice,
+  LaneName,
+  LineFault,
+} from '../../canonical/batch.ts'
 import { batchEndpoints } from '../../canonical/batch.ts'
 import type { PricedOffer } from '../../formats/batch/batch-object.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
+import { joinShares, type ResolvedShare } from '../lanes/mixed-lanes.ts'
+import type { JobItems } from '../lanes/native/job-contract.ts'
+import { createJobFit } from '../lanes/native/job-fit.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
 import { LineScanner } from '../../formats/batch/line-scanner.ts'
@@ -20,7 +29,6 @@ import {
   modelFaultOf,
 } from '../../formats/batch/line-faults.ts'
 import { ByteScanner, type ScannerHandler } from '../../formats/batch/byte-scanner.ts'
-import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
 import { ItemChecks } from '../../formats/batch/item-checks.ts'
 import type { ItemForm } from '../../formats/batch/item-form.ts'
@@ -29,6 +37,7 @@ import { checkLineAddress } from '../../formats/batch/line-address.ts'
 import { storedLine, withoutBody } from '../../formats/batch/result-line.ts'
 import type { RequestHead } from '../../formats/batch/request-head.ts'
 import { emptyHead, readMember, takeModel } from '../../formats/batch/request-head.ts'
+import { type ModelShare, ModelShares } from './model-shares.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
 
@@ -36,6 +45,8 @@ import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
 export interface IngestRequest {
   batchId: BatchId
   principal: Principal
+  /** As in `CreateBatch`. */
+  betas: string | null
   body: ReadableStream<Uint8Array>
   contentEncoding: string | null
   /** The header's value; null when the length is unknown. */
@@ -56,12 +67,16 @@ export interface IngestRequest {
 export interface Ingested {
   endpoint: BatchEndpoint
   model: string
+  /** As in `Batch`. */
+  models: readonly BatchModel[] | null
   providerOnly: readonly string[] | null
   maxCostNanocredits: bigint | null
   laneChoice: LaneChoice
   callbackUrl: string | null
   dropped: readonly string[]
-  resolved: ResolvedBatch
+  lane: LaneName
+  providerSlug: string | null
+  /** What is set aside, and the most that the items can cost. */
   estimate: bigint
   worstCase: bigint
   /** The same for every lane that the batch could have, its own first. */
@@ -80,6 +95,8 @@ export interface Ingested {
 export interface IngestDependencies {
   payloads: Payloads
   resolveBatch: ResolveBatch
+  /** What the jobs of providers' batch services would run. */
+  jobItems: JobItems
   callbacks: Pick<Callbacks, 'check'>
   limits: BatchLimits
 }
@@ -108,13 +125,6 @@ export async function ingestBatch(
   }
 }
 
-/** The sum of the items' demands, under the assumption that the batch has this endpoint. */
-interface Measure {
-  endpoint: BatchEndpoint
-  demands: ItemDemands
-  log: DemandLog
-}
-
 /** One upload on its way. */
 class Ingest {
   readonly #request: IngestRequest
@@ -122,11 +132,9 @@ class Ingest {
   readonly #head: RequestHead
   readonly #checks: ItemChecks
   readonly #findings = new Findings()
-  readonly #writer: SegmentWriter
+  readonly #shares: ModelShares
   readonly #hasher: Bun.CryptoHasher | null
   #sawRequests = false
-  /** One measure, or one for every endpoint that the batch may still turn out to have. */
-  #measures: readonly Measure[] = []
   #bytes = 0
 
   readonly #placeOf = (offset: number) => this.#scanner.placeInValue(offset)
@@ -140,7 +148,7 @@ class Ingest {
     this.#head = { ...emptyHead(request.form), ...request.head }
     this.#checks = new ItemChecks(request.form)
     this.#scanner = request.form.isLines ? this.#newLineScanner() : this.#newScanner()
-    this.#writer = new SegmentWriter(dependencies.payloads, request.batchId)
+    this.#shares = new ModelShares(() => new SegmentWriter(dependencies.payloads, request.batchId))
     this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
   }
 
@@ -158,8 +166,7 @@ class Ingest {
       oversizedItem: (index, head) =>
         this.#collect(() => {
           this.#requireFew(index)
-          const customId = this.#checks.checkOversized(index, head)
-          this.#keep(withoutBody(customId), false)
+          this.#takeOversized(this.#checks.checkOversized(index, head))
         }),
     }
     const scanner = new ByteScanner(handler, form)
@@ -186,7 +193,7 @@ class Ingest {
             this.#checkModels(this.#checks.firstModel)
           }),
         oversizedItem: (index, head) =>
-          noting(index, () => this.#keep(withoutBody(this.#checks.checkOversized(index, head)), false)),
+          noting(index, () => this.#takeOversized(this.#checks.checkOversized(index, head))),
       },
       form,
     )
@@ -213,7 +220,7 @@ class Ingest {
       if (isBroken || this.#findings.isFinal) continue
       this.#hasher?.update(slice)
       isBroken = !(await this.#scan(slice))
-      await this.#writer.room()
+      await this.#shares.room()
     }
     if (!isBroken && !this.#findings.isFinal) this.#collect(() => this.#scanner.end())
     if (!this.#findings.isFinal) this.#collect(() => this.#checkCompleteness())
@@ -224,28 +231,27 @@ class Ingest {
     const { endpoint, model, providerOnly, maxCostNanocredits, laneChoice, callbackUrl, dropped } = this.#head
     if (this.#request.form.isLines) this.#refuseLines()
     await this.#checkCallback(callbackUrl)
-    const resolved = this.#findings.isFinal ? null : await this.#resolve(this.#scanner.itemCount)
+    const resolved = this.#findings.isFinal ? [] : await this.#resolveShares()
     const { worst } = this.#findings
     if (this.#request.form.isLines && worst?.param === 'model')
       throw new LinesRefused([modelFaultOf(worst)], model ?? '')
     this.#findings.throwIfAny()
-    assert(resolved && endpoint !== null && model !== null, 'a head without findings is complete')
-    const segments = await this.#writer.finish()
-    const measure = this.#measures.find((candidate) => candidate.endpoint === endpoint)
-    assert(measure, 'items were measured for the endpoint that they turned out to have')
-    const offers = await priceOffers(measure.log, resolved)
-    const held = offers.find(({ lane }) => lane === resolved.heldLane)
-    assert(held, 'what is set aside is the price of an offer')
-    const { estimate, worstCase } = held
+    assert(endpoint !== null && model !== null, 'a head without findings is complete')
+    const priced: ResolvedShare[] = []
+    for (const each of resolved) priced.push(await priceShare(each, endpoint))
+    const { models, lane, providerSlug, estimate, worstCase, offers } = joinShares(priced)
+    const segments = await this.#shares.finish(models, lane)
     return {
       endpoint,
       model,
+      models: models.length > 1 ? models : null,
       providerOnly,
       maxCostNanocredits,
       laneChoice,
       callbackUrl,
       dropped,
-      resolved,
+      lane,
+      providerSlug,
       estimate,
       worstCase,
       offers,
@@ -265,7 +271,7 @@ class Ingest {
   }
 
   discard(): Promise<void> {
-    return this.#writer.discard()
+    return this.#shares.discard()
   }
 
   /** False when the body is too broken to read on. */
@@ -287,21 +293,49 @@ class Ingest {
     const { endpoint } = this.#head
     // What is wrong with the head is answered before the items are read, where the head comes first.
     await this.#resolve(0)
-    const possible = endpoint === null ? batchEndpoints : [endpoint]
-    this.#measures = possible.map((each) => ({
-      endpoint: each,
-      demands: new ItemDemands(each),
-      log: new DemandLog(),
-    }))
+    this.#shares.begin(endpoint === null ? batchEndpoints : [endpoint])
+  }
+
+  /** Resolves the items of each model; fewer where one of them is refused. */
+  async #resolveShares(): Promise<(Unpriced & { resolved: ResolvedBatch })[]> {
+    const { model } = this.#head
+    const shares = this.#request.form.mixesModels ? this.#shares.all : [this.#shares.last]
+    const found: (Unpriced & { resolved: ResolvedBatch })[] = []
+    for (const share of shares) {
+      const own = share.model ?? model
+      const items = shares.length === 1 ? this.#scanner.itemCount : share.items
+      const resolved = await this.#resolve(items, own)
+      if (resolved === null || own === null) continue
+      const unpriced = { share, model: own, items }
+      const judged = await this.#judge(unpriced, resolved)
+      if (judged !== null) found.push({ ...unpriced, resolved: judged })
+    }
+    return found
+  }
+
+  /** Resolves again by what a provider's jobs would run of the items, where they would not run all; null when that is refused. */
+  async #judge({ share, model, items }: Unpriced, resolved: ResolvedBatch): Promise<ResolvedBatch | null> {
+    const { endpoint, providerOnly } = this.#head
+    if (endpoint === null || !resolved.offers.some(({ lane }) => lane === 'native')) return resolved
+    const { principal, betas } = this.#request
+    const asked = { principal, endpoint, model, providerOnly, betas }
+    const fitsJob = createJobFit(this.#dependencies.jobItems, asked)
+    if (fitsJob === null) return resolved
+    const elsewhere = await share.groupsFor(endpoint).judge(fitsJob)
+    return elsewhere === 0 ? resolved : this.#resolve(items, model, items - elsewhere)
   }
 
   /** Resolves the head as far as it is known, for so many items; null when it is not complete or is refused. */
-  async #resolve(items: number): Promise<ResolvedBatch | null> {
-    const { endpoint, model, providerOnly, laneChoice: lane } = this.#head
+  async #resolve(items: number, model = this.#head.model, jobItems?: number): Promise<ResolvedBatch | null> {
+    const { endpoint, providerOnly, laneChoice: lane } = this.#head
     if (endpoint === null || model === null) return null
     const { principal } = this.#request
     try {
-      return await this.#dependencies.resolveBatch({ principal, endpoint, model, providerOnly, lane, items })
+      const question = { principal, endpoint, model, providerOnly, lane, items }
+      return await this.#dependencies.resolveBatch({
+        ...question,
+        ...(jobItems === undefined ? {} : { jobItems }),
+      })
     } catch (thrown) {
       this.#findings.add(toGatewayError(thrown))
       return null
@@ -323,9 +357,18 @@ class Ingest {
     // After the first finding nothing will be accepted, so nothing needs to be kept.
     if (this.#findings.worst !== null || this.#lineFaults.length > 0) return
     const hasLineBreaks = walked === null || walked.hasLineBreaks
-    if (this.#request.form.request === 'body') this.#keep(bytes, hasLineBreaks)
-    else this.#keep(storedLine(bytes, body, walked), hasLineBreaks)
-    for (const { demands, log } of this.#measures) log.add(demands.of(bytes, body, walked))
+    const { request, mixesModels } = this.#request.form
+    const share = this.#shares.of(mixesModels ? this.#checks.lastModel : null)
+    if (request === 'body') this.#keep(share, bytes, hasLineBreaks)
+    else this.#keep(share, storedLine(bytes, body, walked), hasLineBreaks)
+    share.measure(bytes, body, walked)
+  }
+
+  /** It fails by itself, beside the items of the model that was named last. */
+  #takeOversized(customId: string): void {
+    const share = this.#shares.last
+    this.#keep(share, withoutBody(customId), false)
+    share.count()
   }
 
   #requireFew(index: number): void {
@@ -336,15 +379,15 @@ class Ingest {
     this.#findings.add(new GatewayError('payload_too_large', message, { param }))
   }
 
-  #keep(bytes: Uint8Array, hasLineBreaks: boolean): void {
-    if (!this.#request.isDryRun && this.#findings.worst === null) this.#writer.add(bytes, hasLineBreaks)
+  #keep({ writer }: ModelShare, bytes: Uint8Array, hasLineBreaks: boolean): void {
+    if (!this.#request.isDryRun && this.#findings.worst === null) writer.add(bytes, hasLineBreaks)
   }
 
   #checkCompleteness(): void {
     const { firstModel } = this.#checks
     const { isLines } = this.#request.form
     if (isLines && (this.#scanner.itemCount === 0 || this.#lineFaults.length > 0)) return
-    if (this.#request.form.namesModel && firstModel !== null) takeModel(this.#head, firstModel)
+    if (this.#request.form.namesModel) this.#takeModels(firstModel)
     const { endpoint, model } = this.#head
     const isRefused = (field: string): boolean => this.#findings.worst?.param === field
     if (endpoint === null && !isRefused('endpoint')) throw required('endpoint')
@@ -358,6 +401,14 @@ class Ingest {
     if (model !== null) this.#checks.checkModels(model)
   }
 
+  /** Takes the model that the items name for that of the batch: the first, where they name several. */
+  #takeModels(firstModel: string | null): void {
+    for (const model of this.#checks.mixedModels) takeModel(this.#head, model)
+    if (firstModel !== null) takeModel(this.#head, firstModel)
+    else if (this.#scanner.itemCount > 0 && this.#findings.worst === null)
+      throw new GatewayError('payload_too_large', 'No request of the batch is small enough to be read.')
+  }
+
   #collect(check: () => void): void {
     try {
       check()
@@ -368,10 +419,29 @@ class Ingest {
   }
 }
 
-async function priceOffers(log: DemandLog, { offers }: ResolvedBatch): Promise<PricedOffer[]> {
-  const priced: PricedOffer[] = []
-  for (const { lane, estimateItem } of offers) priced.push({ lane, ...(await log.price(estimateItem)) })
-  return priced
+/** The items of one model, resolved. */
+interface Unpriced {
+  share: ModelShare
+  model: string
+  items: number
+}
+
+const unbilled = () => ({ estimate: 0n, worstCase: 0n })
+
+async function priceShare(
+  { share, model, items, resolved }: Unpriced & { resolved: ResolvedBatch },
+  endpoint: BatchEndpoint,
+): Promise<ResolvedShare> {
+  const groups = share.groupsFor(endpoint)
+  const live = resolved.offers.find(({ lane }) => lane === 'emulated')?.estimateItem
+  // What jobs do not run goes on live, or fails unbilled where nothing may leave the lane.
+  const beside = resolved.heldLane === 'native' ? unbilled : live
+  const offers: PricedOffer[] = []
+  for (const { lane, estimateItem } of resolved.offers) {
+    const price = await groups.price(estimateItem, lane === 'native' ? beside : estimateItem)
+    offers.push({ lane, ...price })
+  }
+  return { model, items, resolved, offers }
 }
 
 function required(field: string): GatewayError {

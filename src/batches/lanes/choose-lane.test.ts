@@ -91,6 +91,17 @@ test("auto takes a provider's job from a hundred items on, and flex or the live 
   expect(choose([own], 'native', { items: 1 })).toMatchObject({ lane: 'native', heldLane: 'native' })
 })
 
+test('of a batch only what jobs would run makes a job pay, and a batch of which they run nothing has no such lane', () => {
+  const own = endpointOf('own', { batch: 'native', tierPrices: { batch: half } })
+  const many = { items: 1_000 }
+  expect(choose([own], 'auto', { ...many, jobItems: 100 }).lane).toBe('native')
+  expect(choose([own], 'auto', { ...many, jobItems: 99 }).lane).toBe('emulated')
+  expect(choose([own], 'native', { ...many, jobItems: 1 }).lane).toBe('native')
+  expect(choose([own], 'auto', { ...many, jobItems: 0 }).costs.map(([lane]) => lane)).toEqual(['emulated'])
+  expect(choose([own], 'auto', { ...many, jobItems: 0, model: 'a/model:batch' }).lane).toBe('emulated')
+  expect(() => choose([own], 'native', { ...many, jobItems: 0 })).toThrow(/runs none of these requests/)
+})
+
 test('auto takes the cheaper one of job and flex, and no job at an unknown price or above the live one', () => {
   const quarter = { inputToken: 500_000_000n, outputToken: 2_000_000_000n }
   const many = { items: 1_000 }

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import { splitVariant } from '../../catalog/model-ids.ts'
 import { comparedPrice } from '../../catalog/prices/compared-price.ts'
 import { assert } from '../../core/assert.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { BatchRoute } from '../../execution/items/route-batch.ts'
 import type { LaneOffer, ResolvedBatch } from '../item-contract.ts'
 import { emulated } from './emulated.ts'
@@ -26,6 +27,8 @@ export interface LaneQuestion {
   lane: LaneChoice
   /** The number of items; 0 while it is not known, so that a lane for many is not chosen yet. */
   items: number
+  /** Of the items, those that a provider's jobs would run; all of them where it is absent. */
+  jobItems?: number
 }
 
 /** A lane that the batch can have, with the endpoints that the lane uses at its own prices. */
@@ -40,11 +43,12 @@ interface PossibleLane extends LaneOffer {
 export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedBatch {
   const { model, endpoint, lane } = question
   const possible = lanes.flatMap((each): PossibleLane[] => {
-    const endpoints = each.offers(route.endpoints, endpoint)
+    const hasItems = each !== native || question.jobItems !== 0
+    const endpoints = hasItems ? each.offers(route.endpoints, endpoint) : []
     if (endpoints.length > 0) {
       return [{ lane: each.name, endpoints, estimateItem: route.estimatorOf(endpoints) }]
     }
-    if (lane === each.name) throw each.refuse(model)
+    if (lane === each.name) throw hasItems ? each.refuse(model) : withoutJobItems(model)
     return []
   })
   const last = possible.at(-1)
@@ -68,15 +72,24 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
  * price, or at an unknown one, is not waited for.
  */
 function automatic(
-  { model, items }: LaneQuestion,
+  { model, items, jobItems = items }: LaneQuestion,
   possible: readonly PossibleLane[],
 ): PossibleLane | undefined {
   const last = possible.at(-1)
   if (last === undefined) return undefined
   if (isForOwnBatches(model)) return possible.find((each) => each.lane === 'native') ?? last
   return possible
-    .filter((each) => items >= laneOf(each.lane).automaticFrom && cheapestOf(each) < cheapestOf(last))
+    .filter(({ lane }) => (lane === 'native' ? jobItems : items) >= laneOf(lane).automaticFrom)
+    .filter((each) => cheapestOf(each) < cheapestOf(last))
     .reduce((best, each) => (cheapestOf(each) < cheapestOf(best) ? each : best), last)
+}
+
+function withoutJobItems(model: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `headrace.lane: the batch service of the provider of ${model} runs none of these requests. Use "auto" or "emulated".`,
+    { param: 'headrace.lane' },
+  )
 }
 
 /** Whether the model's name asks for its provider's own batches: then nothing leaves their lane. */
@@ -85,8 +98,13 @@ function isForOwnBatches(model: string): boolean {
 }
 
 /** Whether unfinished items of a batch may leave its lane: a lane that the caller named is the price that the caller named. */
-export function mayMove({ laneChoice, model }: Pick<Batch, 'laneChoice' | 'model'>): boolean {
-  return laneChoice === 'auto' && !isForOwnBatches(model)
+export function mayMove({
+  laneChoice,
+  model,
+  models,
+}: Pick<Batch, 'laneChoice' | 'model' | 'models'>): boolean {
+  const names = models?.map((each) => each.model) ?? [model]
+  return laneChoice === 'auto' && !names.some(isForOwnBatches)
 }
 
 /** For comparing only; an unknown price counts as the highest. */

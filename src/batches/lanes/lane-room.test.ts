@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test'
-import { circuitItems, circuitOpensMs, LaneRoom, LaneRooms, laneRestMaxMs, laneRestMs } from './lane-room.ts'
+import {
+  circuitItems,
+  circuitOpensMs,
+  circuitPatienceMs,
+  LaneRoom,
+  LaneRooms,
+  laneRestMaxMs,
+  laneRestMs,
+} from './lane-room.ts'
 
 const full = { type: 'full', retryAfterMs: null } as const
 
@@ -106,39 +114,77 @@ test('batches of one lane, model and choice of providers share a room', () => {
 })
 
 const reason = { type: 'provider_failed', message: 'It failed.' }
-const failure = (item: number) =>
-  ({ type: 'failed', item: `item-${item}`, retryAfterMs: null, reason }) as const
+const failure = (item: number, isAnswered = false) =>
+  ({ type: 'failed', item: `item-${item}`, retryAfterMs: null, reason, isAnswered }) as const
 
 test('several items that fail one after the other, with no answer between them, open the circuit', () => {
   const { clock, room, begin } = setUp()
-  for (let item = 0; item < circuitItems; item += 1) expect(begin()(failure(item))).toBe(false)
+  for (let item = 0; item < circuitItems; item += 1) expect(begin()(failure(item))).toBe('tried')
   // Not within a moment: a burst of failures is no outage yet.
   expect([room.failure, room.restMs]).toEqual([null, 0])
   clock.ms += circuitOpensMs
-  expect(begin()(failure(0))).toBe(true)
+  expect(begin()(failure(0))).toBe('waits')
   expect([room.failure, room.restMs, room.fullSinceMs]).toEqual([reason, laneRestMs, clock.nowMs()])
   clock.ms += room.restMs
   const asking = begin()
   expect(room.hasPlace('a')).toBe(false)
-  expect(asking(failure(7))).toBe(true)
+  expect(asking(failure(7))).toBe('waits')
   expect(room.restMs).toBe(2 * laneRestMs)
   clock.ms += room.restMs
-  expect(begin()({ type: 'answered' })).toBe(false)
+  expect(begin()({ type: 'answered' })).toBe('tried')
   expect([room.failure, room.fullSinceMs]).toEqual([null, null])
-  expect(begin()(failure(0))).toBe(false)
+  expect(begin()(failure(0))).toBe('tried')
 })
 
 test('fewer items that fail again and again, and items that fail among answers, do not open the circuit', () => {
   const { clock, room, begin } = setUp()
   for (let turn = 0; turn < 50; turn += 1) {
-    expect(begin()(failure(turn % (circuitItems - 1)))).toBe(false)
+    expect(begin()(failure(turn % (circuitItems - 1)))).toBe('tried')
     clock.ms += circuitOpensMs
   }
   begin()({ type: 'answered' })
   for (let turn = 0; turn < 50; turn += 1) {
-    expect(begin()(failure(turn))).toBe(false)
+    expect(begin()(failure(turn))).toBe('tried')
     if (turn % 4 === 3) begin()({ type: 'answered' })
     clock.ms += circuitOpensMs
   }
   expect(room.failure).toBeNull()
+})
+
+/** Lets the items of an open circuit ask, one after each rest, until this much time has passed. */
+function askFor(ms: number, { clock, room, begin }: ReturnType<typeof setUp>, isAnswered: boolean): void {
+  const untilMs = clock.ms + ms
+  for (let item = 0; clock.ms < untilMs; item += 1) {
+    expect(begin()(failure(item, isAnswered))).not.toBe('given up')
+    clock.ms += Math.max(room.restMs, circuitOpensMs / circuitItems)
+  }
+}
+
+test('a provider that answers every item with its own failure for hours is given up: each item is asked once more', () => {
+  const setting = setUp()
+  const { clock, room, begin } = setting
+  askFor(circuitPatienceMs, setting, true)
+  expect(begin()(failure(0, true))).toBe('given up')
+  expect([room.failure, room.restMs, room.fullSinceMs]).toEqual([null, 0, null])
+  const ends = Array.from({ length: 100 }, () => begin())
+  expect(room.hasPlace('a')).toBe(true)
+  for (const [item, end] of ends.entries()) expect(end(failure(item, true))).toBe('given up')
+  expect(begin()({ type: 'answered' })).toBe('tried')
+  expect(begin()(failure(1, true))).toBe('tried')
+  // Of a later day nothing is concluded from this one.
+  askFor(circuitPatienceMs, setting, true)
+  expect(begin()(failure(0, true))).toBe('given up')
+  clock.ms += 2 * laneRestMaxMs + 1
+  expect(begin()(failure(2, true))).toBe('tried')
+})
+
+test('a provider that is not reached is waited for, also after it had answered with failures', () => {
+  const setting = setUp()
+  const { clock, begin } = setting
+  askFor(10 * circuitPatienceMs, setting, false)
+  askFor(circuitPatienceMs / 2, setting, true)
+  expect(begin()(failure(0, false))).toBe('waits')
+  clock.ms += laneRestMaxMs
+  askFor(circuitPatienceMs - 2 * laneRestMaxMs, setting, true)
+  expect(begin()(failure(0, true))).toBe('waits')
 })

@@ -11,6 +11,13 @@ export const laneRestMaxMs = 300_000
  */
 export const circuitItems = 5
 export const circuitOpensMs = 10_000
+/**
+ * How long a circuit waits for a provider that is there and answers every item with a failure of its own. After that each
+ * item is asked once more, and what fails has failed. A provider that cannot be reached is waited for until the deadline.
+ */
+export const circuitPatienceMs = 7_200_000
+/** Failures that are further apart than this do not belong to one row: an open circuit asks more often. */
+const faultRowGapMs = 2 * laneRestMaxMs
 /** Organizations that asked for a place this recently still want one. */
 const wantedMs = 2_000
 /** Rooms that a process remembers. */
@@ -21,7 +28,17 @@ export type RoomOutcome =
   | { type: 'answered' | 'other' }
   | { type: 'full'; retryAfterMs: number | null }
   /** Its provider failed; `item` tells it from other items. */
-  | { type: 'failed'; item: string; retryAfterMs: number | null; reason: WaitingReason }
+  | {
+      type: 'failed'
+      item: string
+      retryAfterMs: number | null
+      reason: WaitingReason
+      /** Whether the provider itself answered so, as with status 500. Otherwise nothing answered, or something before it. */
+      isAnswered: boolean
+    }
+
+/** What follows for an item: `waits`: it has not had its try. `given up`: it has had its last one. */
+export type RoomVerdict = 'tried' | 'waits' | 'given up'
 
 /**
  * How many items of one lane and model this process may have running at its provider. Unbounded until the provider
@@ -47,6 +64,9 @@ export class LaneRoom {
   readonly #failed = new Set<string>()
   #failingSinceMs = 0
   #failure: WaitingReason | null = null
+  /** The row of failures that the provider itself answered: when it began and when it went on (monotonic). */
+  #faults: { sinceMs: number; lastMs: number } | null = null
+  #isGivenUp = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -79,10 +99,10 @@ export class LaneRoom {
   }
 
   /**
-   * Takes a place. The returned function gives it back, once, and is told how the item ended. It returns whether the lane is
-   * at rest for that reason: then the item has not had its try.
+   * Takes a place. The returned function gives it back, once, and is told how the item ended. An item waits when the lane is
+   * at rest for the same reason.
    */
-  begin(organizationId: string): (outcome: RoomOutcome) => boolean {
+  begin(organizationId: string): (outcome: RoomOutcome) => RoomVerdict {
     this.#running++
     this.#held.set(organizationId, this.#heldBy(organizationId) + 1)
     const beganMs = this.#clock.monotonicMs()
@@ -95,7 +115,9 @@ export class LaneRoom {
       else if (outcome.type === 'full') this.#rest(beganMs, outcome.retryAfterMs)
       else if (outcome.type === 'failed') this.#noteFailure(beganMs, outcome)
       for (const wake of this.#listeners) wake()
-      return outcome.type === 'full' || (outcome.type === 'failed' && this.#failure !== null)
+      if (outcome.type === 'failed' && this.#isGivenUp) return 'given up'
+      const isAtRest = outcome.type === 'full' || (outcome.type === 'failed' && this.#failure !== null)
+      return isAtRest ? 'waits' : 'tried'
     }
   }
 
@@ -120,20 +142,47 @@ export class LaneRoom {
     return false
   }
 
-  #noteFailure(beganMs: number, { item, retryAfterMs, reason }: RoomOutcome & { type: 'failed' }): void {
+  #noteFailure(beganMs: number, failed: RoomOutcome & { type: 'failed' }): void {
+    const { item, retryAfterMs, reason } = failed
     const nowMs = this.#clock.monotonicMs()
+    this.#noteFault(failed.isAnswered, nowMs)
+    if (this.#isGivenUp) return
     if (this.#failed.size === 0) this.#failingSinceMs = nowMs
     if (this.#failed.size < circuitItems) this.#failed.add(item)
     if (this.#failed.size < circuitItems || nowMs - this.#failingSinceMs < circuitOpensMs) return
+    if (this.#faults !== null && nowMs - this.#faults.sinceMs >= circuitPatienceMs) return this.#giveUp()
     this.#failure = reason
     this.#hasAnswered = false
     this.#rest(beganMs, retryAfterMs)
   }
 
-  #grow(): void {
+  /** A failure that the provider did not answer itself ends the row: then it is waited for. */
+  #noteFault(isAnswered: boolean, nowMs: number): void {
+    const isNew = this.#faults === null || nowMs - this.#faults.lastMs > faultRowGapMs
+    if (!isAnswered || isNew) this.#isGivenUp = false
+    if (!isAnswered) this.#faults = null
+    else this.#faults = { sinceMs: isNew ? nowMs : (this.#faults?.sinceMs ?? nowMs), lastMs: nowMs }
+  }
+
+  /** Every item may be asked, once. */
+  #giveUp(): void {
+    this.#isGivenUp = true
+    this.#open()
+    this.#places = Number.POSITIVE_INFINITY
+    this.#restUntilMs = Number.NEGATIVE_INFINITY
+    this.#nextRestMs = laneRestMs
+  }
+
+  #open(): void {
     this.#failed.clear()
     this.#failure = null
     this.#fullSinceMs = null
+  }
+
+  #grow(): void {
+    this.#open()
+    this.#faults = null
+    this.#isGivenUp = false
     this.#hasAnswered = true
     this.#nextRestMs = laneRestMs
     this.#places += 1

@@ -2,12 +2,13 @@ import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { waitingNoteEveryMs, workerIdleMs } from '../../core/limits/batches.ts'
 import { announceEnd } from '../../delivery/delivery-repository.ts'
-import type { Batch, LaneName, StoredStatus } from '../../canonical/batch.ts'
+import { type Batch, type LaneName, modelsOf, type StoredStatus } from '../../canonical/batch.ts'
 import { batchErrorJson } from '../../formats/batch/batch-object.ts'
 import { endFailing, failBatch, moveBatch, startBatch } from '../batch-repository.ts'
 import type { Committer } from '../committer.ts'
 import { finalizeAs, sumPartUsage } from './finalize.ts'
 import type { LoadPrincipal, ResolveBatch } from '../item-contract.ts'
+import { laneOfAll } from '../lanes/mixed-lanes.ts'
 import type { BatchMoney } from './batch-money.ts'
 import type { PartRepository } from '../results/part-repository.ts'
 import type { Payloads } from '../results/payloads.ts'
@@ -108,15 +109,19 @@ async function resolveAgain(
   batch: Batch,
   dependencies: PhaseDependencies,
 ): Promise<{ lane: LaneName; refusal: GatewayError | null }> {
-  const { organizationId, keyId, endpoint, model, providerOnly, laneChoice, totalItems: items } = batch
+  const { organizationId, keyId, endpoint, providerOnly, laneChoice } = batch
   const principal = await dependencies.loadPrincipal({ organizationId, keyId })
   if (principal === null) {
     const message = 'The API key that created this batch may no longer be used.'
     return { lane: batch.lane, refusal: new GatewayError('permission_denied', message) }
   }
   try {
-    const question = { principal, endpoint, model, providerOnly, lane: laneChoice, items }
-    const { lane } = await dependencies.resolveBatch(question)
+    const lanes: LaneName[] = []
+    for (const { model, items } of modelsOf(batch)) {
+      const question = { principal, endpoint, model, providerOnly, lane: laneChoice, items }
+      lanes.push((await dependencies.resolveBatch(question)).lane)
+    }
+    const lane = laneOfAll(lanes)
     // The caller was told the lane: what was accepted for one lane is never put into another, except back to the live price, which is set aside.
     return { lane: lane === batch.lane ? lane : 'emulated', refusal: null }
   } catch (thrown) {

@@ -1,25 +1,27 @@
-import type { Batch } from '../../canonical/batch.ts'
+import { type Batch, modelOfItem } from '../../canonical/batch.ts'
 import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { workerIdleMs } from '../../core/limits/batches.ts'
 import type { ItemOutcome, ItemRequest } from '../item-contract.ts'
 import { laneOf } from '../lanes/choose-lane.ts'
 import { leavesInMs, type MoveReason } from '../lanes/item-moves.ts'
-import type { LaneRoom, LaneRooms, RoomOutcome } from '../lanes/lane-room.ts'
+import type { LaneRoom, LaneRooms, RoomOutcome, RoomVerdict } from '../lanes/lane-room.ts'
 import type { Lane } from '../lanes/lane.ts'
+import type { SegmentLease } from './segment-repository.ts'
 
 /** What one item does in its lane, from its start on. */
 export interface LaneTurn {
   tier: ItemRequest['tier']
   /** Why the item runs outside the lane of its batch; null when it runs in it. */
   moved: MoveReason | null
-  /** Called once, with how the item ended. Returns whether the item waits for its lane and has not had its try. */
-  end(outcome: ItemOutcome): boolean
+  /** Called once, with how the item ended. */
+  end(outcome: ItemOutcome): RoomVerdict
 }
 
 /** What `SegmentLane` needs. */
 export interface SegmentLaneDependencies {
   batch: Batch
+  lease: Pick<SegmentLease, 'firstItem'>
   rooms: LaneRooms
   clock: Clock
 }
@@ -33,12 +35,13 @@ export class SegmentLane {
   readonly #stopListening: () => void
   #isBlocked = false
 
-  constructor({ batch, rooms, clock }: SegmentLaneDependencies, wake: () => void) {
+  constructor({ batch, lease, rooms, clock }: SegmentLaneDependencies, wake: () => void) {
     this.#batch = batch
     this.#clock = clock
     this.#lane = laneOf(batch.lane)
     // What is left of a provider's jobs runs in the emulated lane.
-    this.#room = rooms.of(this.#lane.tier === null ? { ...batch, lane: 'emulated' } : batch)
+    const asked = { ...batch, model: modelOfItem(batch, lease.firstItem) }
+    this.#room = rooms.of(this.#lane.tier === null ? { ...asked, lane: 'emulated' } : asked)
     this.#stopListening = this.#room.listen(wake)
   }
 
@@ -83,7 +86,7 @@ export class SegmentLane {
       return { tier: null, moved, end: (outcome) => release(untieredOutcome(item, outcome)) }
     }
     const reason = moved ?? (this.#hasLeft() ? 'deadline' : null)
-    if (reason !== null) return { tier: null, moved: reason, end: () => false }
+    if (reason !== null) return { tier: null, moved: reason, end: () => 'tried' }
     const release = this.#room.begin(organizationId)
     return {
       tier: { name: tier, isHeldAlone: laneChoice !== 'auto' },
@@ -117,9 +120,15 @@ const outageErrors: ReadonlySet<string> = new Set([
 
 function untieredOutcome(
   item: string,
-  { response, error, retryLaterMs, retryAfterMs }: ItemOutcome,
+  { response, error, retryLaterMs, retryAfterMs, isAnsweredFailure }: ItemOutcome,
 ): RoomOutcome {
   if (response !== null) return { type: 'answered' }
   if (error === null || retryLaterMs !== null || !outageErrors.has(error.type)) return { type: 'other' }
-  return { type: 'failed', item, retryAfterMs: retryAfterMs ?? null, reason: error }
+  return {
+    type: 'failed',
+    item,
+    retryAfterMs: retryAfterMs ?? null,
+    reason: error,
+    isAnswered: isAnsweredFailure === true,
+  }
 }

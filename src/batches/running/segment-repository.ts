@@ -12,6 +12,8 @@ export interface SegmentDraft {
   itemCount: number
   blob: string
   blobBytes: number
+  /** Set where its items start beside the provider's jobs that run the batch. */
+  lane?: 'emulated'
 }
 
 /** A segment leased to this process. The epoch rises at every change of owner and fences late results. */
@@ -47,6 +49,13 @@ export interface PartCommit {
   failedCount: number
 }
 
+/** A segment that a job may have. */
+export interface FreeSegment {
+  ordinal: number
+  firstItem: number
+  openItems: number
+}
+
 /** The guard of all statements of a segment's owner. It fails when the lease was taken over or the items were finished before. */
 export const leaseGuard = 'segment_lease'
 
@@ -55,7 +64,7 @@ export interface SegmentRepository {
   /** Whether a segment of the batch is free to be leased. */
   hasFree(batchId: BatchId, live: LiveSegments): Promise<boolean>
   /** Segments of a native batch that no job has, with their unfinished items. */
-  listForJob(batchId: BatchId, limit: number): Promise<{ ordinal: number; openItems: number }[]>
+  listForJob(batchId: BatchId, limit: number): Promise<FreeSegment[]>
   /** Whether a segment of the batch is not done. */
   hasOpen(batchId: BatchId): Promise<boolean>
   /** Owners of leases that have not run out, except this process. */
@@ -77,11 +86,17 @@ export function createSegmentRepository(database: Database): SegmentRepository {
     hasFree: (batchId, live) =>
       exists(`select 1 as found from segments where batch_id = $1 and ${isFree(live)}`, [batchId]),
     async listForJob(batchId, limit) {
-      const rows = await database.query<{ ordinal: number; item_count: number; done_count: number }>(
-        `select ordinal, item_count, done_count from segments where batch_id = $1 and ${isForJob} order by ordinal limit $2`,
+      const rows = await database.query<
+        Record<'ordinal' | 'first_item' | 'item_count' | 'done_count', number>
+      >(
+        `select ordinal, first_item, item_count, done_count from segments where batch_id = $1 and ${isForJob} order by ordinal limit $2`,
         [batchId, limit],
       )
-      return rows.map((row) => ({ ordinal: row.ordinal, openItems: row.item_count - row.done_count }))
+      return rows.map((row) => ({
+        ordinal: row.ordinal,
+        firstItem: row.first_item,
+        openItems: row.item_count - row.done_count,
+      }))
     },
     hasOpen: (batchId) =>
       exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),
@@ -128,8 +143,8 @@ export function createSegmentRepository(database: Database): SegmentRepository {
 /** All segments of a new batch. */
 export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft[]): Statement {
   return {
-    sql: `insert into segments (batch_id, ordinal, first_item, item_count, blob, blob_bytes, state, done_bitmap)
-      values ($1, $2, $3, $4, $5, $6, 'pending', $7)`,
+    sql: `insert into segments (batch_id, ordinal, first_item, item_count, blob, blob_bytes, state, done_bitmap, lane)
+      values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8)`,
     rows: segments.map((segment) => [
       batchId,
       segment.ordinal,
@@ -138,6 +153,7 @@ export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft
       segment.blob,
       segment.blobBytes,
       new Uint8Array(Math.ceil(segment.itemCount / 8)),
+      segment.lane ?? null,
     ]),
   }
 }

@@ -1,4 +1,4 @@
-import type { Batch } from '../../canonical/batch.ts'
+import { type Batch, modelOfItem } from '../../canonical/batch.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import { sumWaiting, type Waiting, type WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -15,7 +15,7 @@ import { itemRestMinMs, retryRestMs } from './item-retries.ts'
 import type { ItemLimiter } from './item-limiter.ts'
 import type { BatchMoney } from './batch-money.ts'
 import { moveAfter } from '../lanes/item-moves.ts'
-import type { LaneRooms } from '../lanes/lane-room.ts'
+import type { LaneRooms, RoomVerdict } from '../lanes/lane-room.ts'
 import type { PartWriter } from '../results/part-writer.ts'
 import type { Payloads } from '../results/payloads.ts'
 import type { Pause } from './pause.ts'
@@ -257,10 +257,10 @@ export class SegmentRun {
     const turn = this.#lane.begin(`${batch.id}/${ready.item.item}`, ready.moved)
     const asked = { body: input.body, principal: owner, tier: turn.tier }
     const outcome = await this.#execute(ready.item, input, asked)
-    const isWaiting = turn.end(outcome)
+    const verdict = turn.end(outcome)
     this.#putBack.end(ready)
     release()
-    this.#settle({ ...ready, moved: turn.moved }, input, { outcome, isWaiting })
+    this.#settle({ ...ready, moved: turn.moved }, input, { outcome, verdict })
     this.#running--
     this.wake()
   }
@@ -281,7 +281,7 @@ export class SegmentRun {
         batchId: batch.id,
         customId: input.customId,
         endpoint: batch.endpoint,
-        model: batch.model,
+        model: modelOfItem(batch, item.item),
         body,
         providerOnly: batch.providerOnly,
         betas: batch.betas,
@@ -340,11 +340,12 @@ export class SegmentRun {
   /** How long an item is put back for, and how it goes on then; null when its outcome is final. */
   #nextTry(
     { attempts, moved }: Resting,
-    { outcome, isWaiting }: EndedTurn,
+    { outcome, verdict }: EndedTurn,
   ): (Pick<Resting, 'attempts' | 'moved'> & { restMs: number }) | null {
     const { batch, clock } = this.#dependencies
     if (this.#isGivenUp(outcome)) return { attempts, moved, restMs: 0 }
-    if (isWaiting) return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
+    if (verdict === 'waits') return { attempts, moved, restMs: Math.max(this.#lane.restMs, itemRestMinMs) }
+    if (verdict === 'given up') return null
     const leftMs = batch.expiresAtMs - clock.nowMs()
     const restMs = retryRestMs(outcome, { attempts, leftMs })
     if (restMs !== null)
@@ -353,8 +354,8 @@ export class SegmentRun {
     return reason === null ? null : { attempts: 0, moved: reason, restMs: itemRestMinMs }
   }
 
-  #reasonOf({ outcome: { error }, isWaiting }: EndedTurn): WaitingReason | null {
-    if (isWaiting) return this.#lane.waitsFor
+  #reasonOf({ outcome: { error }, verdict }: EndedTurn): WaitingReason | null {
+    if (verdict === 'waits') return this.#lane.waitsFor
     if (error?.type !== 'payment_required') return error
     // The item's own error names the batch's budget, which the owner cannot see.
     return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
@@ -409,8 +410,8 @@ export class SegmentRun {
 /** An item that ends, and why it left the lane of its batch; null when it did not, or did not run. */
 type Finishing = Pick<Resting, 'item' | 'moved'>
 
-/** How an item's turn in its lane ended; `isWaiting`: it waits for the lane and has not had its try. */
+/** How an item's turn in its lane ended. */
 interface EndedTurn {
   outcome: ItemOutcome
-  isWaiting: boolean
+  verdict: RoomVerdict
 }

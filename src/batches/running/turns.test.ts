@@ -118,6 +118,40 @@ eachDatabase((_name, open) => {
       expect(asked).toBeGreaterThan(circuitItems)
     }, 60_000)
 
+    test('but answers each item with a failure of its own is waited for two hours; then each item is asked once more', async () => {
+      world = new World(open)
+      const fault = { ...failed('provider_failed'), isAnsweredFailure: true as const }
+      const asked = new Map<string, number>()
+      const process = await world.process({
+        behave: ({ customId }) => {
+          asked.set(customId, (asked.get(customId) ?? 0) + 1)
+          return fault
+        },
+      })
+      const startMs = world.clock.monotonicMs()
+      const { id } = await create(process, upload(batchOf(items)))
+      let waiting: unknown = null
+      let object = await statusOf(process, tracked, id)
+      for (let look = 0; look < 12 * 60 && object.status !== 'completed'; look += 1) {
+        waiting = object.headrace_metadata?.waiting ?? waiting
+        await process.batches.rounds.look()
+        await process.batches.rounds.settled()
+        await world.advance(minute)
+        object = await statusOf(process, tracked, id)
+      }
+      expect(object).toMatchObject({
+        status: 'completed',
+        request_counts: { total: items, completed: 0, failed: items },
+        usage: { cost: 0 },
+      })
+      expect(waiting).toMatchObject({ type: 'provider_failed' })
+      // By the clock of rests, which goes on while this test works.
+      expect(world.clock.monotonicMs() - startMs).toBeGreaterThanOrEqual(2 * hour)
+      // Every item had its try, and most of them few.
+      expect(asked.size).toBe(items)
+      expect([...asked.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(4 * items + 40)
+    }, 60_000)
+
     test('does not keep a batch that is cancelled at once', async () => {
       world = new World(open)
       const process = await world.process({ behave: () => failed('provider_failed') })

@@ -1,6 +1,7 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { UpstreamFailure } from '../../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { ProviderReport } from '../../formats/upstream-errors.ts'
 import type { CallOutcome } from '../../routing/limiter.ts'
 import { callerCredentialId } from './caller-login.ts'
 import type { Attempt } from './metadata.ts'
@@ -48,6 +49,15 @@ export function isUnsuited(error: unknown): error is GatewayError {
 /** Whether the provider refused for want of room. */
 export function isWithoutRoom({ type }: Pick<GatewayError, 'type'>): boolean {
   return type === 'upstream_rate_limited' || type === 'provider_overloaded'
+}
+
+/** What a gateway in front of a provider answers when it does not reach it; 52x are Cloudflare's. */
+const unreachedStatuses: ReadonlySet<number> = new Set([502, 504, 520, 521, 522, 523, 524, 525, 526, 530])
+
+/** Whether the provider itself answered that it failed. Otherwise it was not reached, as far as one can tell. */
+export function isAnsweredFailure({ type, cause }: GatewayError): boolean {
+  if (type !== 'provider_failed' || !(cause instanceof ProviderReport) || cause.status === null) return false
+  return cause.status >= 500 && !unreachedStatuses.has(cause.status)
 }
 
 /** What a failure says about the provider's capacity. */

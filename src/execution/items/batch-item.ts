@@ -20,7 +20,7 @@ import { type ItemError, itemErrorOf, type ItemResponse } from '../../formats/ba
 import { leanOf } from '../../json/set-aside-texts.ts'
 import type { CallLine } from '../../telemetry/call-line.ts'
 import type { Executor } from '../executor.ts'
-import { isWithoutRoom } from '../call/failures.ts'
+import { isAnsweredFailure, isWithoutRoom } from '../call/failures.ts'
 import { operationOfBatchEndpoint } from '../operations.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
 import { type BatchScope, type DeferredCapture, type LaneTier, noFacts, type Outcome } from '../call/scope.ts'
@@ -63,6 +63,8 @@ export interface BatchItemOutcome {
   hasAskedTier?: true
   /** Set when that tier has no room: nothing was served or charged, and room may come later. */
   hasNoRoom?: true
+  /** Set when the provider itself answered that it failed, as with status 500: it is there, and may fail again. */
+  isAnsweredFailure?: true
 }
 
 /** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
@@ -233,6 +235,7 @@ export function failedItem(error: GatewayError, item: Pick<BatchItem, 'signal'>)
     retryLaterMs: isPutBack ? (error.retryAfterSeconds ?? 0) * 1000 || batchRetryMs : null,
     missingNanocredits: shortageOf(error),
     ...(error.retryAfterSeconds === null ? {} : { retryAfterMs: error.retryAfterSeconds * 1000 }),
+    ...(isAnsweredFailure(error) ? { isAnsweredFailure: true } : {}),
   }
 }
 

@@ -45,6 +45,7 @@ export class ItemDemands {
   readonly #bulk: Bulk | null
   /** The oldest first; few, because most batches have one. */
   readonly #frames: Frame[] = []
+  #lastFrame: Frame | null = null
 
   /** The endpoint as a batch names it; for one that batches do not run, `of` always returns null. */
   constructor(endpoint: string) {
@@ -57,6 +58,7 @@ export class ItemDemands {
    * is a JSON object, and `found` where the bulk members lie; null when that is not known.
    */
   of(item: Buffer, body: Stretch, found: FoundBulks | null): Demand | null {
+    this.#lastFrame = null
     const bulk = this.#bulk
     if (bulk === null) return null
     const place = found?.[bulk.member]
@@ -66,8 +68,15 @@ export class ItemDemands {
       return this.#decode(item.subarray(body.start, body.end))
     const value = item.subarray(place.start, place.end)
     if (!bulk.isPlain(value)) return this.#decode(item.subarray(body.start, body.end))
-    const { demand } = this.#frame(item, body, place)
+    const frame = this.#frame(item, body, place)
+    this.#lastFrame = frame
+    const { demand } = frame
     return demand && withBytes(demand, { tokens: estimateTokens(value), bytes: value.length })
+  }
+
+  /** The same object for all items that differ from the one last asked about in their bulk member alone; null where that is not known. */
+  get lastFrame(): object | null {
+    return this.#lastFrame
   }
 
   #frame(item: Buffer, body: Stretch, place: Stretch): Frame {

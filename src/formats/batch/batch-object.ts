@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
-import type { Batch, BatchStatus, LaneJob, LaneMove, LaneName } from '../../canonical/batch.ts'
+import type { Batch, BatchModel, BatchStatus, LaneJob, LaneMove, LaneName } from '../../canonical/batch.ts'
 import { isTerminal, shownStatus } from '../../canonical/batch.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 
@@ -23,6 +23,8 @@ export interface BatchObject {
   headrace_metadata: {
     /** The lane in which the items start. */
     lane: LaneName
+    /** The models of the items, in the order of the results; absent where all have one. */
+    models?: readonly BatchModel[]
     /** How many items ended in another lane, and why; absent when none did. */
     moved?: readonly LaneMove[]
     /** The jobs of a batch in the lane `native`; absent before there is one. */
@@ -108,6 +110,7 @@ export function toBatchObject(
     error: isEnded && batch.errorJson !== null ? messageOf(batch.errorJson) : null,
     headrace_metadata: {
       lane: batch.lane,
+      ...(batch.models === null ? {} : { models: batch.models }),
       ...(moves.length === 0 ? {} : { moved: moves }),
       ...(jobs.length === 0 ? {} : { jobs }),
       ...(shown === null ? {} : { waiting: shown }),

@@ -9,6 +9,9 @@ import type { ValuePlace } from '../../json/proof.ts'
 import { findMember } from '../../json/scan.ts'
 import { isRecord } from '../../json/values.ts'
 
+/** Models of one batch whose items name them; each has segments of its own, of which one is in memory. */
+export const batchModelsMax = 16
+
 const openBrace = 0x7b
 const openBracket = 0x5b
 
@@ -24,6 +27,9 @@ export class ItemChecks {
    * them.
    */
   #models: { model: string; index: number }[] = []
+  /** The models of items that may have several, in the order in which they were first named. */
+  readonly #mixed = new Set<string>()
+  #lastModel: string | null = null
   readonly #form: ItemForm
 
   constructor(form: ItemForm = contractForm) {
@@ -98,8 +104,19 @@ export class ItemChecks {
     return this.#models[0]?.model ?? null
   }
 
+  /** The model of the item that was checked last; null where it named none. */
+  get lastModel(): string | null {
+    return this.#lastModel
+  }
+
+  /** Every model, where items may have several. */
+  get mixedModels(): Iterable<string> {
+    return this.#mixed
+  }
+
   /** Checks each model of an item once the batch's model is known. Throws `invalid_request` for the first mismatch. */
   checkModels(batchModel: string): void {
+    if (this.#form.mixesModels) return
     const expected = withoutVariant(batchModel)
     const wrong = this.#models.find(({ model }) => withoutVariant(model) !== expected)
     if (!wrong) return
@@ -116,7 +133,19 @@ export class ItemChecks {
     if (model === undefined && this.#form.namesModel) throw invalid(`${where}.model`, 'is required')
     if (model === undefined) return
     if (typeof model !== 'string') throw invalid(`${where}.model`, 'must be a string')
+    this.#lastModel = model
+    if (this.#form.mixesModels) this.#noteMixed(where, model)
     if (this.#models.length < 2 && this.#models[0]?.model !== model) this.#rememberModel(model, index)
+  }
+
+  #noteMixed(where: string, model: string): void {
+    if (this.#mixed.has(model)) return
+    if (this.#mixed.size === batchModelsMax)
+      throw invalid(
+        `${where}.model`,
+        `is ${JSON.stringify(model)}, one more than the ${batchModelsMax} models that a batch may have; send it as another batch`,
+      )
+    this.#mixed.add(model)
   }
 
   #rememberModel(model: string, index: number): void {

@@ -10,6 +10,8 @@ export interface ItemForm {
   readonly endpoint: BatchEndpoint | null
   /** Whether each item names the model, because the batch has no member for it. */
   readonly namesModel: boolean
+  /** Whether the items may name several models. */
+  readonly mixesModels: boolean
   /** Whether the items are the lines of a file, each of which says where it is to be sent. */
   readonly isLines: boolean
   /** The top-level members that mean something in this form; others are ignored. */
@@ -22,8 +24,17 @@ export const contractForm: ItemForm = {
   request: 'body',
   endpoint: null,
   namesModel: false,
+  mixesModels: false,
   isLines: false,
   members: new Set(['endpoint', 'model', 'completion_window', 'callback_url', 'provider', 'headrace']),
+}
+
+/** The contract's form for items of several models, which name them; the gateway alone writes it. */
+export const mixedForm: ItemForm = {
+  ...contractForm,
+  namesModel: true,
+  mixesModels: true,
+  members: new Set(['endpoint', 'completion_window', 'callback_url', 'provider', 'headrace']),
 }
 
 /** The form of Anthropic's message batches, with the gateway's own members beside `requests`. */
@@ -32,6 +43,7 @@ export const messagesForm: ItemForm = {
   request: 'params',
   endpoint: '/v1/messages',
   namesModel: true,
+  mixesModels: true,
   isLines: false,
   members: new Set(['provider', 'headrace']),
 }
@@ -42,6 +54,7 @@ export const linesForm: ItemForm = {
   request: 'body',
   endpoint: null,
   namesModel: true,
+  mixesModels: false,
   isLines: true,
   members: new Set(['endpoint', 'completion_window', 'callback_url', 'provider', 'headrace']),
 }

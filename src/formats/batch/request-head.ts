@@ -108,11 +108,20 @@ const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
 
 /** The members of a request for another batch like this one, besides its requests. */
 export function writeHead(batch: Batch): object {
-  const { endpoint, model, providerOnly, completionWindow, callbackUrl, laneChoice, maxCostNanocredits } =
-    batch
-  return {
+  const {
     endpoint,
     model,
+    models,
+    providerOnly,
+    completionWindow,
+    callbackUrl,
+    laneChoice,
+    maxCostNanocredits,
+  } = batch
+  return {
+    endpoint,
+    // Items of several models name them.
+    ...(models === null ? { model } : {}),
     completion_window: completionWindow,
     ...(providerOnly === null ? {} : { provider: { only: providerOnly } }),
     ...(callbackUrl === null ? {} : { callback_url: callbackUrl }),

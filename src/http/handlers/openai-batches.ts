@@ -76,27 +76,29 @@ async function create(exchange: Authenticated, dependencies: HttpDependencies): 
     exchange,
     {
       isDryRun: false,
-      create: async () => {
-        const file = await dependencies.files.load(principal, inputFileId)
-        if (file.purpose !== 'batch')
-          throw fieldError(
-            'input_file_id',
-            `must be a file with the purpose batch; this one has ${file.purpose}.`,
-          )
-        return dependencies.batches.create({
+      create: () =>
+        dependencies.batches.create({
           principal,
           form: linesForm,
           betas: null,
           head,
           origin: { inputFileId, callerMetadata },
-          body: dependencies.files.open(file),
+          // A repetition gets its batch, also after the file was deleted.
+          body: async () => {
+            const file = await dependencies.files.load(principal, inputFileId)
+            if (file.purpose !== 'batch')
+              throw fieldError(
+                'input_file_id',
+                `must be a file with the purpose batch; this one has ${file.purpose}.`,
+              )
+            return { body: dependencies.files.open(file), contentLength: file.bytes }
+          },
           contentEncoding: null,
-          contentLength: file.bytes,
+          contentLength: null,
           idempotencyKey: request.headers.get('idempotency-key'),
           bodySha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
           isDryRun: false,
-        })
-      },
+        }),
     },
     dependencies,
   )

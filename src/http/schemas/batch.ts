@@ -123,6 +123,12 @@ export const batchSchema = z
     headrace_metadata: z
       .looseObject({
         lane: z.enum(laneNames).describe('How the items reach a provider.'),
+        models: z
+          .array(z.object({ model: z.string(), items: count, lane: z.enum(laneNames) }))
+          .optional()
+          .describe(
+            'The models of a batch of several, in the order of its results; `model` is the first of them.',
+          ),
         moved: z
           .array(
             z.object({

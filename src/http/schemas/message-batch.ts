@@ -15,7 +15,7 @@ export const messageBatchRequestSchema = z
         }),
       )
       .min(1)
-      .describe('All of one model.'),
+      .describe('Of at most 16 models.'),
   })
   .meta({ id: 'CreateMessageBatch' })
 

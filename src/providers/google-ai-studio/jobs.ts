@@ -61,7 +61,11 @@ const fileKind = geminiFiles['gemini.file']
 /**
  * Gemini's batches of a file of lines: the file is announced and sent, a batch of one model is made of it, and its results
  * are another file. Calls and members by its SDK (npm @google/genai 2.32.0); https://ai.google.dev/gemini-api/docs/batch-api.
- * Embeddings are not run: their service takes one text a line, and the live path sends lists.
+ * Embeddings are not run. Their service has one text a line; its SDK (there `batches.createEmbeddings`) warns that it is
+ * experimental and may change without notice, writes `taskType` and `outputDimensionality` beside the content, where another
+ * client nests them, and Google's page for files spells them in snake case. A member that is misread makes vectors of another
+ * length or kind, with status 200. The form whose creating request carries the lines is not used either: it takes at most
+ * 20 MB in all and returns the results inside the batch, and saves one request of the file form, which has no such bounds.
  */
 export const geminiBatchJobs: BatchJobs = {
   name: 'gemini',

@@ -7,7 +7,7 @@ import { failedEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import type { SegmentLease } from '../../running/segment-repository.ts'
 import { intendAgain } from './job-create.ts'
-import { endJob } from './job-end.ts'
+import { endJob, type LeftItems } from './job-end.ts'
 import { type DownloadedResults, downloadResults } from './job-download.ts'
 import { encodeItem } from './job-upload.ts'
 import {
@@ -48,10 +48,12 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
   const { results } = downloaded
   try {
     if (isOfOthers(step, results)) return await leaveToOthers(step, dependencies)
-    let moved = 0
+    const left = { unanswered: owner === null ? job.itemCount : 0, elsewhere: 0 }
     if (owner !== null) {
-      for (const segment of await takeSegments(step, dependencies))
-        moved += await collectSegment(step, segment, dependencies, { owner, results })
+      const segments = await takeSegments(step, dependencies)
+      const items = segments.reduce((sum, { itemCount }) => sum + itemCount, 0)
+      const collecting = { owner, results, left, isWhole: items === job.itemCount }
+      for (const segment of segments) await collectSegment(step, segment, dependencies, collecting)
     }
     if (results.strayLines > 0)
       dependencies.report('batch_job_stray_lines', {
@@ -59,7 +61,7 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
         cause: `${results.strayLines} lines`,
       })
     const changes = { strayLines: results.strayLines }
-    await endJob(step, dependencies, { changes, leftItems: owner === null ? job.itemCount : moved })
+    await endJob(step, dependencies, { changes, left })
   } finally {
     await results.close()
   }
@@ -77,34 +79,36 @@ function isOfOthers({ place }: JobStep, results: DownloadedResults): boolean {
 
 async function leaveToOthers(step: JobStep, dependencies: JobDependencies): Promise<void> {
   if (!isClosing(step.batch)) return intendAgain(step, dependencies, { restMs: 0, isJobGone: true })
-  await endJob(step, dependencies, { changes: { outputs: [] }, leftItems: 0 })
+  await endJob(step, dependencies, { changes: { outputs: [] }, left: { unanswered: 0, elsewhere: 0 } })
 }
 
 interface Collecting {
   owner: Principal
   results: DownloadedResults
+  left: LeftItems
+  /** Whether every item of its segments was sent. */
+  isWhole: boolean
 }
 
-/** Returns how many items of the segment are left without a result. */
+/** Counts the items of the segment that are left without a result. */
 async function collectSegment(
   step: JobStep,
   segment: SegmentLease,
   dependencies: JobDependencies,
-  collecting: Collecting,
-): Promise<number> {
+  { owner, results, left, isWhole }: Collecting,
+): Promise<void> {
   const written = new JobResults(step, segment, dependencies)
-  let left = 0
   const { sentUntil } = step.lease.job
   for (const item of await readOpenItems(dependencies.payloads, segment)) {
     if (sentUntil !== null && item.item >= sentUntil) break
     await written.room()
-    const line = await collecting.results.lineOf(item.item)
-    const outcome = await outcomeOf(step, item, line, { dependencies, owner: collecting.owner })
-    if (outcome === null) left += 1
-    else written.add(item, inputOf(item), outcome)
+    const line = await results.lineOf(item.item)
+    const outcome = await outcomeOf(step, item, line, { dependencies, owner })
+    if (outcome !== null) written.add(item, inputOf(item), outcome)
+    else if (line !== null || isWhole) left.unanswered += 1
+    else left[(await isForNoJob(step, item, owner, dependencies)) ? 'elsewhere' : 'unanswered'] += 1
   }
   await written.flush()
-  return left
 }
 
 /** The item's result; null when it stays open, to go on elsewhere or to be closed with its batch. */
@@ -116,13 +120,10 @@ async function outcomeOf(
 ): Promise<ItemOutcome | null> {
   const { lease, batch } = step
   const isAuto = mayMove(batch) && !isClosing(batch)
-  const input = inputOf(item)
+  const { customId, body } = inputOf(item)
   const { items, money } = dependencies
-  const request = itemRequest(
-    step,
-    { item: input, principal: owner, body: input.body ?? Buffer.alloc(0) },
-    money,
-  )
+  const asked = { item, customId, principal: owner, body: body ?? Buffer.alloc(0) }
+  const request = itemRequest(step, asked, money)
   if (line?.result.type === 'answer') {
     const outcome = await items.charge(request, lease.job, line.result)
     const isPassing = outcome.response === null && passingErrors.has(outcome.error?.type ?? '')
@@ -150,6 +151,17 @@ function unansweredError({ lease: { job }, place }: JobStep, line: JobLine | nul
       ? `${place.providerName} ended its batch without an answer to this request.`
       : `${place.providerName} did not run the batch with this request (${job.reason ?? job.endedAs}).`
   return new GatewayError('provider_failed', message)
+}
+
+/** Whether the service does not run the item. */
+async function isForNoJob(
+  step: JobStep,
+  item: OpenItem,
+  owner: Principal,
+  dependencies: JobDependencies,
+): Promise<boolean> {
+  const encoded = await encodeItem(step, item, owner, dependencies)
+  return 'operation' in encoded && encoded.operation === null
 }
 
 /** Whether the job never sent the item, because it asks for something else than the job's other items. */

@@ -14,12 +14,15 @@ import type { Job, JobEnd } from './job.ts'
 import type { JobChanges } from './job-repository.ts'
 import { type JobDependencies, type JobStep, kindOf, leave, resourceOf, takeSegments } from './job-step.ts'
 
+/** Why items go on elsewhere that no job can have. */
+const notRunReason: MoveReason = 'no_matching_endpoint'
+
 /** What is needed of a step to end its job. */
 type EndedStep = Pick<JobStep, 'lease' | 'place'> & { batch: Batch | null }
 
 /** Ends a job of which nothing ran; `elsewhere` of its items are such as its service does not run. */
 export function endUnneeded(step: EndedStep, dependencies: JobDependencies, elsewhere = 0): Promise<void> {
-  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, leftItems: elsewhere })
+  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, left: { unanswered: 0, elsewhere } })
 }
 
 /** The provider does not take the job. Its items end as those of a job without results do. */
@@ -45,7 +48,7 @@ export async function endUnreachable(
   const segments = await takeSegments(step, dependencies)
   const items = segments.reduce((sum, { itemCount, doneCount }) => sum + itemCount - doneCount, 0)
   const isMoved = items > 0 && batch?.status === 'in_progress' && mayMove(batch)
-  const move = { from: 'native', to: 'emulated', reason: 'no_matching_endpoint', items } as const
+  const move = { from: 'native', to: 'emulated', reason: notRunReason, items } as const
   await leave(step, dependencies, 'job.end', {
     changes: {
       state: 'ended',
@@ -63,6 +66,12 @@ export async function endUnreachable(
   dependencies.signals.wakeWorkers()
 }
 
+/** Items of a job that have no result: its service has not answered them, or does not run them. */
+export interface LeftItems {
+  unanswered: number
+  elsewhere: number
+}
+
 /**
  * Ends a job: its segments are free, and what it left at the provider is removed. Items that are left go on in the emulated
  * lane if their batch allows that.
@@ -70,7 +79,7 @@ export async function endUnreachable(
 export async function endJob(
   step: EndedStep,
   dependencies: JobDependencies,
-  { changes, leftItems }: { changes: JobChanges; leftItems: number },
+  { changes, left }: { changes: JobChanges; left: LeftItems },
 ): Promise<void> {
   const { lease, place, batch } = step
   const { job } = lease
@@ -83,15 +92,19 @@ export async function endJob(
   const kind = kindOf(place, 'batch')
   // Where the job had no room for all items of its segment, another one takes those that are left, whyever they are.
   const mayLeave = batch?.status === 'in_progress' && mayMove(batch) && job.sentUntil === null
+  const leftItems = left.unanswered + left.elsewhere
   const isMoved = leftItems > 0 && mayLeave
-  const reason = moveReasonOf(job, endedAs)
-  const move = { from: 'native', to: 'emulated', reason, items: leftItems } as const
+  const move = { from: 'native', to: 'emulated' } as const
+  const moves = [
+    { ...move, reason: moveReasonOf(job, endedAs), items: left.unanswered },
+    { ...move, reason: notRunReason, items: left.elsewhere },
+  ].filter(({ items }) => items > 0)
   await leave(step, dependencies, 'job.end', {
     changes: { ...changes, movedItems: isMoved ? leftItems : 0, state: 'ended' },
     restMs: 0,
     more: [
       returnGiven(job.batchId, job.id, { from: 0, lane: isMoved ? 'emulated' : null }),
-      ...(isMoved ? countMoves(job.batchId, [move]) : []),
+      ...(isMoved ? countMoves(job.batchId, moves) : []),
       leaveJobResources(job.id, kindOf(place, 'batch_input')),
       isLeft ? leaveJobResources(job.id, kind) : forgetJobResources(job.id, kind),
       ...(kindOf(place, 'batch_output') in place.jobs.resources ? outputs : []).map((id) =>
@@ -106,6 +119,5 @@ export async function endJob(
 function moveReasonOf({ cancelledAtMs, reason }: Job, endedAs: JobEnd | null): MoveReason {
   if (cancelledAtMs !== null) return 'deadline'
   if (endedAs === 'expired') return 'batch_expired'
-  if (endedAs === 'unneeded') return 'no_matching_endpoint'
   return (endedAs === 'refused' ? reason : null) ?? 'provider_failed'
 }

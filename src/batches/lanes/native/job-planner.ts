@@ -1,6 +1,7 @@
-import type { Batch } from '../../../canonical/batch.ts'
+import { type Batch, modelOfItem } from '../../../canonical/batch.ts'
+import type { Principal } from '../../../canonical/principal.ts'
 import { newId } from '../../../core/ids.ts'
-import { giveSegments, moveSegments } from '../../running/segment-repository.ts'
+import { type FreeSegment, giveSegments, moveSegments } from '../../running/segment-repository.ts'
 import { mayMove } from '../choose-lane.ts'
 import { countMoves } from '../move-repository.ts'
 import { cancelBeforeMs } from './job-look.ts'
@@ -18,11 +19,28 @@ const plannedSegmentsMax = 1_000
  * to one job only.
  */
 export async function planJobs(batch: Batch, dependencies: JobDependencies): Promise<void> {
-  const { segments, committer, clock, items, loadPrincipal } = dependencies
-  const free = await segments.listForJob(batch.id, plannedSegmentsMax)
+  const free = await dependencies.segments.listForJob(batch.id, plannedSegmentsMax)
   if (free.length === 0) return
-  const owner = await loadPrincipal(batch)
-  const { endpoint, model, providerOnly } = batch
+  const owner = await dependencies.loadPrincipal(batch)
+  const byModel = Map.groupBy(free, ({ firstItem }) => modelOfItem(batch, firstItem))
+  for (const [model, ofModel] of byModel)
+    await planModel(batch, { model, owner, free: ofModel }, dependencies)
+}
+
+/** Segments of one model, for which `owner` asks; null while its key may not be used. */
+interface Planned {
+  model: string
+  owner: Principal | null
+  free: FreeSegment[]
+}
+
+async function planModel(
+  batch: Batch,
+  { model, owner, free }: Planned,
+  dependencies: JobDependencies,
+): Promise<void> {
+  const { committer, clock, items } = dependencies
+  const { endpoint, providerOnly } = batch
   const at = owner === null ? null : items.endpointFor({ principal: owner, endpoint, model, providerOnly })
   const place = at === null ? null : items.placeOf(at.endpointId)
   const isLate = clock.nowMs() >= batch.expiresAtMs - cancelBeforeMs

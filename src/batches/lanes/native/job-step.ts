@@ -1,4 +1,4 @@
-import type { Batch } from '../../../canonical/batch.ts'
+import { type Batch, modelOfItem } from '../../../canonical/batch.ts'
 import type { Principal } from '../../../canonical/principal.ts'
 import type { UpstreamFailure, UpstreamReply, UpstreamRequest } from '../../../canonical/upstream.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -252,18 +252,23 @@ export class JobResults {
   }
 }
 
+interface Asked {
+  customId: string
+  body: Uint8Array
+}
+
 /** An item of a job, as the live path knows it. */
 export function itemRequest(
   { batch, signal }: JobStep,
-  { item, principal, body }: { item: ItemInput; principal: Principal; body: Uint8Array },
+  { item, customId, principal, body }: { item: OpenItem; principal: Principal } & Asked,
   money: BatchMoney,
 ): ItemRequest {
   return {
     principal,
     batchId: batch.id,
-    customId: item.customId,
+    customId,
     endpoint: batch.endpoint,
-    model: batch.model,
+    model: modelOfItem(batch, item.item),
     body,
     providerOnly: batch.providerOnly,
     betas: batch.betas,

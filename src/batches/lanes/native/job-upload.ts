@@ -180,9 +180,9 @@ export async function encodeItem(
   { items, money }: JobDependencies,
 ) {
   const { lease, batch, place } = step
-  const input = inputOf(item)
-  if (input.body === null) return { ending: tooLargeEnding() }
-  const request = itemRequest(step, { item: input, principal: owner, body: input.body }, money)
+  const { customId, body } = inputOf(item)
+  if (body === null) return { ending: tooLargeEnding() }
+  const request = itemRequest(step, { item, customId, principal: owner, body }, money)
   try {
     const encoded = await items.encode(request, lease.job)
     const operation = place.jobs.operationOf(encoded)
