@@ -182,9 +182,12 @@ function hatch(chart: uPlot, colour: string): void {
   const centre = chart.valToPos(last, 'x', true)
   const step = before === undefined ? bbox.width : centre - chart.valToPos(before, 'x', true)
   const half = Math.min(step * barShare, barWidthMax * devicePixelRatio) / 2 + 1
+  const highest = Math.max(0, ...chart.data.slice(1).map((values) => values.at(-1) ?? 0))
+  const top = chart.valToPos(highest, 'y', true)
   ctx.save()
   ctx.beginPath()
-  ctx.rect(centre - half, bbox.top, half * 2, bbox.height)
+  // No higher than the bar: the lines of the axis stay whole.
+  ctx.rect(centre - half, top, half * 2, bbox.top + bbox.height - top)
   ctx.clip()
   ctx.strokeStyle = colour
   ctx.lineWidth = 2 * devicePixelRatio

@@ -265,6 +265,11 @@ function LedgerMark({ spend }: { spend: Spend }) {
   )
 }
 
+/** For an axis of counts: a tick between two of them has no words. */
+function wholeNumber(value: number): string {
+  return Number.isInteger(value) ? compactNumber(value) : ''
+}
+
 function RatePanels({ spend }: { spend: Spend }) {
   const { over_time: time, buckets } = spend
   const calls = useMemo<Series[]>(
@@ -297,7 +302,7 @@ function RatePanels({ spend }: { spend: Spend }) {
           kind="bars"
           buckets={buckets}
           series={calls}
-          format={compactNumber}
+          format={wholeNumber}
           isLastOpen
         />
         <RateTable buckets={buckets} series={calls} format={formatCount} />
