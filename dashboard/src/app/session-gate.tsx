@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { call } from '../api/client.ts'
 import { asFailure } from '../api/failure.ts'
 import { Failure } from '../parts/failure.tsx'
@@ -46,9 +46,18 @@ export function SessionGate({ children }: { children: ReactNode }) {
     return () => window.removeEventListener('headrace:signed-out', signedOut)
   }, [queries])
 
-  // Read before anything is shown: the notice that it may bring would push the page down.
-  const system = useQuery({ ...systemQuery, enabled: session.data !== undefined })
-  if (session.data !== undefined && !system.isPending)
+  // Read before anything is shown, because the notice that it may bring would push the page down; and beside the session,
+  // because most people are signed in. Whoever was not is asked again.
+  const system = useQuery({ ...systemQuery, enabled: !isOpening })
+  const wasRefused = system.error !== null && asFailure(system.error).status === 401
+  const { refetch } = system
+  const isSignedIn = session.data !== undefined
+  useEffect(() => {
+    if (isSignedIn && wasRefused) void refetch()
+  }, [isSignedIn, wasRefused, refetch])
+  const isKnown = useRef(false)
+  if (system.data !== undefined || (system.error !== null && !wasRefused)) isKnown.current = true
+  if (session.data !== undefined && isKnown.current)
     return <SessionContext value={session.data}>{children}</SessionContext>
   // While it is asked again the reason is told already.
   const trouble = session.error ?? session.failureReason
