@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
-import { keysQuery, type Key } from '../../api/keys.ts'
+import { keysQuery, listKeys, type Key } from '../../api/keys.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -24,6 +24,7 @@ import { Credits, Time } from '../../parts/values.tsx'
 import { useUnsavedSecret } from '../key-new/unsaved-secret.ts'
 import { SecretPage } from '../key-new/secret-page.tsx'
 import { KeyState, LimitBar, resetWords } from '../keys/key-parts.tsx'
+import { policyWords, rateWords } from './rule-words.ts'
 
 export function Page() {
   const { hash = '' } = useParams({ strict: false })
@@ -68,13 +69,12 @@ export function Page() {
 /** A key by the hash of its secret, or by its id, which a rotation does not change. */
 async function readKey(name: string, signal: AbortSignal): Promise<Key> {
   if (!name.startsWith('key_')) return (await call('GET /keys/{hash}', { path: { hash: name }, signal })).data
-  const { data } = await call('GET /keys', { query: { include_disabled: 'true', kind: 'all' }, signal })
-  const item = data.find(({ headrace }) => headrace.id === name)
+  const item = (await listKeys(signal)).find(({ headrace }) => headrace.id === name)
   if (item !== undefined) return item
   throw new ApiFailure({
     status: 404,
     type: 'not_found',
-    message: `There is no key ${name}; it may be a person’s own.`,
+    message: `There is no key ${name} in the list. It may be a person’s own, whose limit stands under Members.`,
   })
 }
 
@@ -177,6 +177,7 @@ function Actions({
 function Details({ item }: { item: Key }) {
   const { policy, rates, id } = item.headrace
   const rules = policyWords(policy)
+  const limits = rateWords(rates)
   return (
     <>
       <Panel title="Spending">
@@ -213,9 +214,7 @@ function Details({ item }: { item: Key }) {
           <dd>{item.expires_at === null ? 'never' : <Time at={item.expires_at} />}</dd>
           <dt>Rates</dt>
           <dd>
-            {rates.requests_per_minute == null
-              ? 'no limit'
-              : `${rates.requests_per_minute} requests a minute`}
+            {limits.length === 0 ? 'no limit' : limits.map((limit) => <div key={limit}>{limit}</div>)}
           </dd>
           <dt>Policy</dt>
           <dd>
@@ -295,18 +294,4 @@ function LimitForm({ item }: { item: Key }) {
       {save.error !== null && <Failure error={save.error} />}
     </div>
   )
-}
-
-function policyWords(policy: Key['headrace']['policy']): string[] {
-  const words: string[] = []
-  const list = (word: string, ids: readonly string[] | null | undefined) => {
-    if (ids != null) words.push(`${word} ${ids.join(', ')}`)
-  }
-  list('only the models', policy.allowed_models)
-  list('never the models', policy.ignored_models)
-  list('only the providers', policy.allowed_providers)
-  list('never the providers', policy.ignored_providers)
-  if (policy.enforce_zdr === true) words.push('only endpoints with zero data retention')
-  if (policy.deny_data_collection === true) words.push('no endpoint that may train on calls')
-  return words
 }
