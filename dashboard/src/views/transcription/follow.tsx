@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { TextField } from '../../parts/fields.tsx'
 import { pieceAt, type TimedText } from '../../values/subtitles.ts'
 import { formatPosition } from '../../values/time.ts'
@@ -23,7 +23,12 @@ export function FollowedText({
     void audio.play().catch(() => undefined)
   }
   return (
-    <div ref={list} className={isWords ? 'words' : 'words sentences'}>
+    <div
+      ref={list}
+      className={isWords ? 'words' : 'words sentences'}
+      role="group"
+      aria-label="What was said; arrow keys go from word to word"
+    >
       {turnsOf(pieces).map((turn) => (
         <p key={turn.from} className="speaker-turn">
           {turn.speaker !== null && (
@@ -37,7 +42,9 @@ export function FollowedText({
               type="button"
               className="said"
               data-piece={turn.from + index}
+              tabIndex={turn.from + index === 0 ? 0 : -1}
               title={formatPosition(piece.start)}
+              onKeyDown={goOn}
               onClick={() => seek(piece.start)}
             >
               {piece.text.trim()}
@@ -47,6 +54,20 @@ export function FollowedText({
       ))}
     </div>
   )
+}
+
+/** One word is in the order of Tab, so that thousands are no obstacle; the arrows take the place from word to word. */
+function goOn(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+  const word = event.currentTarget
+  const next = word
+    .closest('.words')
+    ?.querySelector<HTMLElement>(`[data-piece="${Number(word.dataset['piece']) + (step ?? 0)}"]`)
+  if (step === undefined || next === null || next === undefined) return
+  event.preventDefault()
+  word.tabIndex = -1
+  next.tabIndex = 0
+  next.focus()
 }
 
 /**
