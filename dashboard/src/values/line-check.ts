@@ -71,7 +71,9 @@ export class LineChecker {
     try {
       item = JSON.parse(text)
     } catch (error) {
-      return `not JSON: ${error instanceof Error ? error.message : String(error)}`
+      const message = error instanceof Error ? error.message : String(error)
+      // Some browsers count lines of the text that they were given, which is one line of many.
+      return `not JSON: ${message.replace(/ \(line \d+ column \d+\)$/, '')}`
     }
     if (!isRecord(item)) return 'an item is an object with custom_id and body'
     const { custom_id: id, body, url } = item

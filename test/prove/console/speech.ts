@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { environmentOf, type Visit } from './browser.ts'
+import { environmentOf, tabTo, type Visit } from './browser.ts'
 import { heardAfter, listenToSpeech } from './ear.ts'
 import { atMost, journeyProof, type Journey } from './rows.ts'
 
@@ -94,7 +94,7 @@ async function follow(visit: Visit): Promise<Journey> {
   faults.push(
     ...atMost('highlight of the first word against its sound', firstMs, highlightMsMax + recogniserMsMax),
   )
-  faults.push(...(await seeks(page, words)))
+  faults.push(...(await seeks(visit, words)))
   await visit.look('transcript')
   return {
     faults,
@@ -150,11 +150,13 @@ async function playAndWatch(page: Page): Promise<{ index: number; atSeconds: num
 }
 
 /** A click on a word plays from there. */
-async function seeks(page: Page, words: readonly HeardWord[]): Promise<string[]> {
+async function seeks({ page, mode }: Visit, words: readonly HeardWord[]): Promise<string[]> {
   const index = words.length - 2
-  const word = page.locator(`[data-piece="${index}"]`)
-  await word.focus()
-  await page.keyboard.press('Enter')
+  if (mode.isKeyboard) {
+    await tabTo(page, page.locator('[data-piece="0"]'))
+    for (let count = 0; count < index; count += 1) await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+  } else await page.locator(`[data-piece="${index}"]`).click()
   await page.locator(`[data-piece="${index}"][data-sounding]`).waitFor({ timeout: 5000 })
   const at = await page.evaluate(() => document.querySelector('audio')?.currentTime ?? 0)
   const start = words[index]?.start ?? 0

@@ -27,12 +27,9 @@ async function run({ file, head }: WorkerTask): Promise<void> {
     if (item !== null && packer !== null) await packer.add(item)
   }
   const decoder = new TextDecoder()
-  const reader = file.stream().getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    bytes += value.length
-    const pieces = cutter.cut(decoder.decode(value, { stream: true }))
+  for await (const chunk of chunksOf(file)) {
+    bytes += chunk.length
+    const pieces = cutter.cut(decoder.decode(chunk, { stream: true }))
     for (const line of pieces) await take(line)
     if (cutter.waitingLength > lineCharactersMax) throw new Error(`line ${lines + 1} is longer than 20 MB`)
     if (performance.now() - toldMs > newsEveryMs) {
@@ -46,6 +43,34 @@ async function run({ file, head }: WorkerTask): Promise<void> {
   else tell({ type: 'packed', report, body: await packer.end() })
 }
 
+const chunkBytes = 64_000
+
+/**
+ * The bytes of a file, in a buffer that is used again for each chunk where the browser can: buffers that nobody needs any
+ * more are no part of the heap, so they would pile up to the size of the file before they are collected.
+ */
+async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
+  const next = readerOf(file.stream())
+  for (let chunk = await next(); chunk !== null; chunk = await next()) yield chunk
+}
+
+function readerOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): () => Promise<Uint8Array | null> {
+  try {
+    const reader = stream.getReader({ mode: 'byob' })
+    let buffer = new Uint8Array(chunkBytes)
+    return async () => {
+      const { done, value } = await reader.read(buffer)
+      if (done) return null
+      buffer = new Uint8Array(value.buffer)
+      return value
+    }
+  } catch {
+    // Not every browser's files are streams of bytes.
+    const reader = stream.getReader()
+    return async () => (await reader.read()).value ?? null
+  }
+}
+
 /**
  * The body of the request, compressed while the lines are read: a tenth of the file, kept by the browser outside of any
  * heap. Lines cannot be sent as slices of the file, because JSON wants a comma between them.
@@ -54,7 +79,10 @@ class Packer {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>
   readonly #body: Promise<Blob>
   readonly #encoder = new TextEncoder()
+  /** Used again for every piece: buffers that nobody needs any more pile up, because they are no part of the heap. */
+  #bytes = new Uint8Array(pieceBytes)
   #waiting: string
+  #isFirst = true
 
   constructor(head: Readonly<Record<string, unknown>>) {
     const compression = new CompressionStream('gzip')
@@ -62,8 +90,6 @@ class Packer {
     this.#body = new Response(compression.readable).blob()
     this.#waiting = `${JSON.stringify(head).slice(0, -1)},"requests":[`
   }
-
-  #isFirst = true
 
   async add(item: string): Promise<void> {
     this.#waiting += this.#isFirst ? item : `,\n${item}`
@@ -79,15 +105,18 @@ class Packer {
   }
 
   async #flush(): Promise<void> {
-    const piece = this.#encoder.encode(this.#waiting)
+    const text = this.#waiting
     this.#waiting = ''
-    // Waits while the compression is behind, so that no more than a piece or two is in memory.
-    await this.#writer.ready
-    await this.#writer.write(piece)
+    // A character takes three bytes at most.
+    if (this.#bytes.length < text.length * 3) this.#bytes = new Uint8Array(text.length * 3)
+    const { written } = this.#encoder.encodeInto(text, this.#bytes)
+    // A piece was taken once this resolves, so that no more than one is in memory.
+    await this.#writer.write(this.#bytes.subarray(0, written))
   }
 }
 
-const pieceCharacters = 256_000
+const pieceCharacters = 64_000
+const pieceBytes = 256_000
 
 function tell(news: WorkerNews): void {
   self.postMessage(news)

@@ -6,12 +6,17 @@ import { formatCount } from '../../values/money.ts'
 
 /** How many lines can be sent, and what is wrong with the others. */
 export function LinesReport({ report }: { report: LineReport }) {
+  const lines = report.faultCount === 1 ? 'line' : 'lines'
   return (
     <Panel title="Lines">
       <div className="stack">
         <div className="row wrap">
           <State kind={report.items > 0 ? 'ok' : 'bad'}>{formatCount(report.items)} items can be sent</State>
-          {report.faultCount > 0 && <State kind="bad">{formatCount(report.faultCount)} bad lines</State>}
+          {report.faultCount > 0 && (
+            <State kind="bad">
+              {formatCount(report.faultCount)} bad {lines}
+            </State>
+          )}
         </div>
         {report.faultCount > 0 && (
           <>

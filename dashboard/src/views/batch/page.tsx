@@ -98,8 +98,13 @@ function Actions({ batch, onChanged }: { batch: Batch; onChanged: () => void }) 
           {problem instanceof Error ? problem.message : String(problem)}
         </span>
       )}
-      {canRead && completed + failed > 0 && (
-        <Button isCompact isBusy={isSaving} onClick={() => void save(false)}>
+      {canRead && (
+        <Button
+          isCompact
+          isBusy={isSaving}
+          disabled={completed + failed === 0}
+          onClick={() => void save(false)}
+        >
           <Download size={14} aria-hidden />
           Results
         </Button>

@@ -8,7 +8,7 @@ import { Table, type Column } from '../../parts/table.tsx'
 import { Credits } from '../../parts/values.tsx'
 import { formatCount } from '../../values/money.ts'
 import { isOpen, type Batch } from '../batches/batch-parts.tsx'
-import { ResultsReader, type ErrorGroup, type ItemResult } from './results.ts'
+import { ResultsReader, type ErrorGroup, type ItemResult, type ResultsSummary } from './results.ts'
 
 const resultsEveryMs = 3000
 
@@ -53,35 +53,38 @@ export function Results({ batch }: { batch: Batch }) {
     refetchInterval: isOpen(batch) ? resultsEveryMs : false,
     placeholderData: keepPreviousData,
   })
+  const { data } = results
   if (!results.isEnabled) return null
   return (
     <>
-      {results.data === undefined && (
+      {data === undefined ? (
         <Panel title="Results">
           <Reading of={results} place={<SkeletonRows rows={4} />}>
             {() => null}
           </Reading>
         </Panel>
-      )}
-      {results.data && results.data.groups.length > 0 && (
-        <Panel title="Errors">
-          <ul>
-            {results.data.groups.map((group) => (
-              <GroupRow key={`${group.type}${group.message}`} group={group} />
-            ))}
-          </ul>
-        </Panel>
-      )}
-      {results.data && (
-        <Panel
-          of={results}
-          title={`Items${results.data.lines > results.data.first.length ? `, the first ${results.data.first.length} of ${formatCount(results.data.lines)}` : ''}`}
-        >
-          <Table label="Items" columns={itemColumns} rows={results.data.first} keyOf={({ id }) => id} />
-        </Panel>
+      ) : (
+        <>
+          <Panel title="Errors">
+            {/* Of the height of a group, so that the first one moves nothing. */}
+            <ul className="error-groups">
+              {data.groups.length === 0 && <li className="muted small">No item has failed.</li>}
+              {data.groups.map((group) => (
+                <GroupRow key={`${group.type}${group.message}`} group={group} />
+              ))}
+            </ul>
+          </Panel>
+          <Panel of={results} title={itemsTitle(data)}>
+            <Table label="Items" columns={itemColumns} rows={data.first} keyOf={({ id }) => id} />
+          </Panel>
+        </>
       )}
     </>
   )
+}
+
+function itemsTitle({ first, lines }: ResultsSummary): string {
+  return lines > first.length ? `Items, the first ${first.length} of ${formatCount(lines)}` : 'Items'
 }
 
 function GroupRow({ group }: { group: ErrorGroup }) {
