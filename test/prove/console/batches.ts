@@ -171,7 +171,8 @@ async function takeFailed(visit: Visit): Promise<Journey> {
   await visit.look('batch-ended')
   const done = await shownDone(page)
   if (done !== linesCount - failedCount) faults.push(`${done} items are done`)
-  const download = page.waitForEvent('download')
+  // All results are read for it.
+  const download = page.waitForEvent('download', { timeout: 300_000 })
   await visit.press(page.getByRole('button', { name: 'Failed items' }))
   const lines = readFileSync(await (await download).path(), 'utf8')
     .trim()
