@@ -64,7 +64,8 @@ export function EstimateView({
         <div>
           <Button kind="primary" onClick={onCreate}>
             Create the batch
-            {faultCount > 0 && ` without ${formatCount(faultCount)} bad ${faultCount === 1 ? 'line' : 'lines'}`}
+            {faultCount > 0 &&
+              ` without ${formatCount(faultCount)} bad ${faultCount === 1 ? 'line' : 'lines'}`}
           </Button>
         </div>
       </div>

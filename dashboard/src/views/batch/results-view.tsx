@@ -55,30 +55,28 @@ export function Results({ batch }: { batch: Batch }) {
   })
   const { data } = results
   if (!results.isEnabled) return null
+  if (data === undefined)
+    return (
+      <Panel title="Results">
+        <Reading of={results} place={<SkeletonRows rows={4} />}>
+          {() => null}
+        </Reading>
+      </Panel>
+    )
   return (
     <>
-      {data === undefined ? (
-        <Panel title="Results">
-          <Reading of={results} place={<SkeletonRows rows={4} />}>
-            {() => null}
-          </Reading>
-        </Panel>
-      ) : (
-        <>
-          <Panel title="Errors">
-            {/* Of the height of a group, so that the first one moves nothing. */}
-            <ul className="error-groups">
-              {data.groups.length === 0 && <li className="muted small">No item has failed.</li>}
-              {data.groups.map((group) => (
-                <GroupRow key={`${group.type}${group.message}`} group={group} />
-              ))}
-            </ul>
-          </Panel>
-          <Panel of={results} title={itemsTitle(data)}>
-            <Table label="Items" columns={itemColumns} rows={data.first} keyOf={({ id }) => id} />
-          </Panel>
-        </>
-      )}
+      <Panel title="Errors">
+        {/* Of the height of a group, so that the first one moves nothing. */}
+        <ul className="error-groups">
+          {data.groups.length === 0 && <li className="muted small">No item has failed.</li>}
+          {data.groups.map((group) => (
+            <GroupRow key={`${group.type}${group.message}`} group={group} />
+          ))}
+        </ul>
+      </Panel>
+      <Panel of={results} title={itemsTitle(data)}>
+        <Table label="Items" columns={itemColumns} rows={data.first} keyOf={({ id }) => id} />
+      </Panel>
     </>
   )
 }

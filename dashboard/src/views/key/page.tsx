@@ -213,9 +213,7 @@ function Details({ item }: { item: Key }) {
           <dt>expires_at</dt>
           <dd>{item.expires_at === null ? 'never' : <Time at={item.expires_at} />}</dd>
           <dt>Rates</dt>
-          <dd>
-            {limits.length === 0 ? 'no limit' : limits.map((limit) => <div key={limit}>{limit}</div>)}
-          </dd>
+          <dd>{limits.length === 0 ? 'no limit' : limits.map((limit) => <div key={limit}>{limit}</div>)}</dd>
           <dt>Policy</dt>
           <dd>
             {rules.length === 0
