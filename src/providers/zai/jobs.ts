@@ -2,7 +2,8 @@ import { openAiJobs } from '../../formats/jobs/openai-jobs.ts'
 
 /**
  * The batch service of Zhipu's domestic address (open.bigmodel.cn), with OpenAI's files and batches for chat; the
- * international address has none. It would delete the input file itself, which the gateway does.
+ * international address has none. It would delete the input file itself, which the gateway does. Its SDK (PyPI zhipuai
+ * 2.1.5.20250825) has the same paths and members; its type of `endpoint` has OpenAI's addresses, and the page `/v4`.
  * https://docs.bigmodel.cn/cn/guide/tools/batch
  */
 export const zhipuBatchJobs = openAiJobs({
