@@ -28,6 +28,8 @@ import { principalOf } from './billing-fixtures.ts'
 const principal = principalOf({ organizationId: 'org_a' })
 const items = 5
 const granted = itemCost * 1_000n
+/** More than there is, so that a batch waits for money for certain. */
+const shortage = granted * 2n
 
 /** An ordinary run dies either before or after every point. */
 const sampledMoment = (index: number): Death['when'] => (index % 2 === 0 ? 'before' : 'after')
@@ -66,7 +68,7 @@ const stories: Record<string, Story> = {
   'expires while it waits for money': {
     ends: 'expired',
     behave: (item, process) =>
-      item.customId === 'item-4' ? putBack('payment_required', 1_000) : answerOrWait(item, process),
+      item.customId === 'item-4' ? putBack('payment_required', 1_000, shortage) : answerOrWait(item, process),
     answered: [items - 1, items - 1],
   },
   'is withdrawn': { ends: 'failed', behave: answerOrWait, answered: [0, 0] },
