@@ -39,7 +39,7 @@ const driven: Readonly<Record<string, string>> = {
   'rerank.rerank': 'test/contract/rerank.test.ts',
 }
 
-const isPlanned = 'docs/design.md §8 names it for later; no issue has it yet'
+const isPlanned = 'docs/design.md names it for later; no issue has it yet'
 const isOfAnotherKind = 'of the public service alone; no issue brings it'
 /** What this client can call and the gateway does not serve: why, or which issue brings it. */
 const missing: Readonly<Record<string, string>> = {
