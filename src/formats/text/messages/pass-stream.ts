@@ -27,7 +27,7 @@ import { toJson, wireDocument } from '../wire-document.ts'
 import type { MessagesQuirks } from './quirks.ts'
 import { MessagesHandler } from './read-stream.ts'
 import { emptyUsage, missingOfDelta, withoutNulls } from './pass-answer-required.ts'
-import { writeStop } from './write-answer.ts'
+import { emptyMessage, writeStop } from './write-answer.ts'
 
 /** Passes on a stream of a provider of the same format; the meter reads along. */
 export function createMessagesPassage(context: AnswerContext, quirks: MessagesQuirks): StreamRewriter {
@@ -41,6 +41,7 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
   readonly #handler: MessagesHandler
   /** Counts are cumulative; a count that the end omits keeps its value from the beginning. */
   readonly #usage: FrameWire = {}
+  #hasBegun = false
   #sawDone = false
 
   constructor(context: AnswerContext, sealer: string | undefined) {
@@ -106,6 +107,8 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     // A block may begin or end here, and another block may then have its index.
     if (type !== 'ping') this.forgetTemplates()
     if (type === 'message_start' && isRecord(message)) return this.#begin(wire, message, data)
+    if (type === 'ping') return ''
+    if (!this.#hasBegun && ofMessage.has(String(type))) this.#beginInstead()
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
     if (this.choicesFinished > 0) {
       // Kept as a document, because the charge is added to this frame.
@@ -113,7 +116,6 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
       else if (type !== 'message_stop') this.keepBack(frame, frame.length)
       return ''
     }
-    if (type === 'ping') return ''
     if (type === 'content_block_delta') {
       this.hasShownOutput = true
       this.#learnFrom(wire, frame)
@@ -147,7 +149,8 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
   /** Some compatible servers send the beginning twice; clients accept only one. */
   #begin(wire: FrameWire, message: FrameWire, data: ByteText): ByteText {
     const { usage } = message
-    const isFirst = Object.keys(this.#usage).length === 0 && this.unshown === '' && !this.hasShownOutput
+    const isFirst = !this.#hasBegun
+    this.#hasBegun = true
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
     if (!isFirst) return ''
     const document = wireDocument(toBytes(data), wire)
@@ -159,7 +162,24 @@ class MessagesPassage extends StreamPassage<ByteText | JsonDocument> {
     this.unshown = spliceFrame('message_start', document, { message: shown })
     return ''
   }
+
+  /**
+   * llama.cpp leaves the beginning out when its first token is a part of a character (seen at its server, 2026-11-28); the
+   * official client fails without it.
+   */
+  #beginInstead(): void {
+    this.#hasBegun = true
+    const message = { ...emptyMessage(this.#context), usage: emptyUsage }
+    this.unshown = toTypedFrame({ type: 'message_start', message })
+  }
 }
+
+/** Frames that a client takes only in a message that has begun. */
+const ofMessage: ReadonlySet<string> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'message_delta',
+])
 
 /** The text of a delta, for the kinds that come by the thousand. */
 function textIn(delta: FrameWire): FrameText | null {
