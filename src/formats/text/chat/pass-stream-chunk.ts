@@ -116,11 +116,15 @@ export function toShownChoice(
   state: ChoiceState,
 ): ShownChoice {
   const { message } = wire
-  const isWhole = !state.hasBegun && isRecord(message) && !isRecord(wire['delta'])
+  const isFirst = !state.hasBegun
+  const isWhole = isFirst && isRecord(message) && !isRecord(wire['delta'])
   state.hasBegun = true
   const given = isWhole ? wholeDelta(message) : wire['delta']
   const delta: Record<string, unknown> = isRecord(given) ? { ...given } : {}
   normalizeMessage(delta)
+  // llama.cpp leaves it out when its first token is a part of a character (seen at its server, 2026-11-28); the official
+  // client's helpers fail without it.
+  if (isFirst) delta['role'] ??= 'assistant'
   const beganMessage = delta['role'] !== undefined && !state.sawRole
   // Clients that concatenate the strings of all deltas would read a repeated role as `assistantassistant`.
   if (!beganMessage) delete delta['role']

@@ -71,6 +71,26 @@ function failureOf(result: StreamRun): GatewayError {
 }
 
 describe('a streamed answer', () => {
+  test('has a role in the first chunk of each choice and in no other, whatever its provider sends', () => {
+    const second = (delta: object) => ({ ...base, choices: [{ index: 1, delta, finish_reason: null }] })
+    const result = run([
+      chunk({ content: 'a' }),
+      chunk({ role: 'assistant', content: 'b' }),
+      second({ content: 'c' }),
+      second({ content: 'd' }),
+      chunk({}, 'stop'),
+      { ...base, choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] },
+      { ...base, choices: [], usage },
+    ])
+    const shown = framesOf(result.shown).flatMap(choicesOf)
+    expect(shown.map(({ index, delta }) => [index, delta['role'] ?? null, delta['content']])).toEqual([
+      [0, 'assistant', 'a'],
+      [0, null, 'b'],
+      [1, 'assistant', 'c'],
+      [1, null, 'd'],
+    ])
+  })
+
   test('carries the gateway’s identity in every chunk and nothing the official client refuses', () => {
     const result = run(hello)
     const frames = framesOf(result.shown + result.ending)

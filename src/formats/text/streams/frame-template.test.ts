@@ -21,11 +21,18 @@ const unlike = Array.from({ length: streamTemplatesUnusedMax }, (_, n) =>
   chunk({ content: 'x' }, {}, { [`only_${n}`]: n }),
 )
 
+/** The first frame of a choice is shown with a role, whatever it has. */
+const begun = [0, 1].map((index) => chunk({ role: 'assistant' }, { index }))
+
 /** The same frames, all parsed. */
 function runParsed(payloads: readonly unknown[]) {
-  const result = run(streamOf([...unlike, ...payloads]))
-  const skipped = run(streamOf(unlike)).shown.length
-  return { ...result, shown: result.shown.slice(skipped) }
+  return runAfter([...begun, ...unlike], streamOf([...begun, ...unlike, ...payloads]))
+}
+
+/** What is shown of a stream after its first frames. */
+function runAfter(first: readonly unknown[], bytes: Uint8Array, cuts: readonly number[] = []) {
+  const result = run(bytes, cuts)
+  return { ...result, shown: result.shown.slice(run(streamOf(first)).shown.length) }
 }
 
 const text = fc.oneof(
@@ -62,9 +69,9 @@ describe('a frame that fits a template', () => {
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
         (payloads, shares) => {
           const ended = [...payloads, chunk({}, { finish_reason: 'stop' })]
-          const bytes = streamOf(ended)
+          const bytes = streamOf([...begun, ...ended])
           const cuts = shares.map((share) => Math.floor(share * bytes.length))
-          const fitted = run(bytes, cuts)
+          const fitted = runAfter(begun, bytes, cuts)
           const parsed = runParsed(ended)
           expect(fitted.rewriter.failure).toBeNull()
           expect(fitted.shown).toBe(parsed.shown)
