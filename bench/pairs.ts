@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { beside } from './harness/beside.ts'
+import { beside, type Started } from './harness/beside.ts'
 import { checkOut, hasChanges, shortCommit } from './harness/checkout.ts'
 import { median } from './harness/figures.ts'
 import type { Headrace } from './harness/headrace.ts'
@@ -25,49 +25,71 @@ const rows: Readonly<Record<string, (gateway: Headrace) => Target>> = {
 
 /** The most that a row may cost of what it cost before; beyond, the decision record of the change says why. */
 const ratioMax = 1.03
+/** Processes of each version. Two of one version differ by up to an eighth for as long as they run. */
+const processes = 3
+
+export interface PairsOptions {
+  /** Names of rows, separated by commas; all when left out. */
+  only: string | undefined
+  /** Settings of the processes that this checkout is compared with, as JSON; they are then of this checkout as well. */
+  against: string | undefined
+  output: string
+}
 
 /**
  * `npm run bench -- pairs [COMMIT]`: this checkout against a commit, without one against the last release, row by row in
- * ten interleaved pairs, beside two processes of the commit itself, whose difference is the machine's. Adds a line to
- * `bench/history.jsonl`, unless some rows were left out. The exit code is 1 when a row costs more than `ratioMax` and more than that difference.
+ * interleaved rounds of several processes each; what those of the commit differ by is the machine's. Adds a line to
+ * `bench/history.jsonl`, unless some rows were left out. With `--against '{"request_log_days":0}'` it is this checkout against
+ * itself with other settings. The exit code is 1 when a row costs more than `ratioMax`.
  */
 export async function runPairs(
   commit: string | undefined,
-  { only, output }: { only: string | undefined; output: string },
+  { only, against, output }: PairsOptions,
 ): Promise<number> {
   const names = only?.split(',') ?? Object.keys(rows)
   const unknown = names.find((name) => !(name in rows))
-  const before = shortCommit(commit ?? referenceCommit().commit)
-  const root = before === null ? null : checkOut(before)
-  if (root === null || unknown !== undefined) {
+  const before = shortCommit(commit ?? (against === undefined ? referenceCommit().commit : 'HEAD'))
+  const started = startedOf(before, against)
+  if (started === null || unknown !== undefined) {
     console.error(
       unknown === undefined
-        ? 'Name a commit of this repository: npm run bench -- pairs [COMMIT] [--only ROW,ROW]'
+        ? 'Name a commit of this repository: npm run bench -- pairs [COMMIT] [--only ROW,ROW] [--against SETTINGS]'
         : `There is no row "${unknown}"; the rows are ${Object.keys(rows).join(', ')}.`,
     )
     return 2
   }
-  const found = await measure(names, root, join(output, 'pairs'))
-  if (only === undefined) appendFileSync(historyFile, `${JSON.stringify(entryOf(before, found))}\n`)
-  const slower = found.filter(([, figures]) => isSlower(figures)).map(([name]) => name)
+  const found = await measure(names, started, join(output, 'pairs'))
+  if (only === undefined && against === undefined)
+    appendFileSync(historyFile, `${JSON.stringify(entryOf(before, found))}\n`)
+  const slower = found.filter(([, { ratio }]) => ratio > ratioMax).map(([name]) => name)
   if (slower.length > 0) console.log(`\nMore than ${ratioMax} × before: ${slower.join(', ')}.`)
   return slower.length === 0 ? 0 : 1
 }
 
 type Found = readonly (readonly [name: string, figures: PairFigures])[]
 
-async function measure(names: readonly string[], root: string, folder: string): Promise<Found> {
+/** What stands for `before`; null where there is no such commit. */
+function startedOf(commit: string | null, against: string | undefined): Started | null {
+  if (against !== undefined) return { settings: JSON.parse(against) as Record<string, unknown> }
+  const root = commit === null ? null : checkOut(commit)
+  return root === null ? null : { root }
+}
+
+async function measure(names: readonly string[], started: Started, folder: string): Promise<Found> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   return beside(folder, async (start) => {
-    const old = await start.gateway('before', root)
-    const again = await start.gateway('before-again', root)
-    const current = await start.gateway('now')
+    const before: Headrace[] = []
+    const now: Headrace[] = []
+    for (let each = 1; each <= processes; each += 1) {
+      before.push(await start.gateway(`before-${each}`, started))
+      now.push(await start.gateway(`now-${each}`))
+    }
     const found: [string, PairFigures][] = []
     for (const name of names) {
       const targetOf = rows[name]
       if (targetOf === undefined) continue
-      const compared = { first: targetOf(old), second: targetOf(current), again: targetOf(again) }
+      const compared = { first: before.map(targetOf), second: now.map(targetOf) }
       const figures = await comparePairs(compared, folder)
       console.log(lineOf(name, figures))
       found.push([name, figures])
@@ -76,14 +98,13 @@ async function measure(names: readonly string[], root: string, folder: string): 
   })
 }
 
-function isSlower({ ratio, noise }: PairFigures): boolean {
-  return ratio > Math.max(ratioMax, ratioMax * median(noise))
+function lineOf(name: string, { ratio, ratios, noise, firstMicroseconds, secondMicroseconds }: PairFigures) {
+  const costs = `${firstMicroseconds.toFixed(0)} → ${secondMicroseconds.toFixed(0)} µs of CPU`
+  return `${name.padEnd(24)} ${ratio.toFixed(3)} × (${spreadOf(ratios)}), ${costs}; processes before ${spreadOf(noise)}`
 }
 
-function lineOf(name: string, { ratio, ratios, noise, firstMicroseconds, secondMicroseconds }: PairFigures) {
-  const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
-  const costs = `${firstMicroseconds.toFixed(0)} → ${secondMicroseconds.toFixed(0)} µs of CPU`
-  return `${name.padEnd(24)} ${ratio.toFixed(3)} × (${spread}), ${costs}; two of the commit ${median(noise).toFixed(3)}`
+function spreadOf(ratios: readonly number[]): string {
+  return `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
 }
 
 function entryOf(against: string | null, found: Found): object {

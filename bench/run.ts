@@ -6,6 +6,7 @@ import { hangUps } from './cases/hang-ups.ts'
 import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
+import { itemCosts } from './cases/items.ts'
 import { footprint } from './cases/footprint.ts'
 import { embeddings, translated } from './cases/translated.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
@@ -33,6 +34,7 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   stalled: stalledReaders,
   batch: largeBatch,
   upload: uploads,
+  items: itemCosts,
   start: startTimes,
   installed,
 }
@@ -50,6 +52,8 @@ const { values: options, positionals } = parseArgs({
     only: { type: 'string' },
     hangups: { type: 'string' },
     rounds: { type: 'string' },
+    /** Of the command `pairs`: settings of the processes of this checkout that it is compared with, as JSON. */
+    against: { type: 'string' },
     /** Takes this run's ratios as what later ones are compared with. */
     record: { type: 'boolean', default: false },
     /** Of the command `peers`: puts its tables into docs/benchmarks.md. */
@@ -63,9 +67,9 @@ const [command, commit] = positionals
 process.exit(await runCommand())
 
 async function runCommand(): Promise<number> {
-  const { only, quick: isQuick, write: isWritten } = options
+  const { only, against, quick: isQuick, write: isWritten } = options
   if (command === undefined) return run()
-  if (command === 'pairs') return runPairs(commit, { only, output })
+  if (command === 'pairs') return runPairs(commit, { only, against, output })
   if (command === 'peers') return runPeers({ output, only, isQuick, isWritten })
   console.error(`There is no command "${command}"; there are: pairs [COMMIT] and peers.`)
   return 2

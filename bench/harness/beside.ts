@@ -3,10 +3,19 @@ import { startHeadrace, type Headrace, type Upstreams } from './headrace.ts'
 import { startUpstream } from './nginx.ts'
 import type { ReplyName } from './replies.ts'
 
+/** Which gateway is started: this checkout's with its usual settings where members are left out. */
+export interface Started {
+  /** The checkout whose program it is. */
+  root?: string
+  /** The replies that it has providers for; an old version may know some alone. */
+  replies?: readonly ReplyName[]
+  /** Members of the configuration file besides its providers. */
+  settings?: Readonly<Record<string, unknown>>
+}
+
 /** Starts programs that are compared with each other, all before one upstream. */
 export interface Starter {
-  /** A gateway, by name; of another checkout when a root is given, which may know some of the replies alone. */
-  gateway(name: string, root?: string, replies?: readonly ReplyName[]): Promise<Headrace>
+  gateway(name: string, started?: Started): Promise<Headrace>
   /** The proxy that copies both bodies and does nothing else. */
   copy(): Promise<Bare>
 }
@@ -24,17 +33,8 @@ export async function beside<T>(folder: string, use: (start: Starter) => Promise
     // Nothing is asked of the paced upstream here; its models only stand in the configuration.
     const upstreams: Upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
     return await use({
-      gateway: async (name, root, replies) =>
-        stoppedLater(
-          await startHeadrace({
-            name,
-            folder,
-            upstreams,
-            isPrepaid: true,
-            ...(root ? { root } : {}),
-            ...(replies ? { replies } : {}),
-          }),
-        ),
+      gateway: async (name, started = {}) =>
+        stoppedLater(await startHeadrace({ ...started, name, folder, upstreams, isPrepaid: true })),
       copy: async () => stoppedLater(await startBare(folder, upstreams)),
     })
   } finally {

@@ -23,7 +23,7 @@ export function lastRatios(): string {
     .map((line) => JSON.parse(line) as Pairs)
     .findLast((entry) => entry.against === against)
   if (last === undefined)
-    return `CPU beside ${name}: not measured yet; "npm run bench -- pairs" does it in a quarter of an hour`
+    return `CPU beside ${name}: not measured yet; "npm run bench -- pairs" does it in half an hour`
   const shown = Object.entries(last.ratios).map(([row, ratio]) => `${row} ${ratio.toFixed(2)}`)
   return `CPU of ${last.commit} to ${name} (${last.against}): ${shown.join(', ')}`
 }

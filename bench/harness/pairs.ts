@@ -2,7 +2,10 @@ import { median } from './figures.ts'
 import type { Target } from './target.ts'
 import { runWrk } from './wrk.ts'
 
+/** Runs of each version that are compared, over all its processes. */
 const pairs = 10
+/** Rounds of several processes are at least so many. */
+const roundsMin = 4
 const secondsPerRun = 2
 /** Calls until the runtime has compiled a call for good (`docs/adr/0017`), and the longest time that they may take. */
 const warmCalls = 110_000
@@ -12,19 +15,20 @@ const connections = 64
 /** How long a run's end is waited for: its captures, and its rows of the log of calls, which gather for half a second. */
 const settledMs = 800
 
-/** Two targets whose CPU is compared: what the second costs of what the first does. */
+/**
+ * Two versions whose CPU is compared: what a call of the second costs of one of the first. Each may be several processes,
+ * because two processes of one version differ by up to an eighth for as long as they run.
+ */
 export interface Compared {
-  first: Target
-  second: Target
-  /** Another process of the version of `first`: what this one differs from it by is the machine's noise. */
-  again?: Target
+  first: readonly Target[]
+  second: readonly Target[]
 }
 
-/** What ten interleaved pairs showed; costs are medians in microseconds of CPU a request. */
+/** What the interleaved rounds showed; costs are medians in microseconds of CPU a request. */
 export interface PairFigures {
   ratio: number
   ratios: readonly number[]
-  /** Of two processes of the same version; empty without `again`. */
+  /** Of each further process of the first version to its first: what the machine does to any comparison. */
   noise: readonly number[]
   firstMicroseconds: number
   secondMicroseconds: number
@@ -40,28 +44,25 @@ async function warm(target: Target, folder: string): Promise<void> {
   }
 }
 
-/** Loads both in turn, so that what disturbs the machine disturbs both. Throws when one answers nothing. */
-export async function comparePairs({ first, second, again }: Compared, folder: string): Promise<PairFigures> {
-  const cost = async (target: Target, seconds: number): Promise<number> => {
-    const startMs = target.process.cpuMs()
-    const result = await runWrk(target, { folder, connections, seconds })
-    await Bun.sleep(settledMs)
-    if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
-    if (result.failures > 0) throw new Error(`${target.name} failed ${result.failures} of ${result.requests}`)
-    return ((target.process.cpuMs() - startMs) * 1000) / result.requests
-  }
-  for (const target of [first, second, again]) if (target !== undefined) await warm(target, folder)
+/** Loads all in turn, so that what disturbs the machine disturbs all. Throws when one answers nothing. */
+export async function comparePairs({ first, second }: Compared, folder: string): Promise<PairFigures> {
+  const turns = inTurn(first, second)
+  for (const target of turns) await warm(target, folder)
   const noise: number[] = []
   const ratios: number[] = []
   const costs: [number[], number[]] = [[], []]
-  for (let pair = 0; pair < pairs; pair += 1) {
-    const early = pair % 2 === 0 ? await cost(first, secondsPerRun) : null
-    const later = await cost(second, secondsPerRun)
-    const earlier = early ?? (await cost(first, secondsPerRun))
-    costs[0].push(earlier)
-    costs[1].push(later)
-    ratios.push(later / earlier)
-    if (again !== undefined) noise.push((await cost(again, secondsPerRun)) / earlier)
+  const rounds = Math.max(roundsMin, Math.ceil(pairs / Math.min(first.length, second.length)))
+  for (let round = 0; round < rounds; round += 1) {
+    const found = new Map<Target, number>()
+    for (const target of round % 2 === 0 ? turns : turns.toReversed())
+      found.set(target, await costOf(target, folder))
+    const earlier = first.map((target) => found.get(target) ?? 0)
+    const later = second.map((target) => found.get(target) ?? 0)
+    const [start = 0, ...others] = earlier
+    costs[0].push(mean(earlier))
+    costs[1].push(mean(later))
+    ratios.push(mean(later) / mean(earlier))
+    noise.push(...others.map((cost) => cost / start))
   }
   return {
     ratio: median(ratios),
@@ -70,4 +71,26 @@ export async function comparePairs({ first, second, again }: Compared, folder: s
     firstMicroseconds: median(costs[0]),
     secondMicroseconds: median(costs[1]),
   }
+}
+
+/** A process of each version by turns. */
+function inTurn(first: readonly Target[], second: readonly Target[]): Target[] {
+  const turns: Target[] = []
+  for (let index = 0; index < Math.max(first.length, second.length); index += 1)
+    turns.push(...[first[index], second[index]].filter((target) => target !== undefined))
+  return turns
+}
+
+/** Microseconds of CPU a request, in one run. */
+async function costOf(target: Target, folder: string): Promise<number> {
+  const startMs = target.process.cpuMs()
+  const result = await runWrk(target, { folder, connections, seconds: secondsPerRun })
+  await Bun.sleep(settledMs)
+  if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
+  if (result.failures > 0) throw new Error(`${target.name} failed ${result.failures} of ${result.requests}`)
+  return ((target.process.cpuMs() - startMs) * 1000) / result.requests
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -19,6 +19,8 @@ export interface CampaignOptions {
   /** Sites to be hit, and how often each. */
   sites: readonly CrashSite[]
   hits: number
+  /** So many processes are killed at any moment instead, and none at a site; the sites then tell what callers do. */
+  randomKills?: number
   /** After this long the campaign ends with what it has. */
   msMax: number
 }
@@ -55,7 +57,11 @@ const slowPoints = new Set([
 /** Passed by an orderly stop. */
 const stopPoints = new Set(['lease.return', 'model_stats.save'])
 const lifeMs = { stop: 1_500, short: 3_000, long: 12_000 }
+/** A process that is killed at any moment lives at least this long, so that it has begun. */
+const randomLifeMsMin = 500
 const stopMsMax = 25_000
+/** The site by which such kills are counted. */
+export const anyMoment = 'any moment'
 const reapMsMax = 30_000
 const actEveryMs = 60
 /** How often the waits of providers' jobs are made to pass. */
@@ -117,16 +123,20 @@ class Campaign {
     return [...this.hits.values()].reduce((sum, count) => sum + count, 0)
   }
 
+  get #randomKills(): number {
+    return this.#options.randomKills ?? 0
+  }
+
   async run(): Promise<string[]> {
     await this.#setUp()
-    await this.#hitFailing()
+    if (this.#randomKills === 0) await this.#hitFailing()
     this.#endMs = performance.now() + this.#options.msMax
     const progress = setInterval(() => this.#report(), progressEveryMs)
     const [jobs] = this.workload.jobs
     const hurry = setInterval(() => void jobs?.hurry().catch(() => undefined), hurryEveryMs)
     await Promise.all([...this.#alive.keys()].map((slot) => this.#live(slot)).concat(this.#act()))
     clearInterval(progress)
-    await this.#killAccounts()
+    if (this.#randomKills === 0) await this.#killAccounts()
     const survivors = await Promise.all(this.#alive.map(() => this.#world.start()))
     const [oldest] = survivors
     this.#problems.push(...(await audit(this.#world, this.workload, oldest?.baseUrl ?? '')))
@@ -201,8 +211,17 @@ class Campaign {
     return sites.filter((site) => !isAccountSite(site) && (this.hits.get(keyOfPoint(site)) ?? 0) < hits)
   }
 
+  /** What callers lead to: everything, where processes are killed at any moment. */
+  #provoked(): readonly CrashSite[] {
+    return this.#randomKills > 0
+      ? this.#options.sites.filter((site) => !isAccountSite(site))
+      : this.#remaining()
+  }
+
   #isOver(): boolean {
-    return performance.now() > this.#endMs || this.#remaining().length === 0
+    if (performance.now() > this.#endMs) return true
+    if (this.#randomKills > 0) return this.kills >= this.#randomKills
+    return this.#remaining().length === 0
   }
 
   /** One process after the other in this place, each armed with everything that is still to be hit. */
@@ -210,11 +229,15 @@ class Campaign {
     const report = join(this.#world.folder, `report-${slot}`)
     for (let life = 0; !this.#isOver(); life++) {
       const remaining = this.#remaining()
+      const isRandom = this.#randomKills > 0
       const armed = remaining.map((site): ArmedSite => ({ ...site, skip: skipOf(site, life) }))
-      const gateway = await this.#world.start({ armed, report })
+      const gateway = await this.#world.start(isRandom ? {} : { armed, report })
       this.#alive[slot] = gateway.isAlive ? gateway : null
-      await Promise.race([gateway.ended, Bun.sleep(lifeMs[kindOfLife(remaining, life)])])
-      if (gateway.isAlive) await this.#stop(gateway)
+      await Promise.race([
+        gateway.ended,
+        Bun.sleep(isRandom ? randomLifeMs() : lifeMs[kindOfLife(remaining, life)]),
+      ])
+      if (gateway.isAlive) await (isRandom ? this.#killNow(gateway) : this.#stop(gateway))
       this.#alive[slot] = null
       this.#count(report, slot)
     }
@@ -232,9 +255,18 @@ class Campaign {
     await gateway.ended
   }
 
-  /** For whoever watches; the verdict is in the table. */
+  async #killNow(gateway: GatewayProcess): Promise<void> {
+    await this.#end(gateway)
+    this.#hit(anyMoment)
+  }
+
+  /** For people; the verdict is in the table. */
   #report(): void {
     const { database, processes } = this.#options
+    if (this.#randomKills > 0) {
+      process.stderr.write(`${database}×${processes}: ${this.kills} of ${this.#randomKills} killed\n`)
+      return
+    }
     const left = this.#remaining().map(keyOfPoint)
     const shown = left.slice(0, 8).join(', ')
     process.stderr.write(`${database}×${processes}: ${left.length} sites to go: ${shown}\n`)
@@ -262,8 +294,8 @@ class Campaign {
   async #act(): Promise<void> {
     const running = new Set<Promise<void>>()
     for (let turn = 0; !this.#isOver(); turn++) {
-      const remaining = this.#remaining()
-      const site = remaining[(turn * 7) % remaining.length]
+      const provoked = this.#provoked()
+      const site = provoked[(turn * 7) % provoked.length]
       const actions = [this.workload.live(), ...(site ? [this.workload.provoke(site.point)] : [])]
       for (const action of actions) {
         const tracked: Promise<void> = action.finally(() => running.delete(tracked))
@@ -329,6 +361,10 @@ function kindOfLife(remaining: readonly CrashSite[], life: number): keyof typeof
   const isQuick = remaining.some(({ point }) => !slowPoints.has(point) && !stopPoints.has(point))
   if (isSlow && (!(isQuick || isStop) || life % 2 === 1)) return 'long'
   return isQuick ? 'short' : 'stop'
+}
+
+function randomLifeMs(): number {
+  return randomLifeMsMin + Math.random() * (lifeMs.long - randomLifeMsMin)
 }
 
 function isAccountSite(site: CrashSite): boolean {

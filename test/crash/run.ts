@@ -1,11 +1,12 @@
 /**
  * Proof 3: kills real gateways before and after every commit point, on both databases, with 1 and 4 processes, and prints
- * the table. `run.ts [sqlite|postgres] [processes] [hits] [jobs[:K/N]] [folder|s3]` runs a part of it: with `jobs` only the
- * commit points of providers' jobs, with `jobs:2/4` the second quarter of them, with `s3` on an S3 server. Exits with 1 when a site was hit too seldom or anything was not as promised.
+ * the table. `run.ts [sqlite|postgres] [processes] [hits] [jobs[:K/N]|random] [folder|s3]` runs a part of it: with `jobs` only
+ * the commit points of providers' jobs, with `jobs:2/4` the second quarter of them, with `random` so many kills at any moment,
+ * with `s3` on an S3 server. Exits with 1 when a site was hit too seldom or anything was not as promised.
  */
 import { whyNoPostgres } from '../support/postgres.ts'
 import { whyNoS3 } from '../support/s3-server.ts'
-import { type CampaignResult, runCampaign } from './campaign.ts'
+import { anyMoment, type CampaignResult, runCampaign } from './campaign.ts'
 import { type CrashSite, keyOfPoint } from './crash-plan.ts'
 import { allSites, jobPoints } from './sites.ts'
 import type { DialectName } from '../../src/storage/dialect.ts'
@@ -24,6 +25,7 @@ const [onlyDatabase, onlyProcesses, hitsText = '5', part = '', home = 'folder'] 
 const payloads: PayloadHome = home === 's3' ? 's3' : 'folder'
 const sites = sitesOf(part)
 const hits = Number(hitsText)
+const isRandom = part === 'random'
 const databases: DialectName[] = ['sqlite', 'postgres']
 const counts = [1, 4]
 
@@ -45,7 +47,14 @@ function wanted(): { database: DialectName; processes: number }[] {
 /** A single process is killed in several worlds at once, since much of a life is waiting; their hits add up. */
 async function runLanes(each: { database: DialectName; processes: number }): Promise<CampaignResult> {
   const lanes = each.processes === 1 ? Math.min(lanesMax, hits) : 1
-  const options = { ...each, payloads, sites, hits: Math.ceil(hits / lanes), msMax }
+  const hitsOfLane = Math.ceil(hits / lanes)
+  const options = {
+    ...each,
+    payloads,
+    sites,
+    msMax,
+    ...(isRandom ? { hits: 0, randomKills: hitsOfLane } : { hits: hitsOfLane }),
+  }
   const results = await Promise.all(Array.from({ length: lanes }, () => runCampaign(options)))
   const sum = results.reduce(addResults)
   const { kills, seconds } = sum.figures
@@ -78,12 +87,12 @@ function printTable(columns: readonly Column[]): boolean {
   const heads = columns.map(({ database, processes }) => `${database}×${processes}`)
   console.log(`${'commit point'.padEnd(32)}${heads.map((head) => head.padStart(12)).join('')}  ok`)
   let isGood = true
-  for (const site of sites) {
-    const cells = columns.map(({ result }) => result.hits.get(keyOfPoint(site)) ?? 0)
+  for (const name of isRandom ? [anyMoment] : sites.map(keyOfPoint)) {
+    const cells = columns.map(({ result }) => result.hits.get(name) ?? 0)
     const isOk = cells.every((cell) => cell >= hits)
     isGood &&= isOk
     const shown = cells.map((cell) => String(cell).padStart(12)).join('')
-    console.log(`${keyOfPoint(site).padEnd(32)}${shown}  ${isOk ? 'ok' : 'TOO FEW'}`)
+    console.log(`${name.padEnd(32)}${shown}  ${isOk ? 'ok' : 'TOO FEW'}`)
   }
   return isGood
 }

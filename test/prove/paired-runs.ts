@@ -32,10 +32,10 @@ export async function runPairs(
 }
 
 async function compare(
-  { what, names, first, second, ratioMax, again }: Comparison,
+  { what, names, first, second, ratioMax }: Comparison,
   folder: string,
 ): Promise<ProofResult> {
-  const figures = await comparePairs({ first, second, ...(again ? { again } : {}) }, folder)
+  const figures = await comparePairs({ first, second }, folder)
   const { ratio, ratios, noise } = figures
   const spread = `${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`
   const allowed = Math.max(ratioMax, ...noise)

@@ -1,5 +1,4 @@
 import { headraceTarget } from '../../../bench/harness/target.ts'
-import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
 import { checkOut } from '../../../bench/harness/checkout.ts'
@@ -16,15 +15,14 @@ export const proof: Proof = {
     const before = checkOut(versionOfSecondAttack)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before)
-      const again = await start.gateway('before-again', before)
-      const current = await start.gateway('now', rootFolder)
+      const old = await start.gateway('before', { root: before })
+      const again = await start.gateway('before-again', { root: before })
+      const current = await start.gateway('now')
       return Object.entries(replies).map(([what, reply]) => ({
         what,
         names: ['before', 'now'] as const,
-        first: headraceTarget(old, reply, 1000),
-        again: headraceTarget(again, reply, 1000),
-        second: headraceTarget(current, reply, 1000),
+        first: [old, again].map((gateway) => headraceTarget(gateway, reply, 1000)),
+        second: [headraceTarget(current, reply, 1000)],
         ratioMax,
       }))
     })

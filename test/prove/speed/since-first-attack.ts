@@ -1,6 +1,5 @@
 import { chatReplies } from '../../../bench/harness/replies.ts'
 import { headraceTarget } from '../../../bench/harness/target.ts'
-import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
 import { checkOut } from '../../../bench/harness/checkout.ts'
@@ -17,13 +16,13 @@ export const proof: Proof = {
     const before = checkOut(versionOfFirstAttack)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before, chatReplies)
-      const current = await start.gateway('now', rootFolder)
+      const old = await start.gateway('before', { root: before, replies: chatReplies })
+      const current = await start.gateway('now')
       return Object.entries(replies).map(([what, reply]) => ({
         what,
         names: ['before', 'now'] as const,
-        first: headraceTarget(old, reply, 1000),
-        second: headraceTarget(current, reply, 1000),
+        first: [headraceTarget(old, reply, 1000)],
+        second: [headraceTarget(current, reply, 1000)],
         ratioMax,
       }))
     })

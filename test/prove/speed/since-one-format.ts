@@ -1,6 +1,5 @@
 import { chatReplies } from '../../../bench/harness/replies.ts'
 import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
-import { rootFolder } from '../../tidy/sources.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
 import { checkOut } from '../../../bench/harness/checkout.ts'
@@ -15,21 +14,21 @@ export const proof: Proof = {
     const before = checkOut(versionOfOneFormat)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before, chatReplies)
-      const current = await start.gateway('now', rootFolder)
+      const old = await start.gateway('before', { root: before, replies: chatReplies })
+      const current = await start.gateway('now')
       const pair = (what: string, reply: string, ratioMax: number) => ({
         what,
         names: ['before', 'now'] as const,
-        first: headraceTarget(old, reply, 1000),
-        second: headraceTarget(current, reply, 1000),
+        first: [headraceTarget(old, reply, 1000)],
+        second: [headraceTarget(current, reply, 1000)],
         ratioMax,
       })
       const passed = headraceTarget(current, 'sse-50', 1000)
       const translated = (what: string, second: Target) => ({
         what,
         names: ['passed through', 'translated'] as const,
-        first: passed,
-        second,
+        first: [passed],
+        second: [second],
         ratioMax: ratiosMax.translated,
       })
       return [

@@ -1,7 +1,6 @@
 import { bodyWithImage } from '../image-body.ts'
 import { chatReplies } from '../../../bench/harness/replies.ts'
 import { headraceTarget, type Target } from '../../../bench/harness/target.ts'
-import { rootFolder } from '../../tidy/sources.ts'
 import type { Starter } from '../../../bench/harness/beside.ts'
 import { runPairs } from '../paired-runs.ts'
 import { notRun, type Proof } from '../proof.ts'
@@ -19,8 +18,8 @@ export const proof: Proof = {
     const before = checkOut(versionOfTwoFormats)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start.gateway('before', before, chatReplies)
-      const current = await start.gateway('now', rootFolder)
+      const old = await start.gateway('before', { root: before, replies: chatReplies })
+      const current = await start.gateway('now')
       const { copied, passed, translated } = await imageTargets(
         start,
         headraceTarget(current, 'json-1k', 1000),
@@ -28,8 +27,8 @@ export const proof: Proof = {
       const image = (what: string, second: Target) => ({
         what,
         names: ['copied', 'asked'] as const,
-        first: copied,
-        second,
+        first: [copied],
+        second: [second],
         ratioMax: ratiosMax.image,
       })
       return [
@@ -38,8 +37,8 @@ export const proof: Proof = {
         ...Object.entries(replies).map(([what, reply]) => ({
           what,
           names: ['before', 'now'] as const,
-          first: headraceTarget(old, reply, 1000),
-          second: headraceTarget(current, reply, 1000),
+          first: [headraceTarget(old, reply, 1000)],
+          second: [headraceTarget(current, reply, 1000)],
           ratioMax: ratiosMax.before,
         })),
       ]
