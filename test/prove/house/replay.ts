@@ -28,12 +28,16 @@ export const proof: Proof = {
     cpSync(join(rootFolder, dump), join(root, dump), { recursive: true })
     const [before, now] = [await linesOf(root), await linesOf(rootFolder)]
     const found = [...now].flatMap(([name, line]) => differencesOf(name, before.get(name), line))
+    const begun = [...now.values()].filter(
+      ({ name, told }) => before.get(name)?.told !== told && isWanted(before.get(name), told),
+    )
     const lost = [...before.keys()].filter((name) => !now.has(name))
     const differences = [...lost.map((name) => `${name}: not replayed`), ...found]
     return {
       status: differences.length === 0 && now.size > 0 ? 'PASS' : 'FAIL',
       figures: [
         `${now.size} replays: what was asked, what was told and what was booked; ${differences.length} differ`,
+        `wanted: ${begun.length} streams of chat begin with the role that their provider left out`,
         ...differences.slice(0, shownMax),
       ],
     }
@@ -58,11 +62,44 @@ function differencesOf(name: string, before: Line | undefined, now: Line): strin
   if (before === undefined) return [`${name}: new`]
   return (['asked', 'status', 'told', 'booked'] as const).flatMap((part) => {
     const [was, is] = [JSON.stringify(before[part]), JSON.stringify(now[part])]
-    if (was === is) return []
+    if (was === is || (part === 'told' && isWanted(before, now.told))) return []
     let at = 0
     while (was[at] === is[at]) at += 1
     return [
       `${name}: ${part} was …${was.slice(Math.max(0, at - 40), at + 80)}… and is …${is.slice(Math.max(0, at - 40), at + 80)}…`,
     ]
   })
+}
+
+function isWanted(before: Line | undefined, told: string): boolean {
+  return before !== undefined && told === withRole(before.told)
+}
+
+interface Chunk {
+  object?: string
+  choices?: { index: number; delta: { role?: string } }[]
+}
+
+/**
+ * What a version of before told, with the one difference that is wanted: the first chunk of each choice of a chat stream has
+ * a role, which the official client's helpers require, and no later one repeats it.
+ */
+function withRole(told: string): string {
+  const begun = new Set<number>()
+  const frames = told.split('\n\n').map((frame) => {
+    if (!frame.startsWith('data: {')) return frame
+    const chunk = JSON.parse(frame.slice('data: '.length)) as Chunk
+    if (chunk.object !== 'chat.completion.chunk') return frame
+    let isChanged = false
+    for (const { index, delta } of chunk.choices ?? []) {
+      const isFirst = !begun.has(index)
+      begun.add(index)
+      if (isFirst === (delta.role !== undefined)) continue
+      isChanged = true
+      if (isFirst) delta.role = 'assistant'
+      else delete delta.role
+    }
+    return isChanged ? `data: ${JSON.stringify(chunk)}` : frame
+  })
+  return frames.join('\n\n')
 }
