@@ -68,9 +68,12 @@ eachDatabase((_name, open) => {
         await process.batches.rounds.look()
         tick.resolve()
         tick = Promise.withResolvers()
-        return others.every(({ organizationId }) => process.started.includes(`${organizationId}-0`))
+        // The large batch gives a place back a moment before the look that fills it again.
+        return (
+          others.every(({ organizationId }) => process.started.includes(`${organizationId}-0`)) &&
+          process.batches.stats().segmentsRunning === segmentsAtOnce
+        )
       })
-      expect(process.batches.stats().segmentsRunning).toBe(segmentsAtOnce)
       // Long before a segment of the large batch ends by itself.
       expect(process.started.length).toBeLessThan(segmentItemsMax)
       gate.resolve()
