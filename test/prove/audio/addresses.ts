@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createPublicFetch } from '../../../src/transport/public-fetch.ts'
 import { prepareGateway, type RealGateway } from '../../story/real-gateway.ts'
 import { startTestGateway, toneWav } from '../../support/gateway.ts'
@@ -14,7 +14,8 @@ const refusalMsMax = 5_000
 const slowMsMax = (timeoutSeconds + 10) * 1_000
 /** The largest audio that is taken. */
 const audioBytesMax = 1_000_000_000
-const residentGrowthBytesMax = 128_000_000
+/** What one bad answer may take, most of it not collected yet, and what may be left of all of them some seconds later. */
+const residentBytesMax = { whileRead: 100_000_000, left: 32_000_000 } as const
 /** What lies in the buffers of both sides when a connection is ended. */
 const onTheWayBytes = 32_000_000
 
@@ -296,22 +297,29 @@ async function refuseBadAnswers(world: World): Promise<ProofResult> {
   const before = memoryOf(pid, 'VmRSS')
   const figures: string[] = []
   const problems: string[] = []
+  let largest = { bytes: 0, what: 'none' }
   for (const [word, what, statuses, bytesMax] of badAnswers) {
     const path = `/${word}`
+    resetPeak(pid)
+    const resident = memoryOf(pid, 'VmRSS')
     const { status, message, ms } = await ask(world, `http://${allowed.host}${path}`)
     const bytes = allowed.bytesOf(path)
     const isBounded = ms <= slowMsMax && bytes <= bytesMax
+    const grown = memoryOf(pid, 'VmHWM') - resident
+    if (grown > largest.bytes) largest = { bytes: grown, what }
+    if (grown > residentBytesMax.whileRead)
+      problems.push(`${what}: the gateway grew by ${megabytes(grown)} MB`)
     figures.push(`${what}: ${status} after ${(ms / 1000).toFixed(1)} s and ${(bytes / 1e6).toFixed(1)} MB`)
     if (!statuses.includes(status) || !isBounded)
       problems.push(`${what}: ${status} after ${Math.round(ms)} ms and ${bytes} bytes: ${message}`)
   }
-  const grown = memoryOf(pid, 'VmHWM') - before
+  const left = memoryOf(pid, 'VmRSS') - before
   figures.push(
-    `resident memory of the gateway: ${(before / 1e6).toFixed(0)} MB before, at its peak ${(grown / 1e6).toFixed(0)} MB more, at most ${residentGrowthBytesMax / 1e6}`,
+    `resident memory of the gateway: ${megabytes(before)} MB before; ${megabytes(largest.bytes)} MB more by ${largest.what}, at most ${megabytes(residentBytesMax.whileRead)}; ${megabytes(left)} MB more after all, at most ${megabytes(residentBytesMax.left)}`,
   )
-  if (grown > residentGrowthBytesMax) problems.push('its memory grew')
-  const left = [...new Bun.Glob('**/audio-*').scanSync(gateway.folder)]
-  if (left.length > 0) problems.push(`files were left behind: ${left.join(', ')}`)
+  if (left > residentBytesMax.left) problems.push('its memory stayed')
+  const files = [...new Bun.Glob('**/audio-*').scanSync(gateway.folder)]
+  if (files.length > 0) problems.push(`files were left behind: ${files.join(', ')}`)
   return judge('bad answers', figures, problems)
 }
 
@@ -413,6 +421,15 @@ function pidOf(gateway: RealGateway): number {
   const pid = Number(/pid=(\d+)/.exec(stdout.toString())?.[1])
   if (!pid) throw new Error('the process of the gateway cannot be found; ss and Linux are needed')
   return pid
+}
+
+/** Has the system count the peak of this process anew. */
+function resetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0)
 }
 
 function memoryOf(pid: number, member: 'VmRSS' | 'VmHWM'): number {

@@ -7,10 +7,15 @@ import { versionOfSecondAttack } from '../earlier-versions.ts'
 /** For this issue and the next together. */
 const ratioMax = 1.02
 
-const replies = { 'a JSON call of 1 kB': 'json-1k', 'a stream of 50 chunks': 'sse-50' } as const
+const replies = {
+  'a JSON call of 1 kB': 'json-1k',
+  'a stream of 50 chunks': 'sse-50',
+  'a stream of messages for a caller of chat': 'messages-50',
+} as const
 
 export const proof: Proof = {
-  title: 'JSON and streams now to before, or within the spread of two gateways of the version before',
+  title:
+    'JSON, streams and translated streams now to before, or within the spread of two gateways of the version before',
   async run() {
     const before = checkOut(versionOfSecondAttack)
     if (before === null) return notRun('the history does not reach back to the version before')
