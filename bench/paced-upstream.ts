@@ -1,11 +1,12 @@
-import { frameOf } from './harness/replies.ts'
+import { answerOf, frameOf } from './harness/replies.ts'
 
 /**
  * An upstream that streams chat frames at a pace: `/<first ms>-<frames>-<gap ms>/v1/chat/completions`. With a gap of 0 it
- * writes as fast as it is read. A request whose text contains `mark-<id>.` has the time of its end remembered.
+ * writes as fast as it is read. A request that is not for a stream is answered whole when its stream would have ended. A request whose text contains `mark-<id>.` has the time of its end remembered.
  */
 
 const encoder = new TextEncoder()
+const whole = answerOf(1000)
 const opening = encoder.encode(frameOf({ role: 'assistant', content: '' }, null))
 const middle = encoder.encode(frameOf({ content: ' word' }, null))
 const flood = encoder.encode(frameOf({ content: ' word' }, null).repeat(100))
@@ -33,6 +34,10 @@ Bun.serve({
       return Response.json((JSON.parse(text) as string[]).map((mark) => closedAtMs.get(mark) ?? null))
     const pace = /^\/(\d+)-(\d+)-(\d+)\/v1\//.exec(pathname)
     if (pace === null) return new Response('no such path', { status: 404 })
+    if (!/"stream": ?true/.test(text)) {
+      await Bun.sleep(Number(pace[1]) + Number(pace[2]) * Number(pace[3]))
+      return new Response(whole, { headers: { 'content-type': 'application/json' } })
+    }
     const mark = /mark-([\w-]+)\./.exec(text)?.[1]
     return stream(
       { firstMs: Number(pace[1]), frames: Number(pace[2]), gapMs: Number(pace[3]) },

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { largeBatch } from './cases/batch.ts'
+import { besideBatch } from './cases/beside-batch.ts'
 import { hangUps } from './cases/hang-ups.ts'
 import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
@@ -35,6 +36,7 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   batch: largeBatch,
   upload: uploads,
   items: itemCosts,
+  'beside-batch': besideBatch,
   start: startTimes,
   installed,
 }

@@ -10,6 +10,23 @@ export interface BatchSize {
   bytesPerItem: number
 }
 
+/** Makes a batch of chat calls; returns its id. */
+export async function makeBatch(
+  headrace: Headrace,
+  { items, bytesPerItem, model }: BatchSize & { model: string },
+): Promise<string> {
+  const { id, answer } = await runProgram<{ id: string | null; answer: string }>('batch-upload.ts', {
+    port: headrace.port,
+    path: '/v1/batches',
+    headers: { authorization: `Bearer ${callerKey}` },
+    model,
+    bytes: items * bytesPerItem,
+    items,
+  })
+  if (id === null) throw new Error(`the batch was answered ${answer}`)
+  return id
+}
+
 /** CPU of one item of a batch from its acceptance to the batch's end, in microseconds. Throws when it takes too long. */
 export async function itemMicrosecondsOf(
   headrace: Headrace,
@@ -17,14 +34,7 @@ export async function itemMicrosecondsOf(
   msMax = batchWaitMs,
 ): Promise<number> {
   const startedMs = headrace.process.cpuMs()
-  const { id } = await runProgram<{ id: string }>('batch-upload.ts', {
-    port: headrace.port,
-    path: '/v1/batches',
-    headers: { authorization: `Bearer ${callerKey}` },
-    model: 'bench/json-1k',
-    bytes: items * bytesPerItem,
-    items,
-  })
+  const id = await makeBatch(headrace, { items, bytesPerItem, model: 'bench/json-1k' })
   const endMs = performance.now() + msMax
   while (headrace.batchStatus(id) !== 'completed') {
     if (performance.now() > endMs) throw new Error('the batch took too long')

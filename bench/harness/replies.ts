@@ -54,7 +54,7 @@ export function writeReplies(folder: string): string {
 }
 
 /** A chat completion of exactly `bytes` bytes. */
-function answerOf(bytes: number): string {
+export function answerOf(bytes: number): string {
   return answerWith(proseOf(bytes - answerWith('').length))
 }
 

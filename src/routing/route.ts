@@ -5,6 +5,7 @@ import type { Modality } from '../canonical/operation.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { CatalogView } from '../catalog/catalog.ts'
 import type { ResolvedModel } from '../catalog/model-ids.ts'
+import type { Place } from '../catalog/operator-names.ts'
 import { unservedVariants } from '../catalog/variants.ts'
 import { exclude, exclusionOf } from './exclusion.ts'
 import type { Exclusion, Filter } from './exclusion.ts'
@@ -38,6 +39,12 @@ export interface RouteRequest {
 /** The endpoints to try, in order and never empty, and the excluded ones with their reasons. */
 export interface Route {
   ordered: readonly Endpoint[]
+  /**
+   * Of them, those that nothing stands in for yet: of the model that was asked for and of the first group behind the
+   * operator's name. The others answer when these have failed, and not because they are cheaper. `ordered` itself where
+   * there are no others.
+   */
+  leading: readonly Endpoint[]
   excluded: readonly Exclusion[]
 }
 
@@ -70,7 +77,7 @@ export function route(request: RouteRequest): Route {
     else kept.push(endpoint)
   }
   if (kept.length === 0) throw refuseRoute({ model: resolved.base, candidates, filter, health }, excluded)
-  if (kept.length === 1) return { ordered: kept, excluded }
+  if (kept.length === 1) return { ordered: kept, leading: kept, excluded }
   const stickyEndpointId = stickyOf(request, kept)
   const { variant } = resolved
   const ordered = orderEndpoints(kept, {
@@ -83,7 +90,17 @@ export function route(request: RouteRequest): Route {
   })
   // Without fallbacks only the first endpoint is tried, or only those that the caller listed.
   const isCut = !preferences.allowFallbacks && orderOf(preferences) === null
-  return { ordered: isCut ? ordered.slice(0, 1) : ordered, excluded }
+  const tried = isCut ? ordered.slice(0, 1) : ordered
+  const isByCaller = places === null || orderOf(preferences) !== null
+  return { ordered: tried, leading: isByCaller ? tried : firstGroup(tried, places), excluded }
+}
+
+/** Also where a pause has put the first group behind the others: it is the one that was asked for. */
+function firstGroup(ordered: readonly Endpoint[], places: ReadonlyMap<string, Place>): readonly Endpoint[] {
+  const groupOf = ({ id }: Endpoint): number => places.get(id)?.group ?? 0
+  const first = Math.min(...ordered.map(groupOf))
+  const leading = ordered.filter((endpoint) => groupOf(endpoint) === first)
+  return leading.length === ordered.length ? ordered : leading
 }
 
 const none: readonly string[] = []

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { at, startTestGateway, toneWav, until, type TestGateway } from '../support/gateway.ts'
 
@@ -172,4 +172,122 @@ test('when every provider is overloaded the answer says that a later call may be
     requested_models: ['smart'],
     affected_providers: ['one', 'two'],
   })
+})
+
+describe('money', () => {
+  const dear = {
+    id: 'one/dear',
+    upstream: 'gpt-4o-mini',
+    prices: { input_per_million: '1000', output_per_million: '2000' },
+  }
+  const unpriced = { id: 'one/unpriced', upstream: 'gpt-4o-mini' }
+  /** Named by its price per second, which no text costs. */
+  const timed = { id: 'one/timed', upstream: 'gpt-4o-mini', prices: { audio_per_minute: '1' } }
+  const cheap = {
+    id: 'two/chat',
+    upstream: 'gpt-4o-mini',
+    prices: { input_per_million: '1', output_per_million: '2' },
+  }
+
+  function startWith(credits: string): Promise<TestGateway> {
+    return startTestGateway({
+      credits,
+      providers: (url) =>
+        [
+          { id: 'one', models: [dear, unpriced, timed] },
+          { id: 'two', models: [cheap] },
+        ].map((own) => ({
+          preset: 'custom',
+          base_url: `${url}/p/${own.id}/v1`,
+          api_key: 'any',
+          weight: 1,
+          only_models: true,
+          ...own,
+        })),
+      names: {
+        names: Object.fromEntries(
+          ['dear', 'unpriced', 'timed'].map((model) => [
+            model,
+            { groups: [[{ model: `one/${model}` }], [{ model: 'two/chat' }]] },
+          ]),
+        ),
+        aliases: {},
+      },
+    })
+  }
+
+  test('that does not cover a model gets no fallback instead of it, by a name or by the caller', async () => {
+    const poor = await startWith('0.01')
+    try {
+      const body = { messages, max_tokens: 100 }
+      for (const asked of [{ model: 'dear' }, { model: 'one/dear', models: ['one/dear', 'two/chat'] }]) {
+        const { status, json } = await poor.post('/chat/completions', { ...body, ...asked })
+        expect(status).toBe(402)
+        expect(at(json, 'error.message')).toMatch(
+          /0\.01 credits are available.* Add credits to make it as it is\.$/,
+        )
+      }
+      const served = await poor.post('/chat/completions', { ...body, model: 'two/chat' })
+      expect([served.status, served.json['model']]).toEqual([200, 'two/chat'])
+      const { json } = await poor.get('/credits')
+      expect(Number(at(json, 'data.total_usage'))).toBeLessThan(0.001)
+    } finally {
+      await poor.stop()
+    }
+  })
+
+  test('has no bound without a price of the model, whatever a fallback costs', async () => {
+    const prepaid = await startWith('5')
+    try {
+      for (const model of ['unpriced', 'timed']) {
+        const { status, json } = await prepaid.post('/chat/completions', { model, messages })
+        expect(status).toBe(404)
+        expect(at(json, 'error.message')).toContain(`${model} has no known price for`)
+      }
+    } finally {
+      await prepaid.stop()
+    }
+  })
+
+  test('pays for a fallback where the model that was asked for has failed', async () => {
+    const prepaid = await startWith('5')
+    try {
+      await prepaid.admin('faults?mount=one', [{ fault: 'status=500' }])
+      const { status, json } = await prepaid.post('/chat/completions', {
+        model: 'dear',
+        messages,
+        max_tokens: 100,
+      })
+      expect([status, json['model']]).toEqual([200, 'two/chat'])
+    } finally {
+      await prepaid.stop()
+    }
+  })
+})
+
+test('tokens of a model that only has a price of audio are unpriced, not free', async () => {
+  const tracked = await startTestGateway({
+    providers: (url) => [
+      {
+        preset: 'custom',
+        id: 'one',
+        base_url: `${url}/p/one/v1`,
+        api_key: 'any',
+        weight: 1,
+        only_models: true,
+        models: [{ id: 'one/timed', upstream: 'gpt-4o-mini', prices: { audio_per_minute: '1' } }],
+      },
+    ],
+  })
+  try {
+    const { json, headers } = await tracked.post('/chat/completions', { model: 'one/timed', messages })
+    expect(at(json, 'usage.cost')).toBeUndefined()
+    const row = await until(
+      () => tracked.get(`/generation?id=${headers.get('x-generation-id')}`),
+      ({ status }) => status === 200,
+    )
+    expect(at(row.json, 'data.headrace.is_unpriced')).toBe(true)
+  } finally {
+    await tracked.stop()
+  }
 })

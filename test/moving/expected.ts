@@ -11,7 +11,7 @@ export const notCarried: readonly string[] = [
   'config.yaml:110  router_settings.num_retries: a call has six attempts here, and what may pass is tried again',
   'config.yaml:119  litellm_settings.drop_params: tuning that a provider does not take is left out and listed here, always',
   'config.yaml:121  litellm_settings.fallbacks[0].reasoner[1]: "nowhere" is no model_name and no id of a deployment that is carried',
-  'config.yaml:122  litellm_settings.success_callback: logs and traces are not sent anywhere yet',
+  'config.yaml:122  litellm_settings.success_callback: "broadcasts" sends every generation to addresses and OpenTelemetry collectors here',
   'config.yaml:125  general_settings.master_key: is carried as a key that asks for models; keys that manage: npx headrace keys create --management',
   'config.yaml:127  general_settings.alerting: has no counterpart here',
   'config.yaml:131  environment_variables.LANGFUSE_HOST: is not carried: set it in the environment of the gateway where it is needed',
@@ -29,6 +29,6 @@ export const notCarried: readonly string[] = [
   'database  model "hidden-model": is not carried: the database has it encrypted; name it in model_list',
   'database  team "research": its alias "gpt-4" is not carried: it has another meaning for everybody else',
   'database  team "research": its alias "house" is carried for all keys',
-  'database  team "research": max_budget: its keys share it in LiteLLM; here each may spend 60',
+  'database  team "research": max_budget: its keys share it in LiteLLM; here each that has no budget of its own may spend 60',
   'database  team "research": rpm_limit: its keys share it in LiteLLM; here each has 60 requests a minute',
 ]

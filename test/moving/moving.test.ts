@@ -224,8 +224,9 @@ if (reason === null)
         expect(await statusOf(alias, 'small')).toBe(401)
       expect(await statusOf('c-until-later', 'small')).toBe(200)
       for (const alias of ['d-spent', 'e-nearly-spent']) expect(await statusOf(alias, 'backup')).toBe(402)
-      // What costs nothing is within every budget.
-      expect(answeredBy(await chat('d-spent', 'small'))).toEqual([200, 'vllm/gpt-4o-mini'])
+      // A fallback is for failures and not for a spent budget; what costs nothing is within every budget.
+      expect(await statusOf('d-spent', 'small')).toBe(402)
+      expect(answeredBy(await chat('d-spent', 'local'))).toEqual([200, 'vllm/gpt-4o-mini'])
       for (const alias of ['f-daily', 'g-monthly', 'h-every-ten-days'])
         expect(await statusOf(alias, 'small')).toBe(200)
       expect([await statusOf('i-small-only', 'small'), await statusOf('i-small-only', 'gpt-4o')]).toEqual([

@@ -1,6 +1,6 @@
 import { paymentRequiredGuard } from '../../billing/budgets/budget-repository.ts'
 import type { BudgetRef } from '../../billing/billing.ts'
-import { limitNames, limitSources } from '../../billing/budgets/granter.ts'
+import { limitNames, limitSources, remedies } from '../../billing/budgets/granter.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -254,10 +254,9 @@ async function tooExpensive(
 ): Promise<GatewayError> {
   const { budget, available } = await money.scarcest(parents)
   const { estimate, worstCase } = upload
-  const remedy = budget.kind === 'credits' ? 'Add credits' : "Raise the key's limit"
   const message =
     `This batch is estimated to cost ${formatCredits(estimate)} credits (at most ${formatCredits(worstCase)}), more than ` +
-    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedy} or send fewer items.` +
+    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedies[budget.kind]} or send fewer items.` +
     cheaperLane(upload, available)
   return new GatewayError('payment_required', message, {
     metadata: {

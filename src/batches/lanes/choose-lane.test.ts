@@ -23,9 +23,14 @@ const withFlex = endpointOf('flexible', { tierPrices: { flex: half } })
 const samePrice = endpointOf('same', { tierPrices: { flex: usual } })
 const plain = endpointOf('plain')
 
-function choose(endpoints: readonly Endpoint[], lane: LaneChoice, change: object = {}) {
+function choose(
+  endpoints: readonly Endpoint[],
+  lane: LaneChoice,
+  { leading = endpoints, ...change }: { leading?: readonly Endpoint[]; [member: string]: unknown } = {},
+) {
   const route = {
     endpoints,
+    leading,
     estimatorOf: (priced: readonly Endpoint[]) => () => {
       const worstCase = priced
         .map(({ price }) => price.inputToken ?? 0n)
@@ -112,6 +117,22 @@ test('auto takes the cheaper one of job and flex, and no job at an unknown price
   expect(choose([endpointOf('unpriced', { batch: 'native' })], 'auto', many).lane).toBe('emulated')
   const cheap = endpointOf('cheap', { price: { inputToken: 1n, outputToken: 1n } })
   expect(choose([cheaperJob, cheap], 'auto', many).lane).toBe('emulated')
+})
+
+test('a fallback is no reason for a lane: not by its job, its tier or its price', () => {
+  const fallback = endpointOf('fallback', { batch: 'native', tierPrices: { flex: half, batch: half } })
+  const many = { items: 1_000, leading: [plain] }
+  const chosen = choose([plain, fallback], 'auto', many)
+  expect(chosen).toMatchObject({ lane: 'emulated', endpointIds: ['plain/model', 'fallback/model'] })
+  expect(chosen.costs.map(([lane]) => lane)).toEqual(['emulated'])
+  expect(() => choose([plain, fallback], 'native', many)).toThrow('headrace.lane')
+  expect(() => choose([plain, fallback], 'flex', many)).toThrow('headrace.lane')
+  const own = endpointOf('own', { batch: 'native', tierPrices: { batch: half } })
+  const cheap = endpointOf('cheap', { price: { inputToken: 1n, outputToken: 1n } })
+  expect(choose([own, cheap], 'auto', { items: 1_000, leading: [own] })).toMatchObject({
+    lane: 'native',
+    endpointIds: ['own/model'],
+  })
 })
 
 test('embeddings have no tier, and a model with :batch runs at the live price unless its caller names a lane', () => {

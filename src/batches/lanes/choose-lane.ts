@@ -34,6 +34,8 @@ export interface LaneQuestion {
 /** A lane that the batch can have, with the endpoints that the lane uses at its own prices. */
 interface PossibleLane extends LaneOffer {
   endpoints: readonly Endpoint[]
+  /** Those of them whose prices are compared with other lanes' prices. */
+  leading: readonly Endpoint[]
 }
 
 /**
@@ -44,9 +46,12 @@ export function chooseLane(question: LaneQuestion, route: BatchRoute): ResolvedB
   const { model, endpoint, lane } = question
   const possible = lanes.flatMap((each): PossibleLane[] => {
     const hasItems = each !== native || question.jobItems !== 0
-    const endpoints = hasItems ? each.offers(route.endpoints, endpoint) : []
+    // A price is no reason to ask a fallback: those answer when the providers before them have failed.
+    const asked = each === emulated ? route.endpoints : route.leading
+    const endpoints = hasItems ? each.offers(asked, endpoint) : []
     if (endpoints.length > 0) {
-      return [{ lane: each.name, endpoints, estimateItem: route.estimatorOf(endpoints) }]
+      const leading = each === emulated ? route.leading : endpoints
+      return [{ lane: each.name, endpoints, leading, estimateItem: route.estimatorOf(endpoints) }]
     }
     if (lane === each.name) throw hasItems ? each.refuse(model) : withoutJobItems(model)
     return []
@@ -108,6 +113,6 @@ export function mayMove({
 }
 
 /** For comparing only; an unknown price counts as the highest. */
-function cheapestOf({ endpoints }: PossibleLane): number {
-  return Math.min(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? Number.POSITIVE_INFINITY))
+function cheapestOf({ leading }: PossibleLane): number {
+  return Math.min(...leading.map((endpoint) => comparedPrice(endpoint) ?? Number.POSITIVE_INFINITY))
 }

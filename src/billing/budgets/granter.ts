@@ -336,10 +336,17 @@ export const limitNames: Readonly<Record<BudgetRef['kind'], string>> = {
   batch: "the batch's budget",
 }
 
+/** What lets a call through that one of these refused. */
+export const remedies: Readonly<Record<BudgetRef['kind'], string>> = {
+  credits: 'Add credits',
+  key_limit: "Raise the key's limit",
+  batch: "Raise the batch's headrace.max_cost",
+}
+
 function paymentRequired(request: HoldRequest, budget: BudgetRef, available: bigint): GatewayError {
   const needed = smallestOf(request)
   const detail = request.describe?.(available) ?? `${formatCredits(available)} credits are available.`
-  const message = `This call may cost up to ${formatCredits(needed)} credits, more than is left of ${limitNames[budget.kind]}. ${detail}`
+  const message = `This call may cost up to ${formatCredits(needed)} credits, more than is left of ${limitNames[budget.kind]}. ${detail} ${remedies[budget.kind]} to make it as it is.`
   return new GatewayError('payment_required', message, {
     metadata: shortageFacts(budget, needed, available),
   })

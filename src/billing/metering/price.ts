@@ -19,7 +19,7 @@ export interface Cost {
 /**
  * Prices a usage exactly and rounds once. Where a price is missing: cached and written input costs what input costs;
  * input written for an hour costs what other written input costs; a fee per request is charged only when there is one.
- * Audio is priced by time, characters, bytes or tokens; when one of these has a price, the others need none. Heard audio
+ * Audio is priced by time, characters, bytes or tokens; when one of these was used and has a price, the others need none. Heard audio
  * costs at least what text costs. Every other unit without a price is reported as unpriced. All surcharges of the
  * price are charged: `priceWith` has removed those of features that the call did not ask for.
  */
@@ -27,7 +27,7 @@ export function costOfUsage(usage: Usage, price: Price): Cost {
   const unpriced: PriceUnit[] = []
   const prompt = new CostSum()
   const completion = new CostSum()
-  const isPricedOtherwise = pricesCounts(price)
+  const isPricedOtherwise = isPricedByCounts(usage, price)
   const add = (sum: CostSum, quantity: number, unit: PriceUnit, stated: bigint | undefined): void => {
     if (quantity === 0) return
     if (stated !== undefined) sum.add(quantity, stated)
@@ -86,11 +86,14 @@ function unpricedCounts(usage: Usage, price: Price): readonly PriceUnit[] {
 
 /** Whether used audio and text have a price, by tokens or by another unit for the same thing. */
 function isPricedOnce(usage: Usage, price: Price): boolean {
-  return (
-    (usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)) ||
-    (usage.audioMilliseconds > 0 && price.audioHour !== undefined) ||
-    countedUnits.some(({ unit, count }) => usage[count] > 0 && price[unit] !== undefined)
-  )
+  return (usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)) || isPricedByCounts(usage, price)
+}
+
+/** Whether time, or another quantity than tokens, was used and has a price. */
+function isPricedByCounts(usage: Usage, price: Price): boolean {
+  if (usage.audioMilliseconds > 0 && price.audioHour !== undefined) return true
+  for (const { unit, count } of countedUnits) if (usage[count] > 0 && price[unit] !== undefined) return true
+  return false
 }
 
 /** The billed time for audio of a length, by the price's minimum and steps; 0 for no audio. */

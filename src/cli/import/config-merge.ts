@@ -113,10 +113,36 @@ function mergeProviders(
     const ours = added.get(id)
     added.delete(id)
     if (ours === undefined || isDeepStrictEqual(one, ours)) return one
+    const both = withNewModels(one, ours)
+    if (areAlike(both, withNewModels(ours, one))) return both
     conflicts.push(`providers: "${String(id)}"`)
-    return replaces ? ours : one
+    return replaces ? ours : both
   })
   return { providers: [...kept, ...added.values()], added: [...added.values()] }
+}
+
+function modelsOf(provider: unknown): unknown[] {
+  const { models } = recordOrEmpty(provider)
+  return Array.isArray(models) ? models : []
+}
+
+/** Whether two providers are the same but for the order of their models. */
+function areAlike(one: unknown, ours: unknown): boolean {
+  const [first, second] = [one, ours].map((each) => ({
+    ...recordOrEmpty(each),
+    models: modelsOf(each)
+      .map((model) => JSON.stringify(model))
+      .toSorted(),
+  }))
+  return isDeepStrictEqual(first, second)
+}
+
+/** The provider as the file has it, with the models that only the import has: a name may mean one of them. */
+function withNewModels(one: unknown, ours: unknown): unknown {
+  const present = modelsOf(one)
+  const known = new Set(present.map((model) => recordOrEmpty(model)['id'] ?? model))
+  const fresh = modelsOf(ours).filter((model) => !known.has(recordOrEmpty(model)['id'] ?? model))
+  return fresh.length === 0 ? one : { ...recordOrEmpty(one), models: [...present, ...fresh] }
 }
 
 const other = { names: 'aliases', aliases: 'names' } as const

@@ -166,6 +166,30 @@ test('a provider that was edited in the file is kept, and what is new is added b
   expect((configuration() as typeof edited).providers[0]).not.toHaveProperty('base_url')
 })
 
+test('a new model of a provider that is in the file is added to it, so that its name can be called', async () => {
+  await run(['litellm', 'c.yaml'])
+  const more = yaml.replace(
+    'general',
+    '  - { model_name: new, litellm_params: { model: groq/qwen, api_key: sk-of-groq } }\ngeneral',
+  )
+  writeFileSync(join(folder, 'c.yaml'), more)
+  const { output } = await run(['litellm', 'c.yaml', '--yes'])
+  expect(output).not.toContain('kept as it is in the file')
+  const both = [{ id: 'groq/llama' }, { id: 'groq/qwen' }]
+  expect(configuration()).toMatchObject({ providers: [{ id: 'groq', models: both }], names: { new: {} } })
+  // Another order is no difference, and an edited provider gets the models all the same.
+  const edited = configuration() as { providers: { models: unknown[]; base_url?: string }[] }
+  Object.assign(edited.providers[0] ?? {}, {
+    base_url: 'http://proxy.example/v1',
+    models: [{ id: 'groq/own' }],
+  })
+  writeFileSync(path(), JSON.stringify(edited))
+  expect((await run(['litellm', 'c.yaml', '--yes'])).output).toContain('not as imported: providers: "groq" (')
+  expect(configuration()).toMatchObject({
+    providers: [{ base_url: 'http://proxy.example/v1', models: [{ id: 'groq/own' }, ...both] }],
+  })
+})
+
 test('a name that the file has as an alias is a conflict, and the other way round', async () => {
   const aliased = `${yaml}router_settings: { model_group_alias: { quick: fast } }\n`
   writeFileSync(join(folder, 'c.yaml'), aliased)

@@ -1,7 +1,7 @@
 import { recordOrEmpty } from '../../json/values.ts'
 import type { LitellmRow } from './litellm-repository.ts'
 import { saysSomething, digitsOf } from './litellm-rows.ts'
-import type { Remarks } from './remarks.ts'
+import { cachedReason, type Remarks } from './remarks.ts'
 
 /** Columns of keys and teams that the import reads, or that only tell what was. */
 const readColumns: ReadonlySet<string> = new Set([
@@ -58,7 +58,7 @@ const reasons: Readonly<Record<string, string>> = {
   permissions: 'a key has no permissions of this kind here',
   allowed_routes: 'an inference key may ask for every operation here',
   key_type: 'an inference key may ask for every operation here',
-  allowed_cache_controls: 'answers are not cached here',
+  allowed_cache_controls: cachedReason,
   policies: 'a key has no policies of this kind here',
   access_group_ids: 'groups of models are not read from the database',
   object_permission_id: 'a key has no permissions of this kind here',

@@ -571,3 +571,36 @@ test('drop_params is listed wherever it is, because it is always so here', () =>
     new Set(['tuning that a provider does not take is left out and listed here, always']),
   )
 })
+
+test('a model of text that has a price of a part alone, or of seconds, is reported', () => {
+  const { toldPrices, providers } = read(
+    list(
+      entry(
+        'both',
+        'model: openai/a, api_base: "http://llm.example/v1"',
+        '{ input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 }',
+      ),
+      entry('half', 'model: openai/b, api_base: "http://llm.example/v1"', '{ output_cost_per_token: 2e-6 }'),
+      entry(
+        'timed',
+        'model: openai/c, api_base: "http://llm.example/v1"',
+        '{ input_cost_per_second: 0.001 }',
+      ),
+      entry(
+        'heard',
+        'model: openai/d, api_base: "http://llm.example/v1"',
+        '{ mode: audio_transcription, input_cost_per_second: 0.001 }',
+      ),
+    ),
+  )
+  expect(toldPrices).toEqual([
+    'says no price of input tokens, so keys with a budget are refused its calls; other keys pay nothing for it',
+    'says no price of input tokens and output tokens, so keys with a budget are refused its calls; other keys pay nothing for these',
+  ])
+  expect(providers[0]?.models.map(({ prices }) => prices)).toEqual([
+    { input_per_million: '1', output_per_million: '2' },
+    { output_per_million: '2' },
+    { audio_per_second: '0.001' },
+    { audio_per_second: '0.001' },
+  ])
+})

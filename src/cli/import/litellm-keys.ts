@@ -29,6 +29,8 @@ export interface KeyContext {
   /** Budgets by id. */
   budgets: ReadonlyMap<string, LitellmRow>
   users: UserModels
+  /** Models of organizations by their ids; null for all. */
+  organizationModels: ReadonlyMap<string, readonly string[] | null>
   scope: ModelScope
   remarks: Remarks
 }
@@ -137,6 +139,12 @@ interface Reading {
 /** The models that the key allows, and its team, its user or the membership of both; null for all. */
 function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonly string[] | null {
   const { scope, remarks, users } = context
+  const teamId = filledTextOrNull(row['team_id'])
+  if (team === null && teamId !== null)
+    remarks.aboutRow(
+      subject,
+      `team_id: there is no team "${teamId}", so the key has no models, budget and limits but its own`,
+    )
   const listed = textsOrEmpty(row['models'])
   const own = listed.filter((model) => model !== 'all-team-models')
   const isOfTeam = listed.length > own.length || listed.length === 0
@@ -147,7 +155,12 @@ function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonl
     (names) => `models: ${names} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
   )
   const userId = filledTextOrNull(row['user_id'])
-  const lists = [isOfTeam && own.length === 0 ? null : models, team?.models ?? null]
+  const organizationId = filledTextOrNull(row['organization_id']) ?? team?.organizationId ?? ''
+  const lists = [
+    isOfTeam && own.length === 0 ? null : models,
+    team?.models ?? null,
+    context.organizationModels.get(organizationId) ?? null,
+  ]
   if (userId !== null)
     lists.push(team === null ? users.ofUser(userId) : users.ofMember(String(row['team_id']), userId))
   const stated = lists.filter((list) => list !== null)
@@ -172,6 +185,30 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
     )
     return { amount: ofTeam, reset: team?.reset ?? null }
   }
+  const limit = ownLimitOf(row, { subject, written, most, budget, remarks })
+  if (ofTeam === null) return limit
+  if (ofTeam === 0n && team?.reset === null) return { amount: 0n, reset: null }
+  const isStricter = limit.amount !== null && limit.amount > ofTeam && team?.reset === limit.reset
+  const carried = isStricter ? { amount: ofTeam, reset: limit.reset } : limit
+  const renewal = carried.reset === null ? '' : ` ${carried.reset}`
+  remarks.aboutRow(
+    subject,
+    `has one limit here, ${formatCredits(carried.amount ?? 0n)}${renewal}: the budget of team "${team?.name}" does not count beside its own`,
+  )
+  return carried
+}
+
+/** The budget of the key itself. */
+function ownLimitOf(
+  row: LitellmRow,
+  {
+    subject,
+    written,
+    most,
+    budget,
+    remarks,
+  }: { subject: string; written: unknown; most: number; budget: LitellmRow | undefined; remarks: Remarks },
+): RowLimit {
   const change = budgetChange(written, most)
   if (change !== null) remarks.aboutRow(subject, change)
   const duration = filledTextOrNull(row['budget_duration']) ?? filledTextOrNull(budget?.['budget_duration'])
@@ -193,9 +230,6 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
       subject,
       `budget_duration "${duration}" has no equal here: what is left of its budget, ${formatCredits(limit.amount ?? 0n)}, is never renewed`,
     )
-  if (ofTeam === 0n && team?.reset === null) return { amount: 0n, reset: null }
-  if (ofTeam !== null && limit.amount !== null && limit.amount > ofTeam && team?.reset === limit.reset)
-    return { amount: ofTeam, reset: limit.reset }
   return limit
 }
 

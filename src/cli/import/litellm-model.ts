@@ -1,4 +1,4 @@
-import type { Modality } from '../../canonical/operation.ts'
+import { type Modality, modalityRow } from '../../canonical/operation.ts'
 import type { Remarks } from './remarks.ts'
 import { findPrices, readPrices, type CarriedPrices, type PriceMap, type Unpriced } from './litellm-prices.ts'
 import type { YamlValue } from './yaml-tree.ts'
@@ -40,6 +40,12 @@ export function readModel(
     },
     (name) => remarks.about(member(name) ?? entry, 'is no amount, so the price is not carried'),
   )
+  const lacking = Object.keys(stated).length > 0 ? lackingPrices(mode, stated) : []
+  if (lacking.length > 0)
+    remarks.about(
+      entry,
+      `says no price of ${lacking.join(' and ')}, so keys with a budget are refused its calls; other keys pay nothing for ${lacking.length > 1 ? 'these' : 'it'}`,
+    )
   const found =
     Object.keys(stated).length > 0
       ? stated
@@ -54,6 +60,14 @@ export function readModel(
     ...(isCount(context) ? { context_length: context } : {}),
     ...(isCount(output) ? { output_tokens_max: output } : {}),
   }
+}
+
+/** What a model of text is paid by and has no price of; a price of audio prices none of it. */
+function lackingPrices(mode: ImportedModel['modality'], stated: CarriedPrices): string[] {
+  const isText = mode === undefined || modalityRow(mode).isConversation
+  if (!isText) return []
+  const needed = { input_per_million: 'input tokens', output_per_million: 'output tokens' }
+  return Object.entries(needed).flatMap(([name, words]) => (stated[name] === undefined ? [words] : []))
 }
 
 /**

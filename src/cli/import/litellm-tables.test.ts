@@ -164,3 +164,60 @@ test('every column of a key that restricts it and is not carried is reported', a
     'tpd_limit of its budget (5): keys have no limit of tokens a day here',
   ])
 })
+
+test('a key has no more models than its organization, and one whose team is gone is reported', async () => {
+  const { keys, told } = await read(
+    [
+      { key_alias: 'a', organization_id: 'o1' },
+      { key_alias: 'b', organization_id: 'o1', models: ['large', 'spare'] },
+      { key_alias: 'c', team_id: 't1' },
+      { key_alias: 'd', organization_id: 'o2' },
+      { key_alias: 'e', team_id: 'gone' },
+    ],
+    {
+      LiteLLM_TeamTable: [{ team_id: 't1', team_alias: 'research', models: [], organization_id: 'o1' }],
+      LiteLLM_OrganizationTable: [
+        { organization_id: 'o1', organization_alias: 'house', models: ['small', 'large', 'old'] },
+        { organization_id: 'o2', models: [] },
+      ],
+    },
+  )
+  expect(modelsOf(keys)).toEqual([
+    ['a', false, ['small', 'large']],
+    ['b', false, ['large']],
+    ['research/c', false, ['small', 'large']],
+    ['d', false, null],
+    ['e', false, null],
+  ])
+  expect(told).toContain('organization "house": models: "old" is no model_name that is carried')
+  expect(told).toContain(
+    'key "e": team_id: there is no team "gone", so the key has no models, budget and limits but its own',
+  )
+})
+
+test("a team's budget that does not count beside that of a key is reported, and what is spent of it", async () => {
+  const { keys, told } = await read(
+    [
+      { key_alias: 'own', team_id: 't1', max_budget: 5, budget_duration: '1d' },
+      { key_alias: 'larger', team_id: 't1', max_budget: 80, budget_duration: '30d' },
+      { key_alias: 'none', team_id: 't1' },
+    ],
+    {
+      LiteLLM_TeamTable: [
+        { team_id: 't1', team_alias: 'research', max_budget: 50, budget_duration: '30d', spend: 12.5 },
+      ],
+    },
+  )
+  expect(keys.map((key) => [key?.limitNanocredits, key?.limitReset])).toEqual([
+    [5_000_000_000n, 'daily'],
+    [50_000_000_000n, 'monthly'],
+    [50_000_000_000n, 'monthly'],
+  ])
+  expect(told).toEqual([
+    'key "research/larger": has one limit here, 50 monthly: the budget of team "research" does not count beside its own',
+    'key "research/none": has no budget but that of team "research", and here a limit of 50 of its own',
+    'key "research/own": has one limit here, 5 daily: the budget of team "research" does not count beside its own',
+    'team "research": max_budget: 12.5 of it is spent in the window that runs, which begins anew here',
+    'team "research": max_budget: its keys share it in LiteLLM; here each that has no budget of its own may spend 50',
+  ])
+})

@@ -3,7 +3,7 @@ import type { KeyContext } from './litellm-keys.ts'
 import type { LitellmDatabase } from './litellm-repository.ts'
 import { createScope } from './litellm-scope.ts'
 import { readTeamAliases, readTeams } from './litellm-teams.ts'
-import { readUsers } from './litellm-users.ts'
+import { readOrganizations, readUsers } from './litellm-users.ts'
 import type { Remarks } from './remarks.ts'
 
 /** LiteLLM's database without its keys. */
@@ -34,8 +34,13 @@ export async function readTables(
       'is not carried: the database has it encrypted; name it in model_list',
     )
   const users = await litellm.table('LiteLLM_UserTable')
+  const organizations = await litellm.table('LiteLLM_OrganizationTable')
+  const rowsOf = (table: 'LiteLLM_UserTable' | 'LiteLLM_OrganizationTable' | 'LiteLLM_EndUserTable') => {
+    if (table === 'LiteLLM_UserTable') return users
+    return table === 'LiteLLM_OrganizationTable' ? organizations : litellm.table(table)
+  }
   for (const table of ['LiteLLM_UserTable', 'LiteLLM_OrganizationTable', 'LiteLLM_EndUserTable'] as const) {
-    const rows = table === 'LiteLLM_UserTable' ? users : await litellm.table(table)
+    const rows = await rowsOf(table)
     const budgeted = rows.filter((row) => row['max_budget'] != null || row['budget_id'] != null)
     if (budgeted.length > 0)
       remarks.aboutRow(
@@ -47,9 +52,16 @@ export async function readTables(
   const reading = { scope, remarks }
   const teamsById = readTeams(teams, reading)
   const budgetsById = new Map(budgets.map((row) => [String(row['budget_id']), row]))
+  const ofOrganizations = readOrganizations(organizations, reading)
   const userModels = readUsers({ users, members, budgets: budgetsById, teams: teamsById }, reading)
   return {
-    context: { teams: teamsById, budgets: budgetsById, users: userModels, scope },
+    context: {
+      teams: teamsById,
+      budgets: budgetsById,
+      users: userModels,
+      organizationModels: ofOrganizations,
+      scope,
+    },
     aliases: ofTeams,
   }
 }

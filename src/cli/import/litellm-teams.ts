@@ -13,6 +13,7 @@ export interface LitellmTeam {
   isBlocked: boolean
   /** Null for all models. */
   models: readonly string[] | null
+  organizationId: string | null
   /** The rest of its budget, in nanocredits; null for none. */
   left: bigint | null
   reset: 'daily' | 'weekly' | 'monthly' | null
@@ -49,11 +50,16 @@ export function readTeams(
         subject,
         'spend: is no amount, so all of its budget counts as spent, and is never renewed',
       )
+    if (limit !== null && limit.reset !== null && spent > 0)
+      remarks.aboutRow(
+        subject,
+        `max_budget: ${spent} of it is spent in the window that runs, which begins anew here`,
+      )
     if (limit?.amount != null) {
       const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
       remarks.aboutRow(
         subject,
-        `max_budget: its keys share it in LiteLLM; here each may spend ${formatCredits(limit.amount)}${renewal}`,
+        `max_budget: its keys share it in LiteLLM; here each that has no budget of its own may spend ${formatCredits(limit.amount)}${renewal}`,
       )
     }
     const rate = numberIn(row['rpm_limit'])
@@ -73,6 +79,7 @@ export function readTeams(
       name,
       isBlocked: row['blocked'] === true,
       models,
+      organizationId: filledTextOrNull(row['organization_id']),
       left: limit?.amount ?? null,
       reset: limit?.reset ?? null,
       requestsPerMinute: rate,

@@ -1,4 +1,4 @@
-import { textsOrEmpty } from '../../json/values.ts'
+import { filledTextOrNull, textsOrEmpty } from '../../json/values.ts'
 import type { LitellmRow } from './litellm-repository.ts'
 import { saysSomething } from './litellm-rows.ts'
 import { type ModelScope, noModels } from './litellm-scope.ts'
@@ -56,6 +56,20 @@ export function readUsers(
     ofUser: (userId) => ofUser.get(userId) ?? null,
     ofMember: (teamId, userId) => ofMember.get(memberKey(teamId, userId)) ?? null,
   }
+}
+
+/** The models that all keys of an organization may ask for, by its id; null for all. */
+export function readOrganizations(
+  rows: readonly LitellmRow[],
+  reading: { scope: ModelScope; remarks: Remarks },
+): ReadonlyMap<string, readonly string[] | null> {
+  return new Map(
+    rows.map((row) => {
+      const id = String(row['organization_id'])
+      const name = filledTextOrNull(row['organization_alias']) ?? id
+      return [id, readModels(`organization "${name}"`, textsOrEmpty(row['models']), reading)]
+    }),
+  )
 }
 
 function memberKey(teamId: string, userId: string): string {

@@ -54,6 +54,10 @@ function compare(left: string, right: string): number {
 /** LiteLLM refuses a call with tuning that its provider does not take, unless `drop_params` is on. */
 export const dropParamsReason = 'tuning that a provider does not take is left out and listed here, always'
 
+const sentReason = '"broadcasts" sends every generation to addresses and OpenTelemetry collectors here'
+/** Whose choice it is that an answer is given again. */
+export const cachedReason = 'callers choose for each call here, by the header X-OpenRouter-Cache'
+
 /** Why settings of these names are not imported, wherever they occur. */
 const reasons: Readonly<Record<string, string>> = {
   drop_params: dropParamsReason,
@@ -70,12 +74,12 @@ const reasons: Readonly<Record<string, string>> = {
   disable_cooldowns: 'an endpoint that fails is asked last for 30 s here',
   rpm: 'a deployment has no limit of requests here; "concurrency" limits calls at once',
   tpm: 'a deployment has no limit of tokens here; "concurrency" limits calls at once',
-  success_callback: 'logs and traces are not sent anywhere yet',
-  failure_callback: 'logs and traces are not sent anywhere yet',
-  callbacks: 'logs and traces are not sent anywhere yet',
-  service_callbacks: 'logs and traces are not sent anywhere yet',
-  cache: 'answers are not cached here',
-  cache_params: 'answers are not cached here',
+  success_callback: sentReason,
+  failure_callback: sentReason,
+  callbacks: sentReason,
+  service_callbacks: 'metrics are at /metrics, and storage is not told of calls otherwise',
+  cache: cachedReason,
+  cache_params: cachedReason,
   redis_host: 'processes share their state in the database here',
   redis_port: 'processes share their state in the database here',
   redis_password: 'processes share their state in the database here',
@@ -86,6 +90,9 @@ const reasons: Readonly<Record<string, string>> = {
   temperature: 'a request has no defaults of the operator here',
   max_tokens: 'a request has no defaults of the operator here',
   include: 'files that this one includes are not read; import their content',
+  max_budget:
+    'the credits of a prepaid organization limit all its calls here (npx headrace org set mode prepaid); deployments have no limit',
+  budget_duration: 'credits are not renewed by themselves here; limits of keys are',
   database_url: 'give it as --database to carry keys, teams and budgets',
 }
 

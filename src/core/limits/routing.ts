@@ -1,6 +1,3 @@
-/**
- * How long a failed endpoint ranks behind the others, and the period over which latency and throughput are measured.
- */
 /** The longest cool-down that a provider's Retry-After may cause, and the one assumed when a refusal names none. */
 export const coolDownMaxMs = 600_000
 export const coolDownDefaultMs = 5_000

@@ -22,6 +22,8 @@ export interface BatchQuestion {
 export interface BatchRoute {
   /** Never empty; the first is the one that a call would be sent to now. */
   endpoints: readonly Endpoint[]
+  /** Of them, those that stand in for no other: a lane of a lower price may use no other ones. */
+  leading: readonly Endpoint[]
   /**
    * What an item may cost at these endpoints, by the prices that they are given with, in nanocredits. An item that
    * cannot be decoded, null, costs nothing, because it will fail by itself.
@@ -60,7 +62,8 @@ export function routeBatch(question: BatchQuestion, dependencies: ExecutionDepen
       param: 'model',
     })
   }
-  return { endpoints, estimatorOf: (priced) => estimatorOf(question, priced, dependencies) }
+  const leading = endpoints.filter((endpoint) => routed.leading.includes(endpoint))
+  return { endpoints, leading, estimatorOf: (priced) => estimatorOf(question, priced, dependencies) }
 }
 
 /** A variant that routing refuses is a constraint of batches here (422), not a missing resource (404). */

@@ -17,7 +17,8 @@ import { routeCall, routedCallOf } from './route-model.ts'
 
 /**
  * Applies the policy, routes, holds, then adapts. The hold is enough for the dearest endpoint that the route may try;
- * where the balance does not cover it, the route is cut to the endpoints that the balance can pay. Endpoints that
+ * where the balance does not cover it, the route is cut to the endpoints that the balance can pay. A balance that cannot
+ * pay the model that was asked for gets no other one instead: fallbacks are for failures. Endpoints that
  * cannot carry the call are passed over. When none is left, the caller is told why the first of them cannot, also where
  * the balance is too small: more money would not help. Returns without a promise when the money is in memory, as it
  * mostly is.
@@ -36,12 +37,13 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
   const { call, scope } = state
   const { principal, batch } = scope
   const asked = routedCallOf(call, row.requirements(begun.call, state), scope, state.serving)
-  const { ordered, excluded } = routeCall(asked, dependencies)
+  const { ordered, leading, excluded } = routeCall(asked, dependencies)
   state.excluded = excluded
   const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
   const all = onlyOwn(ordered.map((endpoint) => candidateOf(endpoint, state, dependencies)))
-  const route = isLimited ? withPrices(call, all, dependencies) : all
+  const leads = leading === ordered ? all : leadingOf(all, leading)
+  const route = isLimited ? withPrices(call, { all, leads }, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
   const uncountedTokens = dependencies.uncountedInputTokens
   for (const candidate of route)
@@ -50,10 +52,10 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
     dependencies.billing.hold({
       budgets,
       amount,
-      describe: (available) => describeShortage(call, route, { available, uncountedTokens }),
+      describe: (available) => describeShortage(call, leads, { available, uncountedTokens }),
     })
   const adapt = (held: Held) => adaptFirst(held, budgets, begun)
-  const granted = holdFor(route, amounts, request)
+  const granted = holdFor({ route, leads }, amounts, request)
   if (!(granted instanceof Promise)) return adapt(granted)
   return granted.then(adapt, async (error: unknown) => {
     throw isShortage(error) ? ((await refusalOf(route, begun)) ?? error) : error
@@ -83,6 +85,12 @@ function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
   return route
 }
 
+/** All of them where the caller's own login has left none of the leading ones. */
+function leadingOf(all: readonly Candidate[], leading: readonly Endpoint[]): readonly Candidate[] {
+  const leads = all.filter(({ endpoint }) => leading.includes(endpoint))
+  return leads.length === 0 ? all : leads
+}
+
 /** The candidate as its hold is reckoned: at the tier's own prices where the batch never asks for a dearer one. */
 function heldAs(candidate: Candidate, batch: BatchScope | null): Candidate {
   const tier = batch?.tier
@@ -101,15 +109,15 @@ function mostOf(
 // On a prepaid or budgeted account a unit without a price would be spent without a bound.
 function withPrices(
   call: Call,
-  route: readonly Candidate[],
+  { all, leads }: { all: readonly Candidate[]; leads: readonly Candidate[] },
   { refusesUnknownPrices }: Pick<ExecutionDependencies, 'refusesUnknownPrices'>,
 ): Candidate[] {
   const missingAt = (endpoint: Endpoint) => missingPrices(call.demand, endpoint, refusesUnknownPrices)
-  const priced = route.filter(
+  const priced = all.filter(
     ({ endpoint, credential }) => credential.isByok || missingAt(endpoint).length === 0,
   )
-  const first = route[0]
-  if (priced.length > 0 || !first) return priced
+  const [first] = leads
+  if (!first || (leads === all ? priced.length > 0 : hasAny(priced, leads))) return priced
   const units = missingAt(first.endpoint).join(', ')
   throw new GatewayError(
     'no_matching_endpoint',
@@ -123,8 +131,12 @@ export function isShortage(error: unknown): boolean {
   return error instanceof GatewayError && error.type === 'payment_required'
 }
 
+function hasAny(candidates: readonly Candidate[], wanted: readonly Candidate[]): boolean {
+  return candidates.some((candidate) => wanted.includes(candidate))
+}
+
 function holdFor(
-  route: readonly Candidate[],
+  { route, leads }: { route: readonly Candidate[]; leads: readonly Candidate[] },
   amounts: ReadonlyMap<Candidate, bigint>,
   request: (amount: bigint) => Hold | Promise<Hold>,
 ): Held | Promise<Held> {
@@ -135,7 +147,7 @@ function holdFor(
     async (error: unknown) => {
       const available = availableOf(error)
       const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
-      if (affordable.length === 0 || affordable.length === route.length) throw error
+      if (affordable.length === route.length || !hasAny(affordable, leads)) throw error
       const beyond = route.filter((candidate) => !affordable.includes(candidate))
       const hold = await request(dearest(affordable, amounts))
       return { hold, affordable, shortage: { error, beyond } }
@@ -164,11 +176,11 @@ function availableOf(error: unknown): bigint {
 
 function describeShortage(
   call: Call,
-  route: readonly Candidate[],
+  leads: readonly Candidate[],
   given: { available: bigint; uncountedTokens: number },
 ): string {
   const { available } = given
-  const fits = route.map(({ endpoint, promptRatio }) =>
+  const fits = leads.map(({ endpoint, promptRatio }) =>
     largestOutput(call.demand, endpoint, { ...given, ratio: promptRatio }),
   )
   const largest = Math.max(...fits)

@@ -46,18 +46,20 @@ export function routeCall(routed: RoutedCall & { call: Call }, dependencies: Exe
   if (fallbackModels.length === 0) return routeModel(routed, model, dependencies)
   const ordered: Endpoint[] = []
   const excluded: Exclusion[] = []
+  let leading: readonly Endpoint[] | null = null
   let refusal: unknown = null
   for (const each of [model, ...fallbackModels]) {
     try {
       const found = routeModel(routed, each, dependencies)
       ordered.push(...found.ordered)
       excluded.push(...found.excluded)
+      leading ??= found.leading
     } catch (error) {
       refusal ??= error
     }
   }
-  if (ordered.length === 0) throw refusal
-  return { ordered, excluded }
+  if (leading === null) throw refusal
+  return { ordered, leading, excluded }
 }
 
 /** Endpoints of these models. A model that routing refuses has none here; `prepare` tells the caller of the refusal. */

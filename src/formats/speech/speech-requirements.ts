@@ -50,7 +50,7 @@ export function speechRequirements(
       (model) =>
         refusal(
           'voice',
-          `${model} has no \`voice\` of that name. GET /models lists its \`supported_voices\`.`,
+          `${model} has no \`voice\` of that name. GET /models?output_modalities=all lists its \`supported_voices\`.`,
         ),
     )
   }
