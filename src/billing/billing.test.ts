@@ -228,7 +228,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     )
     expect(refused.status).toBe(402)
     expect(refused.message).toBe(
-      "This call may cost up to 4 credits, more than is left of the organization's credits. Up to 2500000000.",
+      "This call may cost up to 4 credits, more than is left of the organization's credits. Up to 2500000000. Add credits to make it as it is.",
     )
     expect(refused.metadata).toMatchObject({ limit_source: 'openrouter_credits', needed: 4, available: 2.5 })
   })

@@ -58,7 +58,8 @@ test('a process with few descriptors refuses what it has no room for, with 503 a
     const refused = answers.filter(({ status }) => status === 503)
     expect(refused.length).toBeGreaterThan(atOnce / 2)
     expect(refused).toEqual(refused.map(() => ({ status: 503, retryAfter: '1', type: 'server' })))
-    expect(answers.length - refused.length).toBeGreaterThan(40)
+    // 23 are let in at the first count. How many more depends on how many callers have connected by the next one.
+    expect(answers.length - refused.length).toBeGreaterThan(20)
   }
 })
 
