@@ -2,7 +2,8 @@ import { answerOf, frameOf } from './harness/replies.ts'
 
 /**
  * An upstream that streams chat frames at a pace: `/<first ms>-<frames>-<gap ms>/v1/chat/completions`. With a gap of 0 it
- * writes as fast as it is read. A request that is not for a stream is answered whole when its stream would have ended. A request whose text contains `mark-<id>.` has the time of its end remembered.
+ * writes as fast as it is read. A request that is not for a stream is answered whole after half to
+ * one and a half of the time of its stream, as answers of models differ. A request whose text contains `mark-<id>.` has the time of its end remembered.
  */
 
 const encoder = new TextEncoder()
@@ -35,7 +36,7 @@ Bun.serve({
     const pace = /^\/(\d+)-(\d+)-(\d+)\/v1\//.exec(pathname)
     if (pace === null) return new Response('no such path', { status: 404 })
     if (!/"stream": ?true/.test(text)) {
-      await Bun.sleep(Number(pace[1]) + Number(pace[2]) * Number(pace[3]))
+      await Bun.sleep((Number(pace[1]) + Number(pace[2]) * Number(pace[3])) * (0.5 + Math.random()))
       return new Response(whole, { headers: { 'content-type': 'application/json' } })
     }
     const mark = /mark-([\w-]+)\./.exec(text)?.[1]

@@ -5,7 +5,7 @@ import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Executor } from './execution/executor.ts'
-import { Activity } from './http/activity.ts'
+import type { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress, isTrusted } from './http/client-address.ts'
 import { type ConsolePlaces, createConsoleFiles } from './http/console/console-files.ts'
@@ -43,6 +43,7 @@ export interface EdgeDependencies {
   log: Logger
   metrics: Metrics
   requestLog: RequestLog
+  activity: Activity
   insight: HttpDependencies['insight']
   clock: Clock
   /** The program's version. */
@@ -53,7 +54,7 @@ export interface EdgeDependencies {
 
 /** Puts the HTTP surface together. It opens no port before `listen` is called. */
 export function createEdge(config: Config, dependencies: EdgeDependencies) {
-  const activity = new Activity()
+  const { activity } = dependencies
   const peers = createPeers()
   let server: ReturnType<typeof listen> | null = null
   let metricsAddress: MetricsAddress | null = null
@@ -74,7 +75,6 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
   }
   const app = createApp(httpParts)
   return {
-    activity,
     async fetch(request: Request, peer = '127.0.0.1') {
       peers.set(request, peer)
       return app.fetch(request)

@@ -23,6 +23,7 @@ import { uncountedInputTokens } from './core/limits/billing.ts'
 import { countedBodyBytesMin, textBodyCopies } from './core/limits/http.ts'
 import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
+import { Activity } from './http/activity.ts'
 import { executeBatchItem } from './execution/items/batch-item.ts'
 import { createCachedAnswerRepository } from './execution/cached/cached-answer-repository.ts'
 import { ResponseCache } from './execution/cached/response-cache.ts'
@@ -147,11 +148,14 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const { callbacks, ...telling } = createTelling(config, { core, hooks })
   const requestLog = createLog(config, core)
-  const batches = createBatchEngine(config, { core, executor, execution, callbacks, requestLog, hooks })
+  const activity = new Activity()
+  const engine = { core, executor, execution, callbacks, requestLog, activity, hooks }
+  const batches = createBatchEngine(config, engine)
   const responseCache = createResponseCache(core, execution)
   const edge = createEdge(config, {
     ...core,
     requestLog,
+    activity,
     insight: createInsight(config, { core, providers, hooks }),
     catalog: providers.catalog,
     figuresOf: execution.health.figuresOf,
@@ -163,12 +167,12 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     signingSecrets: telling.secrets,
   })
   const { money, log } = core
-  offerGauges(core, { batches, execution, requestLog, activity: edge.activity })
+  offerGauges(core, { batches, execution, requestLog, activity })
   await restoreLearned(core)
   opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
-  const watch = createWatch(config, { core, providers, execution, requestLog, activity: edge.activity })
+  const watch = createWatch(config, { core, providers, execution, requestLog, activity })
   watch.start()
   if (config.role !== 'api') batches.start()
   telling.start()
@@ -389,14 +393,16 @@ function createBatchEngine(
     execution: ExecutionDependencies
     callbacks: Callbacks
     requestLog: RequestLog
+    activity: Activity
     hooks: GatewayHooks
   },
 ): Batches {
-  const { core, executor, execution, callbacks, requestLog, hooks } = dependencies
+  const { core, executor, execution, callbacks, requestLog, activity, hooks } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
     keepAliveMs: hooks.keepAliveMs,
+    live: activity,
     callbacks,
     limits,
     database: core.database,

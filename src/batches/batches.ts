@@ -28,6 +28,7 @@ import { type ConvertLine, streamConverted } from './results/converted-results.t
 import { retryBody } from './results/failed-items.ts'
 import type { BatchMoney, MoneyDependencies } from './running/batch-money.ts'
 import { createBatchMoney } from './running/batch-money.ts'
+import type { LiveCalls } from './running/loop-room.ts'
 import type { Pause } from './running/pause.ts'
 import { systemPause } from './running/pause.ts'
 import { Ramp } from './running/ramp.ts'
@@ -69,6 +70,8 @@ export interface BatchesDependencies
   limits?: BatchLimits
   /** How many items run at once in this process; `batchItemsAtOnce` by default. */
   itemsAtOnce?: number
+  /** The live calls that items of batches stand back for. */
+  live: LiveCalls
   pause?: Pause
   /** How often a silent stream of progress shows a comment. */
   keepAliveMs?: number | undefined
@@ -189,7 +192,7 @@ class StoredBatches implements Batches {
     this.#feed = new ProgressFeed(this.#stores)
     const ramp = new Ramp(dependencies.clock)
     const rooms = new LaneRooms(dependencies.clock)
-    const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp, dependencies.clock)
+    const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp, dependencies)
     this.#worker = new Worker({
       ...dependencies,
       ...this.#stores,

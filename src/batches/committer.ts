@@ -51,6 +51,9 @@ const patience: Patience = {
   waitMsMax: uncertainWaitMs,
 }
 
+/** Units of the engine's own work; live calls wait for their captures in the same queue. */
+const patientUnits: ReadonlySet<BatchCommitPoint> = new Set(['part.commit'])
+
 export function createCommitter({ database, pause, crash }: CommitterDependencies): Committer {
   const sleep = (milliseconds: number): Promise<void> => pause(milliseconds)
   const committer: Committer = {
@@ -60,7 +63,8 @@ export function createCommitter({ database, pause, crash }: CommitterDependencie
     async commitOnce(name, statements, doubt) {
       crash?.(name, 'before')
       const options = { patience, sleep, isSentAfterOutage: false, ...doubt }
-      const outcome = await commitOnce(database, { name, statements }, options)
+      const isPatient = patientUnits.has(name)
+      const outcome = await commitOnce(database, { name, statements, isPatient }, options)
       if (outcome.type === 'committed' || (outcome.type === 'refused' && outcome.guard !== null))
         crash?.(name, 'after')
       return outcome

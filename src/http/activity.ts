@@ -3,11 +3,17 @@ import { atMost } from '../core/at-most.ts'
 /** Counts running requests, so that a stop can refuse new ones and wait, for a bounded time, until the running ones end. */
 export class Activity {
   #running = 0
+  #begun = 0
   #isStopping = false
   #idle: (() => void) | null = null
 
   get running(): number {
     return this.#running
+  }
+
+  /** Requests since the start. */
+  get begun(): number {
+    return this.#begun
   }
 
   get isStopping(): boolean {
@@ -16,6 +22,7 @@ export class Activity {
 
   begin(): void {
     this.#running += 1
+    this.#begun += 1
   }
 
   end(): void {

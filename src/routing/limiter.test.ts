@@ -130,6 +130,29 @@ test('a limit that is used grows while answers are as fast as usual', () => {
   expect(limiter.states()[0]?.limit).toBe(grown)
 })
 
+test('the limit doubles in each round until the first refusal or slow answer, and then grows by one', () => {
+  const ends = {
+    refusal: (permit: Permit) => permit.release(refused),
+    'slow answer': (permit: Permit) => permit.release({ type: 'answered', latencyMs: 1_000 }),
+  }
+  for (const end of Object.values(ends)) {
+    const { limiter, deployment, now, advance } = setUp()
+    const round = () => {
+      const permits = Array.from({ length: limiter.freeFor(deployment) }, () => now('batch'))
+      for (const permit of permits) permit.release(answered)
+      return permits.length
+    }
+    // The last places of a round are given back while less than half of the limit is in use, and say nothing.
+    expect(round()).toBe(concurrencyStart)
+    const doubled = limiter.freeFor(deployment)
+    expect(doubled).toBeGreaterThanOrEqual(concurrencyStart + 6)
+    end(now('batch'))
+    advance(10_000)
+    const before = round()
+    expect(limiter.freeFor(deployment) - before).toBeLessThanOrEqual(1)
+  }
+})
+
 test('a place given back twice is one place', () => {
   const { limiter, now } = setUp()
   now('batch')

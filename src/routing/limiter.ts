@@ -30,7 +30,10 @@ export interface Permit {
   release(outcome: CallOutcome): void
 }
 
-/** The number of concurrent calls per deployment, found by trial: one more a round while all succeed, halved on refusal. */
+/**
+ * The number of concurrent calls per deployment, found by trial: doubled in each round until the first refusal or slow
+ * answer, then one more a round while all succeed; halved on refusal.
+ */
 export interface Limiter {
   /**
    * A place for one call, synchronous when one is free. Rejects with the signal's reason when it aborts, and with
@@ -62,6 +65,8 @@ interface Gate {
   deployment: Deployment
   /** The learned limit; its fraction is a part of the next whole place. */
   limit: number
+  /** Nothing has shown yet where the provider's limit is: each answer adds a place, which doubles them in a round. */
+  isUnknown: boolean
   running: number
   /** Live calls that wait, in the order in which they came. */
   live: Set<(permit: Permit) => void>
@@ -177,6 +182,7 @@ function newGate(deployment: Deployment, nowMs: () => number): Gate {
   return {
     deployment,
     limit: Math.min(concurrencyStart, deployment.concurrencyMax ?? concurrencyStart),
+    isUnknown: true,
     running: 0,
     live: new Set(),
     batch: new FairQueue(nowMs),
@@ -203,6 +209,7 @@ function learn(
   { wasFull, nowMs }: { wasFull: boolean; nowMs: number },
 ): void {
   if (outcome.type === 'refused') {
+    gate.isUnknown = false
     if (gate.decreasedAtMs + decreaseEveryMs <= nowMs) {
       gate.limit = Math.max(concurrencyMin, gate.limit / 2)
       gate.decreasedAtMs = nowMs
@@ -215,8 +222,11 @@ function learn(
   const usual = gate.usualLatencyMs || outcome.latencyMs
   gate.usualLatencyMs = usual + (outcome.latencyMs - usual) * latencyShare
   // A call's success raises the limit only if all places were in use; otherwise it does not show that more would work.
-  if (!wasFull || outcome.latencyMs > usual * slowness) return
-  gate.limit = Math.min(gate.limit + 1 / gate.limit, gate.deployment.concurrencyMax ?? concurrencyMax)
+  const isSlow = outcome.latencyMs > usual * slowness
+  if (isSlow) gate.isUnknown = false
+  if (!wasFull || isSlow) return
+  const more = gate.isUnknown ? 1 : 1 / gate.limit
+  gate.limit = Math.min(gate.limit + more, gate.deployment.concurrencyMax ?? concurrencyMax)
 }
 
 /** `enter` joins a queue, is called back with the place, and returns how to leave the queue. */

@@ -40,6 +40,8 @@ export interface Unit {
   statements: readonly Statement[]
   /** The number of rows the unit touches, when that is more than its statements show. */
   rowsEstimate?: number
+  /** No caller waits for it, so the units of callers go before it, for a moment. */
+  isPatient?: boolean
 }
 
 /** The database's present state; reading it never waits. */

@@ -9,6 +9,9 @@ export const writerQueueMax = 20_000
 /** Rows of a group from which on the next one waits that long: below it there is little to gather, and a caller waits for it. */
 export const writerBusyRows = 20
 
+/** So long patient units let others go first; then each group has one of them. */
+const patienceMs = 250
+
 /** A unit that waits for its commit. The runner calls exactly one of `resolve` and `reject`. */
 export interface PendingUnit {
   readonly unit: Unit
@@ -44,6 +47,7 @@ interface Group extends Placed {
 export class UnitQueue {
   readonly #options: UnitQueueOptions
   readonly #waiting: PendingUnit[] = []
+  readonly #patient: PendingUnit[] = []
   readonly #running = new Bag<Group>()
   #length = 0
   #scheduled = false
@@ -63,11 +67,12 @@ export class UnitQueue {
 
   /** Queues a unit. Rejects at once when `writerQueueMax` units wait, and after `commitWaitMs` when the database hangs. */
   add(unit: Unit): Promise<Row[][]> {
-    if (this.#waiting.length >= writerQueueMax) {
+    if (this.#waiting.length + this.#patient.length >= writerQueueMax) {
       return Promise.reject(storageUnavailable(new StorageFailure('too many writes are waiting')))
     }
     const { promise, resolve, reject } = Promise.withResolvers<Row[][]>()
-    this.#waiting.push({ unit, rows: countRows(unit), sinceMs: performance.now(), resolve, reject })
+    const waiting = unit.isPatient === true ? this.#patient : this.#waiting
+    waiting.push({ unit, rows: countRows(unit), sinceMs: performance.now(), resolve, reject })
     this.#length++
     this.#schedule()
     return promise
@@ -82,7 +87,7 @@ export class UnitQueue {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0 || this.#running.size >= this.#options.groupsMax) return
+    if (this.#scheduled || this.#isEmpty || this.#running.size >= this.#options.groupsMax) return
     this.#scheduled = true
     this.#watch ??= setTimeout(() => this.#expire(), commitWaitMs)
     const waitMs = this.#notBeforeMs - performance.now()
@@ -93,7 +98,7 @@ export class UnitQueue {
 
   #start(): void {
     this.#scheduled = false
-    while (this.#waiting.length > 0 && this.#running.size < this.#options.groupsMax) {
+    while (!this.#isEmpty && this.#running.size < this.#options.groupsMax) {
       const group: Group = { units: this.#take(), place: -1 }
       this.#running.add(group)
       const isBusy = group.units.reduce((rows, pending) => rows + pending.rows, 0) >= writerBusyRows
@@ -102,15 +107,17 @@ export class UnitQueue {
     }
   }
 
+  get #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#patient.length === 0
+  }
+
   #take(): readonly PendingUnit[] {
-    let count = 0
-    let rows = 0
-    for (const pending of this.#waiting) {
-      rows += pending.rows
-      if (count > 0 && rows > this.#options.rowsMax) break
-      count++
-    }
-    return this.#waiting.splice(0, count)
+    if (this.#waiting.length === 0) return takeFrom(this.#patient, this.#options.rowsMax)
+    const units = takeFrom(this.#waiting, this.#options.rowsMax)
+    const [patient] = this.#patient
+    if (patient === undefined || performance.now() - patient.sinceMs < patienceMs) return units
+    this.#patient.shift()
+    return [...units, patient]
   }
 
   #finish(group: Group): void {
@@ -134,10 +141,12 @@ export class UnitQueue {
     for (const group of this.#running) {
       for (const pending of group.units) if (pending.sinceMs < beforeMs) pending.reject(expired(true))
     }
-    const young = this.#waiting.findIndex((pending) => pending.sinceMs >= beforeMs)
-    const gone = this.#waiting.splice(0, young === -1 ? this.#waiting.length : young)
-    for (const pending of gone) pending.reject(expired(false))
-    this.#release(gone.length)
+    for (const waiting of [this.#waiting, this.#patient]) {
+      const young = waiting.findIndex((pending) => pending.sinceMs >= beforeMs)
+      const gone = waiting.splice(0, young === -1 ? waiting.length : young)
+      for (const pending of gone) pending.reject(expired(false))
+      this.#release(gone.length)
+    }
   }
 }
 
@@ -150,4 +159,16 @@ function countRows(unit: Unit): number {
   let rows = 0
   for (const statement of unit.statements) rows += statement.rows?.length ?? 1
   return rows
+}
+
+/** The first units of as many rows as a group may have; a larger one alone. */
+function takeFrom(waiting: PendingUnit[], rowsMax: number): readonly PendingUnit[] {
+  let count = 0
+  let rows = 0
+  for (const pending of waiting) {
+    rows += pending.rows
+    if (count > 0 && rows > rowsMax) break
+    count++
+  }
+  return waiting.splice(0, count)
 }

@@ -159,6 +159,7 @@ export class World {
       database,
       blobs: options.blobs ?? new FolderBlobStore('/blobs', { files: this.files, clock: this.clock }),
       clock: options.clock ?? this.clock,
+      live: { begun: 0, running: 0 },
       billing: {
         prepareCaptures: (captures) => billing.prepareCaptures(captures),
         settleBudget: (budgetId) => billing.settleBudget(budgetId),

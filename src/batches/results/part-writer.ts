@@ -22,6 +22,8 @@ import { commitPart, leaseGuard } from '../running/segment-repository.ts'
 
 /** Results gathered in memory before they become a durable part; a crash repeats at most these. */
 const partBytesMax = 1_000_000
+/** Results of a part: its unit has as many captures, behind which live calls wait for theirs. */
+export const partItemsMax = 256
 
 /** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
 export const partInlineBytesMax = 65_536
@@ -149,14 +151,15 @@ export class PartWriter {
   /** Drops what is not durable, because another owner has the segment. */
   lose(): void {
     this.#isLost = true
-    const lost = this.#take()
+    const lost = this.#take(this.#gathered.length)
     this.#dependencies.ramp.settle(lost.length, false)
     this.#drop(lost)
   }
 
   #writeWhenDue(): void {
     if (this.#gathered.length === 0) return
-    if (this.#gatheredBytes >= partBytesMax || this.#dependencies.ramp.isTight) this.#write()
+    const isFull = this.#gatheredBytes >= partBytesMax || this.#gathered.length >= partItemsMax
+    if (isFull || this.#dependencies.ramp.isTight) this.#write()
     else this.#writeSoon()
   }
 
@@ -174,7 +177,7 @@ export class PartWriter {
 
   #write(): void {
     if (this.#writing || this.#gathered.length === 0) return
-    this.#writing = this.#writeAll(this.#take()).finally(() => {
+    this.#writing = this.#writeAll(this.#take(partItemsMax)).finally(() => {
       this.#writing = null
       this.#writeWhenDue()
       this.#dependencies.onSettled()
@@ -187,10 +190,9 @@ export class PartWriter {
     if (isDurable) for (const { noteDurable } of items) noteDurable?.()
   }
 
-  #take(): FinishedItem[] {
-    const taken = this.#gathered
-    this.#gathered = []
-    this.#gatheredBytes = 0
+  #take(itemsMax: number): FinishedItem[] {
+    const taken = this.#gathered.splice(0, itemsMax)
+    for (const { line } of taken) this.#gatheredBytes -= line.length
     return taken
   }
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { PlaceClaim } from '../../core/fair-queue.ts'
-import { createItemLimiter } from './item-limiter.ts'
+import { createItemLimiter, itemsPerTurn } from './item-limiter.ts'
 import { Ramp, provenMs } from './ramp.ts'
 
-const clock = { nowMs: () => 0 }
+const clock = { nowMs: () => 0, monotonicMs: () => 0 }
+const live = { begun: 0, running: 0 }
 
 function claim(ownerId: string): PlaceClaim {
   return { ownerId, workId: 'batch', deadlineMs: 86_400_000 }
@@ -18,7 +19,7 @@ function proven(): Ramp {
 }
 
 test('admits the allowed number of items, in the order in which they asked', async () => {
-  const limiter = createItemLimiter(2, proven(), clock)
+  const limiter = createItemLimiter(2, proven(), { clock, live })
   const names = ['a', 'b', 'c', 'd']
   const { signal } = new AbortController()
   const through: number[] = []
@@ -40,7 +41,7 @@ test('admits the allowed number of items, in the order in which they asked', asy
 })
 
 test('an item that gives up waiting takes no place', async () => {
-  const limiter = createItemLimiter(1, proven(), clock)
+  const limiter = createItemLimiter(1, proven(), { clock, live })
   const release = await limiter.acquire(claim('a'), new AbortController().signal)
   const leaving = new AbortController()
   const waiting = limiter.acquire(claim('a'), leaving.signal)
@@ -52,7 +53,7 @@ test('an item that gives up waiting takes no place', async () => {
 })
 
 test('a turn is not lost when the item that gets it gives up at that moment', async () => {
-  const limiter = createItemLimiter(1, proven(), clock)
+  const limiter = createItemLimiter(1, proven(), { clock, live })
   const release = await limiter.acquire(claim('a'), new AbortController().signal)
   const leaving = new AbortController()
   const left = limiter.acquire(claim('a'), leaving.signal)
@@ -65,7 +66,7 @@ test('a turn is not lost when the item that gets it gives up at that moment', as
 
 test('one organization leaves an eighth of the places free, which another finds at once', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(16, proven(), clock)
+  const limiter = createItemLimiter(16, proven(), { clock, live })
   const releases: ((() => void) | null)[] = []
   const asks = Array.from({ length: 20 }, async () =>
     releases.push(await limiter.acquire(claim('a'), signal)),
@@ -86,7 +87,7 @@ test('one organization leaves an eighth of the places free, which another finds 
 
 test('a freed place goes to the organization with the fewest', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(3, proven(), clock)
+  const limiter = createItemLimiter(3, proven(), { clock, live })
   const releases = [await limiter.acquire(claim('a'), signal), await limiter.acquire(claim('a'), signal)]
   await limiter.acquire(claim('b'), signal)
   const through: string[] = []
@@ -101,4 +102,21 @@ test('a freed place goes to the organization with the fewest', async () => {
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   expect(through).toEqual(['c', 'a'])
+})
+
+test('a few items begin in one turn of the event loop, so that live calls get between them', async () => {
+  const limiter = createItemLimiter(256, proven(), { clock, live })
+  const { signal } = new AbortController()
+  const asks = ['a', 'b', 'c', 'd'].flatMap((name) =>
+    Array.from({ length: 25 }, () => limiter.acquire(claim(name), signal)),
+  )
+  const seen: number[] = []
+  while (limiter.running < 100) {
+    seen.push(limiter.running)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(seen[0]).toBe(itemsPerTurn)
+  for (const [index, running] of seen.entries())
+    expect(running - (seen[index - 1] ?? 0)).toBeLessThanOrEqual(itemsPerTurn)
+  expect((await Promise.all(asks)).length).toBe(100)
 })

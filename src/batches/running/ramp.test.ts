@@ -64,10 +64,15 @@ test('a segment that was taken over begins with few items even in a process that
   expect(whole.gathered).toBe(0)
 })
 
+/** Only a few items begin in one turn of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 test('items that run and results that are gathered are bounded together', async () => {
   const clock = manualClock()
   const ramp = new Ramp(clock)
-  const limiter = createItemLimiter(256, ramp, clock)
+  const limiter = createItemLimiter(256, ramp, { clock, live: { begun: 0, running: 0 } })
   const { signal } = new AbortController()
   const releases: ((() => void) | null)[] = []
   const askAll = Array.from({ length: 60 }, async () =>
@@ -82,8 +87,10 @@ test('items that run and results that are gathered are bounded together', async 
   }
   expect([limiter.running, ramp.gathered, ramp.isTight]).toEqual([8, 8, true])
   ramp.settle(8, true)
+  await turns(3)
   expect([limiter.running, ramp.gathered]).toEqual([itemsAtRiskStart + 1, 0])
   clock.advance(provenMs)
   limiter.admit()
+  await turns(10)
   expect(limiter.running).toBe(60 - 8)
 })
