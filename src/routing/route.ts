@@ -40,9 +40,9 @@ export interface RouteRequest {
 export interface Route {
   ordered: readonly Endpoint[]
   /**
-   * Of them, those that nothing stands in for yet: of the model that was asked for and of the first group behind the
-   * operator's name. The others answer when these have failed, and not because they are cheaper. `ordered` itself where
-   * there are no others.
+   * The endpoints that are no fallback: those of the model that the caller asked for, or of the first group of the
+   * operator's name. The other endpoints answer when these have failed, and not because they are cheaper. The same
+   * array as `ordered` where there is no fallback.
    */
   leading: readonly Endpoint[]
   excluded: readonly Exclusion[]

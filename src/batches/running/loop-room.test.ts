@@ -36,7 +36,7 @@ test('items give places up while turns of the event loop are long and live calls
   expect(room.itemsMax).toBe(itemsBesideMin)
 })
 
-test('the places come back when turns are short again, and whoever waits for one hears of it', () => {
+test('the places come back when turns are short again, and the limiter is called back for each', () => {
   const { state, room, turns } = setUp()
   turns(50, 20)
   turns(60, 0)
@@ -54,7 +54,7 @@ test('turns of a middle length change nothing', () => {
   expect(before).toBeLessThan(256)
 })
 
-test('without a live call for two seconds long turns are the own matter of the items', () => {
+test('without a live call for two seconds long turns take no places away', () => {
   const { state, room, turns } = setUp()
   turns(50, 20)
   state.live.running = 0

@@ -7,7 +7,7 @@ const delayMaxMs = 4
 const delayLowMs = 2
 /** Items always go on, however busy live calls keep the process. */
 export const itemsBesideMin = 4
-/** After this long without a live call the delay is nobody's but the batches'. */
+/** After this long without a live call the items of batches may delay the loop: no caller waits. */
 const quietMs = 2_000
 
 /** The live calls of this process. */

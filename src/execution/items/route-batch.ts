@@ -22,7 +22,7 @@ export interface BatchQuestion {
 export interface BatchRoute {
   /** Never empty; the first is the one that a call would be sent to now. */
   endpoints: readonly Endpoint[]
-  /** Of them, those that stand in for no other: a lane of a lower price may use no other ones. */
+  /** The endpoints that are no fallback. The lanes of a lower price use these alone. */
   leading: readonly Endpoint[]
   /**
    * What an item may cost at these endpoints, by the prices that they are given with, in nanocredits. An item that
