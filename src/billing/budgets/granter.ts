@@ -340,7 +340,7 @@ export const limitNames: Readonly<Record<BudgetRef['kind'], string>> = {
 export const remedies: Readonly<Record<BudgetRef['kind'], string>> = {
   credits: 'Add credits',
   key_limit: "Raise the key's limit",
-  batch: "Raise the batch's headrace.max_cost",
+  batch: 'Add credits, or state a larger headrace.max_cost,',
 }
 
 function paymentRequired(request: HoldRequest, budget: BudgetRef, available: bigint): GatewayError {
