@@ -161,12 +161,6 @@ function stopWithParent(stop) {
 }
 
 function runAsChild(path, args, env) {
-  const child = spawn(path, ['--no-orphans', ...args], {
-    stdio: 'inherit',
-    env,
-    // Outside the terminal's process group the child gets a Ctrl-C once, from here, and not twice.
-    detached: process.platform !== 'win32',
-  })
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   const sentAtMs = new Map()
   const pass = (signal) => {
@@ -175,7 +169,14 @@ function runAsChild(path, args, env) {
     sentAtMs.set(signal, nowMs)
     child.kill(signal)
   }
+  // Before the child starts: a signal right after its first line must not find this process without them.
   for (const signal of signals) process.on(signal, pass)
+  const child = spawn(path, ['--no-orphans', ...args], {
+    stdio: 'inherit',
+    env,
+    // Outside the terminal's process group the child gets a Ctrl-C once, from here, and not twice.
+    detached: process.platform !== 'win32',
+  })
   if (isBelowNpm) stopWithParent(() => pass('SIGTERM'))
   child.on('error', (error) => fail(`Bun could not be started from ${path}: ${error.message}`))
   child.on('exit', (code, signal) => {
