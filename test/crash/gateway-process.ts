@@ -31,6 +31,8 @@ export async function startGatewayProcess(
       HOME,
       TMPDIR,
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      // Lives of a few seconds: what the second compiler costs, its code never saves.
+      BUN_JSC_useDFGJIT: '0',
       ...env,
       HEADRACE_TEST_CRASH: JSON.stringify(plan),
     },
