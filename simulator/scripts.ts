@@ -12,6 +12,8 @@ interface ScriptMatch {
   model?: string
   /** Text of the user before the model's first turn; it identifies one conversation among many. */
   marker?: string
+  /** Text of the user's last message; it identifies one kind of request in a conversation. */
+  said?: string
   /** True for requests with tools, false for requests without: agents send small side requests without tools. */
   tools?: boolean
 }
@@ -85,6 +87,7 @@ function matches(match: ScriptMatch, { path, model, prompt }: ScriptSubject): bo
   if (match.path !== undefined && !path.endsWith(match.path)) return false
   if (match.model !== undefined && match.model !== model) return false
   if (match.tools !== undefined && match.tools !== prompt.tools.length > 0) return false
+  if (match.said !== undefined && !prompt.said.includes(match.said)) return false
   return match.marker === undefined || prompt.opening.includes(match.marker)
 }
 
@@ -111,15 +114,20 @@ function parseScript(value: unknown, param: string): Script {
 }
 
 function parseMatch(value: unknown, param: string): ScriptMatch {
-  const given = objectAt(value, param, ['path', 'model', 'marker', 'tools'])
+  const given = objectAt(value, param, ['path', 'model', 'marker', 'said', 'tools'])
   const match: ScriptMatch = {}
   for (const [name, wanted] of Object.entries(given)) {
     if (name === 'tools' && typeof wanted === 'boolean') match.tools = wanted
-    else if ((name === 'path' || name === 'model' || name === 'marker') && typeof wanted === 'string')
-      match[name] = wanted
+    else if (isTextMember(name) && typeof wanted === 'string') match[name] = wanted
     else throw invalidRequest(`'${param}.${name}' is of the wrong type.`, `${param}.${name}`)
   }
   return match
+}
+
+const textMembers = ['path', 'model', 'marker', 'said'] as const
+
+function isTextMember(name: string): name is (typeof textMembers)[number] {
+  return textMembers.some((member) => member === name)
 }
 
 /** The list of scripts in the body of an admin request. */

@@ -4,6 +4,7 @@ import type { Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
+import { liveBodyBytesMax } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
 import type { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
@@ -12,6 +13,8 @@ import { type ConsolePlaces, createConsoleFiles } from './http/console/console-f
 import { type MetricsAddress, openMetricsAddress } from './http/metrics-address.ts'
 import type { HttpDependencies, HttpLog } from './http/http-dependencies.ts'
 import { originBehindProxy, originOf } from './http/request-address.ts'
+import type { SocketConnection } from './http/sockets/socket-connection.ts'
+import { Sockets } from './http/sockets/open-sockets.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -23,6 +26,8 @@ const rootFolder = fileURLToPath(new URL('../', import.meta.url))
 const stopWaitMs = 30_000
 /** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
 const connectionRestSeconds = 120
+/** After so long without a byte from a WebSocket's client, pongs included, its connection is taken for broken. */
+const socketSilenceSeconds = 120
 
 /** What the surface is built from. */
 export interface EdgeDependencies {
@@ -34,6 +39,7 @@ export interface EdgeDependencies {
   signingSecrets: HttpDependencies['signingSecrets']
   executor: Executor
   responseCache: HttpDependencies['responseCache']
+  compactor: HttpDependencies['compactor']
   audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
@@ -56,6 +62,7 @@ export interface EdgeDependencies {
 export function createEdge(config: Config, dependencies: EdgeDependencies) {
   const { activity } = dependencies
   const peers = createPeers()
+  const sockets = new Sockets()
   let server: ReturnType<typeof listen> | null = null
   let metricsAddress: MetricsAddress | null = null
   const peerAddressOf = (request: Request) => peers.addressOf(request, server)
@@ -72,6 +79,9 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
         : originOf(request),
     // The server has no timeouts of its own for calls that run; from here on the connection only rests.
     onAnswered: (request) => server?.timeout(peers.receivedFor(request), connectionRestSeconds),
+    sockets,
+    upgrade: (request, connection) =>
+      server?.upgrade(peers.receivedFor(request), { data: connection }) ?? false,
   }
   const app = createApp(httpParts)
   return {
@@ -89,6 +99,7 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
       return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
     },
     async close() {
+      sockets.leave()
       await activity.drain(stopWaitMs)
       await server?.stop(true)
       await metricsAddress?.stop()
@@ -102,7 +113,14 @@ function servingParts(
   dependencies: EdgeDependencies,
 ): Omit<
   HttpDependencies,
-  'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'originOf' | 'onAnswered'
+  | 'activity'
+  | 'peerAddressOf'
+  | 'onReaddressed'
+  | 'clientAddressOf'
+  | 'originOf'
+  | 'onAnswered'
+  | 'sockets'
+  | 'upgrade'
 > {
   const { access, money } = dependencies
   return {
@@ -120,6 +138,7 @@ function servingParts(
     signingSecrets: dependencies.signingSecrets,
     executor: dependencies.executor,
     responseCache: dependencies.responseCache,
+    compactor: dependencies.compactor,
     audioIntake: dependencies.audioIntake,
     clock: dependencies.clock,
     log: createHttpLog(dependencies),
@@ -152,7 +171,7 @@ function listenForMetrics(
 }
 
 function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
-  return Bun.serve({
+  return Bun.serve<SocketConnection>({
     hostname: config.host,
     port: config.port,
     reusePort: config.sharePort,
@@ -161,6 +180,18 @@ function listen(config: Config, fetch: (request: Request) => Response | Promise<
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     fetch,
+    websocket: {
+      maxPayloadLength: liveBodyBytesMax,
+      // A larger one would be left out silently; the largest event is half as large.
+      backpressureLimit: liveBodyBytesMax,
+      idleTimeout: socketSilenceSeconds,
+      sendPings: true,
+      perMessageDeflate: false,
+      open: (socket) => socket.data.opened(socket),
+      message: (socket, data) => socket.data.message(data),
+      drain: (socket) => socket.data.drained(),
+      close: (socket) => socket.data.closed(),
+    },
     error: () =>
       Response.json(
         { error: { code: 500, message: 'Internal server error.', error_type: 'server' } },

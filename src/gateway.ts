@@ -25,6 +25,7 @@ import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
 import { Activity } from './http/activity.ts'
 import { executeBatchItem } from './execution/items/batch-item.ts'
+import { Compactor } from './execution/compaction/compactor.ts'
 import { createCachedAnswerRepository } from './execution/cached/cached-answer-repository.ts'
 import { ResponseCache } from './execution/cached/response-cache.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
@@ -163,6 +164,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     notReady: () => notReady(core),
     executor,
     responseCache,
+    compactor: new Compactor(telling.seal),
     batches,
     signingSecrets: telling.secrets,
   })

@@ -33,6 +33,7 @@ export function createTelling(config: Config, { core, hooks }: { core: Core; hoo
   const broadcaster = createBroadcaster(config, { core, hooks })
   return {
     secrets,
+    seal,
     callbacks: createCallbacks({ repository, sender, seal }),
     start() {
       if (config.role !== 'api') courier.start()

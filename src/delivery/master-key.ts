@@ -121,7 +121,7 @@ function codeOf(error: unknown): string {
 }
 
 function noKey(): GatewayError {
-  const message = `Events are signed with a secret that is stored encrypted, and ${masterKeyVariable} is not set here. With DATABASE_URL the operator sets it, the same for every process.`
+  const message = `This needs a key that seals secrets, and ${masterKeyVariable} is not set here. With DATABASE_URL the operator sets it, the same for every process.`
   return new GatewayError('invalid_request', message)
 }
 

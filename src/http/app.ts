@@ -16,6 +16,7 @@ import { hasSeveralHosts, hostError, withAddress } from './request-address.ts'
 import { openAiConvention } from '../formats/openai-convention.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
+import { noSocketHere, offersSocket, socketRoute } from './sockets/socket-door.ts'
 
 /** The base paths of the same handlers: the gateway's own, and the one that clients of the public contract use. */
 const versionPaths = ['/v1', '/api/v1']
@@ -44,6 +45,7 @@ export function createApp(dependencies: HttpDependencies): {
     if (!addressed) return unaddressed(request, dependencies)
     if (addressed !== request) dependencies.onReaddressed(addressed, request)
     if (request.method === 'OPTIONS') return preflight(request, dependencies)
+    if (request.method === 'GET' && offersSocket(request)) return answerOffer(addressed, find, dependencies)
     // Answers like GET; the server sends the length of the body without the body.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const found = find(method, getPathNoStrict(addressed))
@@ -112,6 +114,21 @@ function answerAt(
 ): Promise<Response> {
   const exchange = createExchange(request, params, dependencies)
   return runRoute(route, exchange, dependencies).catch((thrown: unknown) => unexpected(thrown, dependencies))
+}
+
+/** A client asks for a WebSocket: it gets one where the turns of an operation go over one. */
+function answerOffer(
+  request: Request,
+  find: FindPlace,
+  dependencies: HttpDependencies,
+): Response | Promise<Response> {
+  const path = getPathNoStrict(request)
+  const post = find('POST', path)
+  const route = post === null ? null : socketRoute(post.route, dependencies)
+  if (route !== null) return answerAt({ route, params: {}, isLiteral: true }, request, dependencies)
+  const response = withoutRoute(request, noSocketHere(path), dependencies, conventionAt(path))
+  response.headers.set('upgrade', 'websocket')
+  return response
 }
 
 /** One of the library's routers returns the values of parameters, the other returns their indexes in a list. */

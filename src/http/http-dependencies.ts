@@ -15,12 +15,15 @@ import type { Clock } from '../core/clock.ts'
 import type { SigningSecrets } from '../delivery/signing-secrets.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { ResponseCache } from '../execution/cached/response-cache.ts'
+import type { Compactor } from '../execution/compaction/compactor.ts'
 import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
 import type { Insight } from '../insight/insight.ts'
 import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
 import type { BodyMemory } from './body-memory.ts'
+import type { SocketConnection } from './sockets/socket-connection.ts'
+import type { Sockets } from './sockets/open-sockets.ts'
 import type { ConsoleFiles } from './console/console-files.ts'
 
 /** Receives the log lines of requests. */
@@ -56,12 +59,17 @@ export interface HttpDependencies {
   signingSecrets: Pick<SigningSecrets, 'rotate'>
   executor: Executor
   responseCache: Pick<ResponseCache, 'takes' | 'answer'>
+  compactor: Compactor
   audioIntake: AudioIntake
   activity: Activity
   /** The memory that large bodies share. */
   bodyMemory: BodyMemory
   /** Whether this process has descriptors left for another call. */
   descriptors: Pick<Descriptors, 'admit'>
+  /** The open WebSockets. */
+  sockets: Sockets
+  /** Makes a WebSocket of the request's connection; false when its handshake is not valid. */
+  upgrade: (request: Request, connection: SocketConnection) => boolean
   clock: Clock
   log: HttpLog
   /** The address that the request's connection comes from; empty when unknown. */

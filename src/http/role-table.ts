@@ -40,6 +40,7 @@ export const roleTable: Readonly<Record<string, Role>> = {
   'POST /chat/completions': 'member',
   'POST /completions': 'member',
   'POST /responses': 'member',
+  'POST /responses/compact': 'member',
   'POST /messages': 'member',
   'POST /messages/count_tokens': 'member',
   'POST /embeddings': 'member',

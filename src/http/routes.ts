@@ -43,6 +43,7 @@ const openAiPaths: ReadonlySet<string> = new Set([
   '/chat/completions',
   '/completions',
   '/responses',
+  '/responses/compact',
   '/embeddings',
   '/models',
   '/models/:id{.+}',

@@ -46,12 +46,39 @@ export function runClaudeCode(run: AgentRun): Promise<CommandOutcome> {
   return runAgent(run, environment, ['node', program, ...args, ...allowed])
 }
 
-/** Runs Codex on the task until it ends. */
+/** Runs Codex on the task until it ends, as a provider of its configuration that it asks by HTTP. */
 export function runCodex(run: AgentRun): Promise<CommandOutcome> {
-  const { packages, folder, root, model } = run
+  return runCodexWith(run, codexConfig(run.root, run.model))
+}
+
+/** The same with OpenAI's own provider at the gateway's address: over a WebSocket, with compactions by the server. */
+export function runCodexOnSocket(run: AgentRun, more = ''): Promise<CommandOutcome> {
+  mkdirSync(join(run.folder, '.codex'), { recursive: true })
+  const login = { auth_mode: 'apikey', OPENAI_API_KEY: run.key }
+  writeFileSync(join(run.folder, '.codex/auth.json'), JSON.stringify(login))
+  return runCodexWith(
+    run,
+    `model = "${run.model}"
+openai_base_url = "${run.root}/v1"
+web_search = "disabled"
+check_for_update_on_startup = false
+${more}
+[analytics]
+enabled = false
+`,
+  )
+}
+
+/** By HTTP again, with settings of the session besides. */
+export function runCodexOnHttp(run: AgentRun, more: string): Promise<CommandOutcome> {
+  return runCodexWith(run, `${more}\n${codexConfig(run.root, run.model)}`)
+}
+
+function runCodexWith(run: AgentRun, config: string): Promise<CommandOutcome> {
+  const { packages, folder } = run
   const program = join(packages, 'node_modules/@openai/codex/bin/codex.js')
   mkdirSync(join(folder, '.codex'), { recursive: true })
-  writeFileSync(join(folder, '.codex/config.toml'), codexConfig(root, model))
+  writeFileSync(join(folder, '.codex/config.toml'), config)
   const args = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
   return runAgent(run, { HEADRACE_API_KEY: run.key }, ['node', program, ...args, `Please do ${marker}.`])
 }

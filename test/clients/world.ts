@@ -66,6 +66,12 @@ export interface ClientsWorld {
   /** Forgets what the provider was asked. */
   forget(mount: Mount): Promise<void>
   books(): Promise<Books>
+  /** Kills the gateway and starts it again with the same data. */
+  restart(): Promise<void>
+  /** Everything that the gateway has logged. */
+  printed(): string
+  /** Its database. */
+  readonly databasePath: string
   stop(): Promise<void>
 }
 
@@ -86,12 +92,16 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
     return answer
   }
   const gateway = prepareGateway({ providers: providersOf(simulator.url) })
-  await gateway.start({
-    HEADRACE_BOOTSTRAP_KEY: key,
-    HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
-    HEADRACE_BOOTSTRAP_CREDITS: String(grantedCredits),
-    HEADRACE_LOG_LEVEL: 'info',
-  })
+  const start = () =>
+    gateway.start({
+      HEADRACE_BOOTSTRAP_KEY: key,
+      HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
+      HEADRACE_BOOTSTRAP_CREDITS: String(grantedCredits),
+      HEADRACE_LOG_LEVEL: 'info',
+    })
+  await start()
+  let printedBefore = ''
+  const printed = (): string => printedBefore + gateway.printed()
   const prepare = async (mount: Mount): Promise<void> => {
     const isOwn = mount === 'custom'
     await admin('settings', {
@@ -109,7 +119,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
   const requestLines = async () => {
     // The log is written in groups.
     await Bun.sleep(500)
-    const lines = gateway.printed().split('\n')
+    const lines = printed().split('\n')
     const parsed = lines.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
     return (parsed as Record<string, unknown>[]).filter(({ operation }) => typeof operation === 'string')
   }
@@ -148,6 +158,13 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       const metrics = await (await fetch(`${address}/metrics`)).text()
       return { generations, spentCredits: data.total_usage, liveHolds: gaugeIn(metrics, holdsGauge) }
     },
+    async restart() {
+      await gateway.end('SIGKILL')
+      printedBefore = printed()
+      await start()
+    },
+    printed,
+    databasePath: gateway.databasePath,
     async stop() {
       await gateway.remove()
       await simulator.stop()

@@ -93,7 +93,7 @@ eachDatabase((_name, open) => {
   /** Until what is left to do waits for the clock, or for the next look. */
   async function untilQuiet(isQuiet: () => boolean): Promise<void> {
     const untilMs = performance.now() + lookMaxMs
-    for (let quiet = 0; quiet < quietTurns; ) {
+    for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > untilMs) throw new Error('a look was not done in time')
       await Bun.sleep(0)
       quiet = isQuiet() ? quiet + 1 : 0

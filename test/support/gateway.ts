@@ -99,7 +99,7 @@ export interface TestGateway {
   addOrganization(options?: NewTestOrganization): Promise<TestOrganization>
   /** Adds a key to the first organization and returns its secret. */
   addKey(options?: Partial<NewKey>): Promise<string>
-  /** Whose a usage is, as the ledger has it. */
+  /** Whose a usage is and how its call ended, as the ledger has it. */
   readUsage(generationId: string): Promise<Record<string, unknown> | undefined>
   /** The hash by which a key is stored. */
   keyHashOf(keyId: string): Promise<string>
@@ -336,7 +336,7 @@ async function createSetUp(databaseUrl: string, firstOrganizationId: string) {
     },
     async readUsage(generationId: string): Promise<Record<string, unknown> | undefined> {
       const [row] = await database.query(
-        'select organization_id, member_id, key_id from usages where generation_id = $1',
+        'select organization_id, member_id, key_id, status from usages where generation_id = $1',
         [generationId],
       )
       return row

@@ -158,6 +158,7 @@ const pathFolders: readonly string[] = [
   'modalities',
   'items',
   'cached',
+  'compaction',
 ]
 
 /** A step of the path gives its result to its caller, and calls no step that comes after it. */

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { TextCall } from '../../canonical/call.ts'
 import type { ClientConvention } from '../client-convention.ts'
+import type { CompactionFormat } from './compaction-format.ts'
 import type { DecodeContext } from './decode-context.ts'
 import type { StreamFrames } from './halves.ts'
+import type { SocketTurns } from './socket-format.ts'
 
 /**
  * The large member of a text operation's body, which differs between batch items, and how to check it without building
@@ -38,6 +40,10 @@ export interface TextOperation {
   stream: StreamFrames | null
   /** How its callers count the tokens of a prompt without an answer; null when the format has no such call. */
   tokenCount: TokenCount | null
+  /** How its callers have a conversation compacted; absent where the format has no such thing. */
+  compaction?: CompactionFormat
+  /** How its turns go over a WebSocket; absent where no socket is served. */
+  turns?: SocketTurns
   /** The member that limits the output; an error names it when a smaller limit would be affordable. Null for none. */
   outputLimit: string | null
   /** The member with which a caller names the prompt cache to reuse; null for none. */

@@ -6,7 +6,9 @@ import type { TextOperation } from './text-operation-row.ts'
 import { contractConvention } from '../client-convention.ts'
 import { decodeEmbeddingsRequest } from '../embeddings/read-request.ts'
 import { arePlainTurns, decodeMessagesRequest } from './messages/read-request.ts'
+import { responsesCompaction } from './responses/compaction.ts'
 import { decodeResponsesRequest } from './responses/read-request.ts'
+import { responsesTurns } from './responses/socket-turns.ts'
 
 const quote = 0x22
 
@@ -24,6 +26,8 @@ export const chatCompletions: TextOperation = {
 export const responses: TextOperation = {
   decode: decodeResponsesRequest,
   stream: responsesFrames,
+  turns: responsesTurns,
+  compaction: responsesCompaction,
   convention: contractConvention,
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
   tokenCount: null,

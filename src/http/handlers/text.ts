@@ -22,37 +22,65 @@ const textOperations = Object.values(operations).flatMap((operation) =>
 
 /** One handler for all of them, because they differ only in their decoders. */
 export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
+  return textOperations.flatMap(({ operation, text }) => {
+    const route = {
+      method: 'POST',
+      path: operation.path,
+      group: 'inference',
+      convention: text.convention,
+      name: operation.name,
+      access: 'inference',
+      handle: answerText({ operation, text }, dependencies, { isCompaction: false }),
+    } as const
+    if (text.compaction === undefined) return [route]
+    const handle = answerText({ operation, text }, dependencies, { isCompaction: true })
+    return [route, { ...route, path: `${operation.path}/compact`, name: `${operation.name}_compact`, handle }]
+  })
+}
+
+/** `isCompaction`: every body of the route asks for a compaction. */
+function answerText(
+  { text }: (typeof textOperations)[number],
+  dependencies: HttpDependencies,
+  { isCompaction }: { isCompaction: boolean },
+): HttpRoute['handle'] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
-  return textOperations.map(({ operation, text }) => ({
-    method: 'POST',
-    path: operation.path,
-    group: 'inference',
-    convention: text.convention,
-    name: operation.name,
-    access: 'inference',
-    handle: withPrincipal(async (exchange) => {
-      requireJson(exchange.request)
-      const bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
-      requireUtf8(bytes)
-      const leaning = leanOf(bytes)
-      const lean = leaning && (await leaning)
-      const { headers } = exchange.request
-      const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
-      // The contract's name of this header differs from Anthropic's.
-      const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
-      const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
-      const scope = scopeOf(exchange)
-      const wish = cacheWishOf(headers)
-      if (wish === null || !dependencies.responseCache.takes(call, bytes, scope))
-        return renderOutcome(await dependencies.executor.text(call, scope), exchange)
-      const result = await dependencies.responseCache.answer(call, { body: bytes, scope, wish }, (own) =>
-        dependencies.executor.text(call, own),
-      )
-      const response = renderOutcome(result.outcome, exchange)
-      setCacheHeaders(response.headers, result)
-      return response
-    }),
-  }))
+  return withPrincipal(async (exchange) => {
+    requireJson(exchange.request)
+    let bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
+    requireUtf8(bytes)
+    const leaning = leanOf(bytes)
+    let lean = leaning && (await leaning)
+    const { headers } = exchange.request
+    const compacted =
+      text.compaction !== undefined && (isCompaction || text.compaction.mayConcern(bytes))
+        ? await dependencies.compactor.prepare(text.compaction, bytes, {
+            organizationId: exchange.principal.organizationId,
+            lean,
+            isAsked: isCompaction,
+          })
+        : null
+    if (compacted !== null) {
+      bytes = compacted.body
+      lean = await leanOf(bytes)
+    }
+    const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
+    // The contract's name of this header differs from Anthropic's.
+    const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
+    const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
+    const scope = scopeOf(exchange)
+    const wish = cacheWishOf(headers)
+    if (compacted !== null && compacted.show !== null)
+      return renderOutcome(await compacted.show(await dependencies.executor.text(call, scope)), exchange)
+    if (wish === null || !dependencies.responseCache.takes(call, bytes, scope))
+      return renderOutcome(await dependencies.executor.text(call, scope), exchange)
+    const result = await dependencies.responseCache.answer(call, { body: bytes, scope, wish }, (own) =>
+      dependencies.executor.text(call, own),
+    )
+    const response = renderOutcome(result.outcome, exchange)
+    setCacheHeaders(response.headers, result)
+    return response
+  })
 }
 
 /** Claude Code's name for its conversation. The header is not part of the contract, so an invalid value is ignored. */

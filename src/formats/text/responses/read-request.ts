@@ -5,6 +5,7 @@ import { type MediaWeight, noMedia } from '../media/media-source.ts'
 import { isRecord } from '../../../json/values.ts'
 import { type DecodeContext, decodeSessionId, documentOf } from '../decode-context.ts'
 import { readDebugOptions } from '../../debug-options.ts'
+import { isSealedPart } from './compaction.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { type HidingFields, isOnlyHiding, readHiding } from '../thoughts/hidden-thoughts.ts'
 import { lookInto } from '../../../json/set-aside-texts.ts'
@@ -146,6 +147,8 @@ function checkItems(items: readonly unknown[]): void {
         'is item_reference, but nothing is stored. Send the item itself.',
       )
     }
+    if (type === 'compaction_trigger' || (type === 'compaction' && isSealedPart(item)))
+      throw fieldError(`input[${index}].type`, `is ${type}, which calls have and items of batches do not.`)
     if (type !== 'message') continue
     if (!roles.has(role))
       throw fieldError(`input[${index}].role`, 'must be one of user, assistant, system and developer.')

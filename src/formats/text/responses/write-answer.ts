@@ -33,8 +33,14 @@ export function writeResponsesAnswer(answer: Answer, asked: Asked, settled: Sett
   })
 }
 
+/** A call, and what a response tells of who answers it. */
+interface AskedResponse {
+  call: TextCall
+  context: Pick<Asked['context'], 'generationId' | 'created' | 'model' | 'provider'>
+}
+
 /** A response without output; it repeats the request's own settings. */
-export function emptyResponse({ context, call }: Asked): Wire {
+export function emptyResponse({ context, call }: AskedResponse): Wire {
   const value = (name: string): unknown =>
     hasMember(call.document, name) ? memberValue(call.document, name) : null
   const text = value('text')
