@@ -93,7 +93,13 @@ test('a provider is read only as far as the client has read', async () => {
   let reads = 0
   const piece = Buffer.from(`data: {"type":"x","text":"${'x'.repeat(100_000)}"}\n\n`)
   const endless = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(((reads += 1), piece)) },
+    {
+      async pull(controller) {
+        reads += 1
+        await Bun.sleep(1)
+        controller.enqueue(piece)
+      },
+    },
     { highWaterMark: 0 },
   )
   const { socket, connection } = open({ call: () => Promise.resolve(stream(endless)) })
