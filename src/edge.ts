@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
+import { atMost } from './core/at-most.ts'
 import type { Clock } from './core/clock.ts'
 import { liveBodyBytesMax } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
@@ -26,6 +27,8 @@ const rootFolder = fileURLToPath(new URL('../', import.meta.url))
 const stopWaitMs = 30_000
 /** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
 const connectionRestSeconds = 120
+/** How long a stop waits for WebSockets to close after their last turns. */
+const socketsStopMs = 1_000
 /** After so long without a byte from a WebSocket's client, pongs included, its connection is taken for broken. */
 const socketSilenceSeconds = 120
 
@@ -99,8 +102,10 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
       return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
     },
     async close() {
-      sockets.leave()
+      const left = sockets.leave()
       await activity.drain(stopWaitMs)
+      // Their last messages and their close codes are on their way.
+      await atMost(socketsStopMs, left)
       await server?.stop(true)
       await metricsAddress?.stop()
     },

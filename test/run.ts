@@ -16,10 +16,11 @@ import { keepTimings, slowestLine } from './runner/timings.ts'
 import { createRunFolder } from './support/after-the-end.ts'
 import type { TestPostgres } from './support/postgres.ts'
 import { startPostgres, whyNoPostgres } from './support/postgres.ts'
+import { isThorough } from './support/thorough.ts'
 import { listFiles, rootFolder } from './tidy/sources.ts'
 
-/** Enough for a test that starts a process on a busy machine; a unit test needs a thousandth. */
-const testTimeoutMs = 30_000
+/** Enough for a test that starts a process on a busy machine; a unit test needs a thousandth. A whole campaign has more to do. */
+const testTimeoutMs = isThorough ? 120_000 : 30_000
 
 /**
  * Three, for the two cores of a small host, because a good part of the time of a file is waiting. Each file has its own globals, and

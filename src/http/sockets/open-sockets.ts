@@ -8,6 +8,7 @@ const socketsOfKeyMax = 500
 /** The open sockets of this process. */
 export class Sockets {
   readonly #open = new Map<SocketConnection, string>()
+  #empty: (() => void) | null = null
   readonly history = new HistoryRoom()
 
   get size(): number {
@@ -25,10 +26,15 @@ export class Sockets {
 
   delete(connection: SocketConnection): void {
     this.#open.delete(connection)
+    if (this.#open.size === 0) this.#empty?.()
   }
 
-  /** The process stops: connections end at once, or after the turns that run. */
-  leave(): void {
+  /** The process stops: connections end at once, or after the turns that run. Resolves when all have ended. */
+  leave(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#empty = resolve
     for (const connection of this.#open.keys()) connection.leave()
+    if (this.#open.size === 0) resolve()
+    return promise
   }
 }
