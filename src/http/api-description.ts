@@ -6,7 +6,11 @@ import { chatRequestSchema } from '../formats/text/chat/request-schema.ts'
 import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/request-schema.ts'
 import { messagesAnswerSchema, messagesEventSchema } from '../formats/text/messages/answer-schema.ts'
 import { messagesRequestSchema } from '../formats/text/messages/request-schema.ts'
-import { responsesAnswerSchema, responsesEventSchema } from '../formats/text/responses/answer-schema.ts'
+import {
+  responsesAnswerSchema,
+  responsesCompactionSchema,
+  responsesEventSchema,
+} from '../formats/text/responses/answer-schema.ts'
 import { responsesRequestSchema } from '../formats/text/responses/request-schema.ts'
 import { speechRequestSchema } from '../formats/speech/speech-request.ts'
 import {
@@ -125,7 +129,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Inference',
     summary: 'Create a response',
     description:
-      'Nothing is stored: the whole conversation is sent each time. Streams typed events with `stream: true`.',
+      'Nothing is stored: the whole conversation is sent each time. Streams typed events with `stream: true`. A GET with `Upgrade: websocket` opens a WebSocket, over which turns (`response.create`) go on from each other by `previous_response_id` while it lasts.',
     access: 'inference',
     headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
     body: json(responsesRequestSchema, { model: 'openai/gpt-4o-mini', input: 'Why is the sky blue?' }),
@@ -137,6 +141,26 @@ export const apiDescription: Readonly<Record<string, Described>> = {
         ...json(responsesAnswerSchema, examples.responsesAnswerExample),
         'text/event-stream': { schema: responsesEventSchema, example: examples.responsesEventExample },
       },
+    },
+    errors: textErrors,
+  },
+  'POST /responses/compact': {
+    id: 'compactResponse',
+    tag: 'Inference',
+    summary: 'Compact a conversation',
+    description:
+      'The model writes a summary of the conversation, which comes sealed as an item of type `compaction`: send it in `input` in the place of the conversation, to any model. It opens for its own organization alone. The words of the user stand before it. Within a response an item `compaction_trigger` at the end of `input` asks for the same.',
+    access: 'inference',
+    headers: [sessionHeader],
+    body: json(responsesRequestSchema, {
+      model: 'openai/gpt-4o-mini',
+      input: [{ role: 'user', content: 'Why is the sky blue?' }],
+    }),
+    answer: {
+      status: 200,
+      description: 'The compacted conversation',
+      headers: callHeaders,
+      content: json(responsesCompactionSchema, examples.responsesCompactionExample),
     },
     errors: textErrors,
   },

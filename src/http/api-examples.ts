@@ -45,6 +45,33 @@ export const chatChunkExample = {
   choices: [{ index: 0, delta: { content: 'Air' }, finish_reason: null }],
 }
 
+/** Answer of `POST /responses/compact`. */
+export const responsesCompactionExample = {
+  id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+  object: 'response.compaction',
+  created_at: 1795238962,
+  output: [
+    {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'Why is the sky blue?' }],
+    },
+    {
+      id: 'cmp_gen-1795238962-rmcm4d547nndx6rglpnu',
+      type: 'compaction',
+      encrypted_content: 'hrc1.v1.kpNYaT3c9bR7w2lq',
+    },
+  ],
+  usage: {
+    input_tokens: 112,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 38,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 150,
+    cost: 0.0000396,
+  },
+}
+
 /** Answer of `POST /responses` that is not streamed. */
 export const responsesAnswerExample = {
   id: 'gen-1795238962-rmcm4d547nndx6rglpnu',

@@ -31,6 +31,7 @@ export interface BadInputGateway {
 const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
   createChatCompletion: { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
   createResponse: { model: 'openai/gpt-4o-mini', input: 'hi' },
+  compactResponse: { model: 'openai/gpt-4o-mini', input: 'hi' },
   createMessage: {
     model: 'openai/gpt-4o-mini',
     max_tokens: 9,

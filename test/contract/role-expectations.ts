@@ -38,6 +38,7 @@ export const whoMay: Readonly<Record<string, string>> = {
   'POST /chat/completions': 'mak',
   'POST /completions': 'mak',
   'POST /responses': 'mak',
+  'POST /responses/compact': 'mak',
   'POST /messages': 'mak',
   'POST /messages/count_tokens': 'mak',
   'POST /embeddings': 'mak',

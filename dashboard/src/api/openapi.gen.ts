@@ -442,6 +442,31 @@ export interface Schemas {
     type: string
     sequence_number: number
   }
+  ResponseCompaction: {
+    id: string
+    object: "response.compaction"
+    created_at: number
+    output: ({
+      type: "message" | "compaction"
+    })[]
+    usage: {
+      input_tokens: number
+      input_tokens_details: {
+        cached_tokens: number
+      }
+      output_tokens: number
+      output_tokens_details: {
+        reasoning_tokens: number
+      }
+      total_tokens: number
+      cache_creation?: {
+        ephemeral_5m_input_tokens: number
+        ephemeral_1h_input_tokens: number
+      }
+      cost?: number
+      is_byok: boolean
+    }
+  }
   MessagesRequest: {
     model: string
     models?: string[] | null
@@ -1638,6 +1663,11 @@ export interface Operations {
     query: Record<never, never>
     body: Schemas['ResponsesRequest']
     answer: Schemas['Response']
+  }
+  'POST /responses/compact': {
+    query: Record<never, never>
+    body: Schemas['ResponsesRequest']
+    answer: Schemas['ResponseCompaction']
   }
   'POST /messages': {
     query: Record<never, never>

@@ -30,7 +30,7 @@ export interface SealedPart {
 
 /** A compaction under way: how the model's answer becomes the caller's. */
 export interface Compaction {
-  /** The model's whole answer as the caller's. */
+  /** The model's whole answer as the caller's. Rejects with `provider_failed` where the answer has no summary and no way to say so. */
   writeAnswer(answer: Uint8Array, seal: SealPart): Promise<string>
   createStream(seal: SealPart): CompactionStream
 }

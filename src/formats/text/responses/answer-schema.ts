@@ -39,6 +39,17 @@ export const responsesAnswerSchema = z
   })
   .meta({ id: 'Response' })
 
+/** The body of a compaction: what the caller said, and one item that stands for everything. */
+export const responsesCompactionSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('response.compaction'),
+    created_at: z.int(),
+    output: z.array(z.looseObject({ type: z.enum(['message', 'compaction']) })),
+    usage,
+  })
+  .meta({ id: 'ResponseCompaction' })
+
 /** One typed event of a streamed response. */
 export const responsesEventSchema = z
   .looseObject({ type: z.string(), sequence_number: z.int() })

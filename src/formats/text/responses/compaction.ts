@@ -210,7 +210,7 @@ function aloneCompaction(words: readonly string[]): Compaction {
       const response = parsed(answer)
       const { id, created_at, usage } = response
       const summary = summaryOf(response)
-      if (summary === '') return JSON.stringify(failed(response))
+      if (summary === '') throw new GatewayError('provider_failed', noSummary)
       const item = await compactionItem(textOrEmpty(id), messageItem(lead + summary), seal)
       const output = [...words.map((word) => JSON.parse(word) as unknown), item]
       return JSON.stringify({ id, object: 'response.compaction', created_at, output, usage })
