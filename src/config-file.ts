@@ -31,6 +31,7 @@ export const httpUrl = z
   })
 
 const count = z.int().positive()
+const quota = z.int().positive().max(1_000_000_000).optional()
 const audioSchema = z
   .strictObject({
     verbose_json: z.boolean().optional().describe('It takes `verbose_json`, with times of segments'),
@@ -103,6 +104,10 @@ const modelSchema = z.strictObject({
   audio: audioSchema.optional(),
   context_length: z.int().positive().optional(),
   output_tokens_max: z.int().positive().optional(),
+  requests_per_minute: quota.describe(
+    'The provider’s quota of requests a minute for this model, in the place of the one of the whole provider',
+  ),
+  tokens_per_minute: quota.describe('In the same way its quota of tokens a minute for this model'),
   batch_upstream: z
     .string()
     .min(1)
@@ -172,6 +177,12 @@ const providerSchema = z.strictObject({
   region: z.string().min(1).max(64).optional(),
   weight: z.number().positive().max(1000).default(1),
   concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
+  requests_per_minute: quota.describe(
+    'The provider’s quota of requests a minute. The gateway stays within it, all its processes together: other deployments are asked instead, or a call waits a moment or gets 429 with the wait',
+  ),
+  tokens_per_minute: quota.describe(
+    'The provider’s quota of tokens a minute, of prompts and answers, in the same way. A call counts with what it is expected to use, and with what it used once it has ended',
+  ),
   client: z
     .enum(['fetch'])
     .optional()

@@ -54,6 +54,7 @@ import {
 import { watchDeployments, type WatchedHealth } from './routing/deployment-troubles.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
+import { createQuotas } from './routing/quotas.ts'
 import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
 import { createBatchLines } from './telemetry/batch-lines.ts'
@@ -351,6 +352,7 @@ function createExecution(
       clock,
     ),
     limiter: createLimiter({ clock }),
+    quotas: createQuotas(core.access.rates.shared),
     sticky: createStickyRoutes({ clock }),
     transport,
     publicFetch: hooks.publicFetch ?? createPublicFetch({ allowedHosts: config.fetchHosts }),

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
-import { createSharedRates } from './shared-rates.ts'
+import { createSharedRates, type SharedRates } from './shared-rates.ts'
 
 /** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
 const databaseRateMax = 120
@@ -24,6 +24,8 @@ export interface RateGate {
   lookAtBatch(principal: Principal): Promise<void> | undefined
   /** Undoes one `admitBatch` whose batch was not created. Resolves when a different batch may use the place; never rejects. */
   giveBackBatch(principal: Principal): Promise<void>
+  /** Rates that every process shares, for others than callers: `deployments` of the operator's. */
+  readonly shared: Pick<SharedRates, 'take' | 'look' | 'spend'>
   /** Ends the background work. */
   stop(): void
 }
@@ -93,28 +95,13 @@ export function createRateGate(options: RateGateOptions): RateGate {
     }
   }
 
-  function ask(limit: Limit, how: Asking): number | Promise<number> {
+  const ask = (limit: Limit, how: Asking): number | Promise<number> =>
     // Tokens are counted after the call, so their limit never waits for the database.
-    if (limit.things !== 'tokens' && limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
-    return shared[how](limit.id, limit.perMinute)
-  }
+    limit.things !== 'tokens' && limit.perMinute <= databaseRateMax
+      ? askDatabase(limit, how)
+      : shared[how](limit.id, limit.perMinute)
 
-  /** Synchronous as long as every limit answers from memory. */
-  function admit(limits: readonly Limit[], how: Asking): Promise<void> | undefined {
-    for (const [index, limit] of limits.entries()) {
-      const waitMs = ask(limit, how)
-      if (typeof waitMs === 'number') {
-        if (waitMs > 0) throw refusal(limit, waitMs, clock)
-      } else {
-        const rest = limits.slice(index + 1)
-        return waitMs.then((ms) => {
-          if (ms > 0) throw refusal(limit, ms, clock)
-          return admit(rest, how)
-        })
-      }
-    }
-    return undefined
-  }
+  const admit = (limits: readonly Limit[], how: Asking) => admitAll(limits, (limit) => ask(limit, how), clock)
 
   return {
     admitRequest(principal) {
@@ -128,8 +115,30 @@ export function createRateGate(options: RateGateOptions): RateGate {
     admitBatch: (principal) => admit(batchLimitsOf(principal), 'take'),
     lookAtBatch: (principal) => admit(batchLimitsOf(principal), 'look'),
     giveBackBatch: (principal) => Promise.all(batchLimitsOf(principal).map(giveBack)).then(() => undefined),
+    shared,
     stop: () => shared.stop(),
   }
+}
+
+/** Asks one limit after the other. Synchronous as long as every limit answers from memory. */
+function admitAll(
+  limits: readonly Limit[],
+  ask: (limit: Limit) => number | Promise<number>,
+  clock: Clock,
+): Promise<void> | undefined {
+  for (const [index, limit] of limits.entries()) {
+    const waitMs = ask(limit)
+    if (typeof waitMs === 'number') {
+      if (waitMs > 0) throw refusal(limit, waitMs, clock)
+    } else {
+      const rest = limits.slice(index + 1)
+      return waitMs.then((ms) => {
+        if (ms > 0) throw refusal(limit, ms, clock)
+        return admitAll(rest, ask, clock)
+      })
+    }
+  }
+  return undefined
 }
 
 const none: readonly Limit[] = []

@@ -14,11 +14,17 @@ const rateShareSilentMs = 3_000
  * again in proportion to each process's requests. A single process has the whole limit.
  */
 export interface SharedRates {
-  /** Milliseconds to wait; 0 when the request is granted. A promise only for a limit that is new to this process. */
-  take(limitId: string, perMinute: number): number | Promise<number>
+  /**
+   * Milliseconds to wait; 0 when the request is granted. A promise only for a limit that is new to this process. So much of
+   * the limit may come at once, by default a whole minute's.
+   */
+  take(limitId: string, perMinute: number, burstMs?: number): number | Promise<number>
   /** What `take` would return now. Uses nothing, and does not count as a request when shares are divided. */
-  look(limitId: string, perMinute: number): number | Promise<number>
-  /** Uses up `count` at once, even more than is free. The excess must run off before the next request; an hour's worth at most. */
+  look(limitId: string, perMinute: number, burstMs?: number): number | Promise<number>
+  /**
+   * Uses up `count` at once, even more than is free. The excess must run off before the next request; an hour's worth at most.
+   * Fewer than none gives back what was used up for nothing.
+   */
   spend(limitId: string, perMinute: number, count: number): void
   /** Undoes one `take` that was granted. */
   giveBack(limitId: string): void
@@ -104,15 +110,15 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
   }
 
   return {
-    take(limitId, perMinute) {
+    take(limitId, perMinute, burstMs = minuteMs) {
       const limit = limitOf(limitId, perMinute)
       limit.asked += 1
-      const take = () => grant(limit, clock.monotonicMs())
+      const take = () => grant(limit, clock.monotonicMs(), burstMs)
       return limit.joining ? limit.joining.then(take) : take()
     },
-    look(limitId, perMinute) {
+    look(limitId, perMinute, burstMs = minuteMs) {
       const limit = limitOf(limitId, perMinute)
-      const wait = () => waitOf(limit, clock.monotonicMs())
+      const wait = () => waitOf(limit, clock.monotonicMs(), burstMs)
       return limit.joining ? limit.joining.then(wait) : wait()
     },
     spend: (limitId, perMinute, count) => spend(limitOf(limitId, perMinute), count),
@@ -136,24 +142,24 @@ function makeRoom(limits: Map<string, SharedLimit>): void {
   }
 }
 
-/** The generic cell rate algorithm; a whole minute's share may come at once. */
-function grant(limit: SharedLimit, nowMs: number): number {
-  const waitMs = waitOf(limit, nowMs)
+/** The generic cell rate algorithm; a burst's share may come at once, and one at least. */
+function grant(limit: SharedLimit, nowMs: number, burstMs: number): number {
+  const waitMs = waitOf(limit, nowMs, burstMs)
   if (waitMs === 0) limit.arrivalMs = Math.max(limit.arrivalMs, nowMs) + intervalOf(limit)
   return waitMs
 }
 
 /** Milliseconds until one more is granted, 0 when it is now. */
-function waitOf(limit: SharedLimit, nowMs: number): number {
+function waitOf(limit: SharedLimit, nowMs: number, burstMs: number): number {
   const arrivalMs = Math.max(limit.arrivalMs, nowMs)
-  const waitMs = arrivalMs - nowMs - (minuteMs - intervalOf(limit))
+  const waitMs = arrivalMs - nowMs - Math.max(0, burstMs - intervalOf(limit))
   // Waits below a ten-thousandth of a millisecond are rounding errors of summed fractions.
   return waitMs > 1e-4 ? waitMs : 0
 }
 
 /** Uses up `count`, even more than is free. */
 function spend(limit: SharedLimit, count: number): void {
-  limit.asked += count
+  limit.asked = Math.max(0, limit.asked + count)
   const arrivalMs = Math.max(limit.arrivalMs, limit.usedAtMs) + intervalOf(limit) * count
   limit.arrivalMs = Math.min(arrivalMs, limit.usedAtMs + rateDebtMs)
 }

@@ -62,6 +62,14 @@ export interface Deployment {
   weight: number
   /** Most calls at once to this deployment; null leaves it to adaptation. */
   concurrencyMax: number | null
+  /** What the provider allows to it, by the operator's word; absent where no quota is set. */
+  quota?: Quota
+}
+
+/** What a provider allows a minute; null for what has no limit. */
+export interface Quota {
+  requestsPerMinute: number | null
+  tokensPerMinute: number | null
 }
 
 /** What the operator states of a deployment's batch service. What is left out is as its preset has it. */
@@ -219,6 +227,8 @@ export interface Endpoint {
   /** The name the upstream knows. */
   upstreamModel: string
   modality: Modality
+  /** What the provider allows to this model, in the place of its deployment's quota; absent where none is set. */
+  quota?: Quota
   price: Price
   /** By rising bound; empty for nearly all. */
   longPrices: readonly LongPrice[]

@@ -1,4 +1,4 @@
-import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../canonical/endpoint.ts'
+import type { AudioCapabilities, DataPolicy, Deployment, Endpoint, Quota } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
@@ -19,6 +19,8 @@ export interface OperatorModel {
   output_tokens_max?: number | undefined
   /** The name that the provider's batch service knows. */
   batch_upstream?: string | undefined
+  requests_per_minute?: number | undefined
+  tokens_per_minute?: number | undefined
 }
 
 /** A deployment, with what its preset and the operator say about its models. */
@@ -69,4 +71,13 @@ export interface PotentialProvider {
   publicName: (upstreamModel: string) => string
   /** The environment variable that would switch it on. */
   keyVariable: string
+}
+
+/** The quota that the operator states of a model or of a whole provider; nothing where none is stated. */
+export function quotaOf(
+  stated: Pick<OperatorModel, 'requests_per_minute' | 'tokens_per_minute'> | null | undefined,
+): { quota?: Quota } {
+  const { requests_per_minute: requests, tokens_per_minute: tokens } = stated ?? {}
+  if (requests === undefined && tokens === undefined) return {}
+  return { quota: { requestsPerMinute: requests ?? null, tokensPerMinute: tokens ?? null } }
 }

@@ -3,7 +3,7 @@ import { isSoundModality, type Modality, modalityRow } from '../canonical/operat
 import type { Price } from '../canonical/usage.ts'
 import { modelsPerTurnMax } from '../core/limits/catalog.ts'
 import { leastAudio, modalitiesOf, type ModelTraits, traitsOf } from './capabilities.ts'
-import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
+import { type DeploymentSource, type OperatorModel, quotaOf } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import { type OperatorAudio, statedAudio } from './operator-audio.ts'
@@ -187,6 +187,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     quantization: null,
     ...(expirationDate === undefined ? {} : { expirationDate }),
     batch: operator?.batch_upstream === undefined ? source.batch : 'native',
+    ...quotaOf(operator),
     ...(operator?.batch_upstream === undefined ? {} : { batchUpstream: operator.batch_upstream }),
     audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),
   }

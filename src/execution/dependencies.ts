@@ -8,6 +8,7 @@ import type { SharedTurns } from '../core/shared-turns.ts'
 import type { Files } from '../files/file-store.ts'
 import type { Health } from '../routing/health.ts'
 import type { Limiter } from '../routing/limiter.ts'
+import type { Quotas } from '../routing/quotas.ts'
 import type { StickyRoutes } from '../routing/sticky.ts'
 import type { Transport } from '../transport/exchange.ts'
 import type { Serving } from './serving.ts'
@@ -30,6 +31,8 @@ export interface ExecutionDependencies {
   learning: Learning
   health: Health
   limiter: Limiter
+  /** What the operator says that providers allow a minute. */
+  quotas: Quotas
   sticky: StickyRoutes
   transport: Transport
   /** The only way to fetch an address that a caller names. */

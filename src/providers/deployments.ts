@@ -2,7 +2,12 @@ import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { BatchJobs } from '../canonical/batch-jobs.ts'
 import type { BatchSettings, DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import { modalityNames, type Modality } from '../canonical/operation.ts'
-import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
+import {
+  type DeploymentSource,
+  type OperatorModel,
+  type PotentialProvider,
+  quotaOf,
+} from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { assert } from '../core/assert.ts'
@@ -24,6 +29,8 @@ export interface ProviderSettings {
   region?: string | undefined
   weight: number
   concurrency?: number | undefined
+  requests_per_minute?: number | undefined
+  tokens_per_minute?: number | undefined
   client?: 'fetch' | undefined
   caller_logins?: boolean | undefined
   cache_marks?: boolean | undefined
@@ -104,6 +111,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
+    ...quotaOf(provider),
   }
   return {
     deployment,

@@ -74,8 +74,9 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
     recordSuccess(endpoint, success) {
       if (outUntilMs.size > 0) outUntilMs.delete(endpoint.deployment.id)
       const entry = entryOf(endpoint.id)
-      entry.coolUntilMs = never
       const nowMs = clock.monotonicMs()
+      // Its last call for a while: the others are asked first, before this one has to refuse.
+      entry.coolUntilMs = success.restMs ? nowMs + Math.min(success.restMs, coolDownMaxMs) : never
       entry.samples ??= new Samples()
       entry.samples.add(nowMs, success)
       count(entry, nowMs, 'answered')
@@ -105,7 +106,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
     stateOf(endpoint) {
       const outMs = outUntilMs.size === 0 ? undefined : outUntilMs.get(endpoint.deployment.id)
       const entry = endpoints.get(endpoint.id)
-      if (outMs === undefined && (!entry || entry.failedAtMs === never)) return 'healthy'
+      if (outMs === undefined && isUntroubled(entry)) return 'healthy'
       const nowMs = clock.monotonicMs()
       return outMs !== undefined && outMs > nowMs ? 'out' : stateAt(entry, nowMs)
     },
@@ -123,6 +124,10 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       return Math.max(0, outMs - nowMs, coolMs - nowMs)
     },
   }
+}
+
+function isUntroubled(entry: EndpointHealth | undefined): boolean {
+  return entry === undefined || (entry.failedAtMs === never && entry.coolUntilMs === never)
 }
 
 function stateAt(entry: EndpointHealth | undefined, nowMs: number): HealthState {

@@ -21,6 +21,8 @@ export interface Success {
   latencyMs: number
   /** Output tokens a second; absent when the call has no tokens, or too few to measure. */
   throughput?: number | null
+  /** How long the provider has no room for more, as its answer says; absent or null where it does not say so. */
+  restMs?: number | null
 }
 
 /** Three numbers for each sample: its time, and the two of a `Success`. */

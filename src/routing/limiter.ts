@@ -22,6 +22,8 @@ export type CallOutcome =
   | { type: 'answered'; latencyMs: number }
   /** 429, or 529 and 503 of an overloaded provider, with the wait that it named; null when it named none. */
   | { type: 'refused'; retryAfterMs: number | null }
+  /** Not sent: the quota that the operator set has room again after so long. */
+  | { type: 'held'; waitMs: number }
   /** Any other end: it tells nothing about the provider's capacity. */
   | { type: 'other' }
 
@@ -114,7 +116,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         giveBack()
         learn(gate, outcome, { wasFull, nowMs: clock.monotonicMs() })
         startWaiting(gate)
-        if (outcome.type === 'refused' && !gate.isWakeSet) wakeAfterRest(gate)
+        if ((outcome.type === 'refused' || outcome.type === 'held') && !gate.isWakeSet) wakeAfterRest(gate)
       },
     }
   }
@@ -218,7 +220,9 @@ function learn(
     gate.restUntilMs = Math.max(gate.restUntilMs, nowMs + restMs)
     return
   }
-  if (outcome.type === 'other') return
+  if (outcome.type === 'held')
+    gate.restUntilMs = Math.max(gate.restUntilMs, nowMs + Math.min(outcome.waitMs, coolDownMaxMs))
+  if (outcome.type !== 'answered') return
   const usual = gate.usualLatencyMs || outcome.latencyMs
   gate.usualLatencyMs = usual + (outcome.latencyMs - usual) * latencyShare
   // A call's success raises the limit only if all places were in use; otherwise it does not show that more would work.

@@ -3,10 +3,8 @@
  * line for each, in the order in which the command is to tell it.
  */
 export const notCarried: readonly string[] = [
-  'config.yaml:10  model_list[0].litellm_params.rpm: limits nothing here ("concurrency" of a provider does); without a weight it is the share of calls',
   'config.yaml:36  model_list[3].litellm_params.timeout: each operation has its own time here',
   'config.yaml:37  model_list[3].model_info.supports_vision: what a model can do is known here by its name',
-  'config.yaml:101  model_list[13].litellm_params.rpm: limits nothing here ("concurrency" of a provider does); without a weight it is the share of calls',
   'config.yaml:103  model_list[14]: the deployment is not carried: there is no provider "bedrock" here',
   'config.yaml:110  router_settings.num_retries: a call has six attempts here, and what may pass is tried again',
   'config.yaml:119  litellm_settings.drop_params: tuning that a provider does not take is left out and listed here, always',

@@ -151,7 +151,6 @@ function readEntry({ entry, named, place }: LocatedEntry, reading: Reading): Imp
     parameter,
     remarks,
   })
-  remarkLimits(parameter, remarks)
   const info = entry.member('model_info')
   return {
     entry,
@@ -174,14 +173,6 @@ function patternFaultOf(isPattern: boolean, { name }: LitellmModel): string | nu
   return isPattern && name !== '*'
     ? 'a pattern is carried for all models of a provider, provider/*, only'
     : null
-}
-
-function remarkLimits(parameter: Parameter, remarks: Remarks): void {
-  for (const limit of ['rpm', 'tpm'].flatMap((one) => parameter(one) ?? []))
-    remarks.about(
-      limit,
-      'limits nothing here ("concurrency" of a provider does); without a weight it is the share of calls',
-    )
 }
 
 const headerNamePattern = /^[\w!#$%&'*+.^`|~-]{1,128}$/
@@ -323,6 +314,11 @@ function modelOf(entry: YamlValue, named: Named): string {
   const { provider, preset, asked, map, upstream, isPattern, mode, parameter, remarks } = named
   if (isPattern) {
     delete provider.only_models
+    for (const rate of ['rpm', 'tpm'].flatMap((one) => parameter(one) ?? []))
+      remarks.about(
+        rate,
+        'is not carried: it is of every model that the pattern means, and a quota here is of one model or of the provider',
+      )
     if (!preset.isLocal && preset.pricesProviderId === null && preset.prices.length === 0)
       remarks.about(entry, 'its models have no prices here, so keys with a budget are refused their calls')
     return '*'

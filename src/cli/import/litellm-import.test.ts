@@ -446,6 +446,24 @@ test('values that the configuration would refuse are reported with their line an
   expect(places).toEqual(expect.arrayContaining(['2 model_list[0]', '3 model_list[1]', '4 model_list[2]']))
 })
 
+test('rates of a deployment are the quota of its model, and those of a pattern are told', () => {
+  const { providers, places } = read(
+    list(
+      entry('a', 'model: openai/x, api_key: os.environ/K, rpm: 600, tpm: 100000'),
+      entry('b', 'model: openai/y, api_key: os.environ/K, rpm: 0.5'),
+      entry('openai/*', 'model: openai/*, api_key: os.environ/L, rpm: 5'),
+    ),
+  )
+  const [first] = providers
+  expect(first?.models).toEqual([
+    expect.objectContaining({ id: 'openai/x', requests_per_minute: 600, tokens_per_minute: 100_000 }),
+    expect.not.objectContaining({ requests_per_minute: expect.anything() }),
+  ])
+  expect(places).toEqual(
+    expect.arrayContaining(['3 model_list[1].litellm_params.rpm', '4 model_list[2].litellm_params.rpm']),
+  )
+})
+
 test('an address in a variable that LiteLLM reads is used, with the key of that address', () => {
   const yaml = list(
     entry('a', 'model: gpt-4o'),

@@ -11,6 +11,8 @@ export interface ImportedModel {
   prices?: Record<string, string>
   context_length?: number
   output_tokens_max?: number
+  requests_per_minute?: number
+  tokens_per_minute?: number
 }
 
 interface Described {
@@ -59,6 +61,29 @@ export function readModel(
     ...(Object.keys(found).length === 0 ? {} : { prices: found }),
     ...(isCount(context) ? { context_length: context } : {}),
     ...(isCount(output) ? { output_tokens_max: output } : {}),
+    ...quotaOf(parameter, remarks),
+  }
+}
+
+/** The largest quota a minute. */
+const quotaMax = 1_000_000_000
+
+/** The rates of an entry, which are the provider's quota for it. */
+function quotaOf(
+  parameter: (name: string) => YamlValue | null,
+  remarks: Remarks,
+): Pick<ImportedModel, 'requests_per_minute' | 'tokens_per_minute'> {
+  const rate = (name: string): number | null => {
+    const value = parameter(name)
+    const perMinute = value?.number() ?? null
+    if (value === null || (isCount(perMinute) && perMinute <= quotaMax)) return perMinute
+    remarks.about(value, `is not carried: a quota is a whole number from 1 to ${quotaMax}`)
+    return null
+  }
+  const [requests, tokens] = [rate('rpm'), rate('tpm')]
+  return {
+    ...(requests === null ? {} : { requests_per_minute: requests }),
+    ...(tokens === null ? {} : { tokens_per_minute: tokens }),
   }
 }
 

@@ -31,6 +31,13 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
       rounds.failed(candidate, crowded)
       continue
     }
+    const counting = state.takeQuota(candidate)
+    const held = counting instanceof Promise ? await counting : counting
+    if (held) {
+      state.releasePermit({ type: 'held', waitMs: held.retryAfterMs ?? 0 })
+      rounds.failed(candidate, held)
+      continue
+    }
     const attempt = state.beginAttempt(candidate)
     try {
       const asking = askingAt(candidate, run)
@@ -47,6 +54,7 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
       attempt.againMs = failure.retryAfterMs === null ? null : attempt.endedMs + failure.retryAfterMs
       const isApart = isOwnMatter(failure, attempt) || isTierFull(failure, state)
       state.releasePermit(isApart ? { type: 'other' } : capacityOf(failure))
+      state.correctQuota(endpoint, 0)
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
         noteFailure(failure, attempt, run)

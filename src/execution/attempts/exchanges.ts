@@ -5,6 +5,7 @@ import { modelNamesOf } from '../../catalog/model-ids.ts'
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'
+import { readLimitReset } from '../../formats/retry-after.ts'
 import type { UpstreamResponse } from '../../transport/exchange.ts'
 import type { CallState } from '../call/call-state.ts'
 import { keepSentBody } from '../call/debug.ts'
@@ -115,7 +116,10 @@ async function sendStep<K extends Kind>(
       })
       attempt.headersMs = state.elapsedMs()
       attempt.status = response.status
-      if (response.status >= 200 && response.status < 300) return response
+      if (response.status >= 200 && response.status < 300) {
+        attempt.restMs = readLimitReset(response.headers)
+        return response
+      }
       trail?.refused(response.status)
       throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
     } catch (thrown) {

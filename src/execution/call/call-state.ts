@@ -9,10 +9,12 @@ import { assert } from '../../core/assert.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import type { Exclusion } from '../../routing/exclusion.ts'
 import type { Admission, CallOutcome, Permit } from '../../routing/limiter.ts'
+import { hasQuota } from '../../routing/quotas.ts'
 import type { AttemptLine } from '../../telemetry/call-line.ts'
 import { hideSecrets } from '../../transport/credentials.ts'
 import { type CallEnding, type Charge, chargeOf } from './charge.ts'
 import { callerCredential, callerCredentialId } from './caller-login.ts'
+import { quotaUsedUp } from './failures.ts'
 import { beginDebugOf, endDebugOf } from './debug.ts'
 import { operations } from '../operations.ts'
 import { type Attempt, type LostMembers, metadataOf } from './metadata.ts'
@@ -29,6 +31,9 @@ import type { CallerWords } from '../../formats/caller-text.ts'
  * wait 15 minutes, Google aims at 15, and Vertex ends such calls after 20.
  */
 const tierFirstByteMs = 20 * 60_000
+
+/** What an answer is expected to have at most until it is known, for quotas of tokens a minute. */
+const outputTokensUsual = 500
 
 /**
  * The state of one call: who asks, for what, since when, and which endpoints were tried. Turns a meter reading into a
@@ -54,6 +59,8 @@ export class CallState {
   #permit: Permit | null = null
   /** How long a batch item has waited for places. */
   #waitedMs = 0
+  /** The tokens with which the running attempt counts at its deployment's quota. */
+  #countedTokens = 0
   readonly #dependencies: ExecutionDependencies
 
   constructor(call: Call, scope: RequestScope, dependencies: ExecutionDependencies) {
@@ -132,6 +139,7 @@ export class CallState {
       endedMs: null,
       againMs: null,
       status: null,
+      restMs: null,
       errorType: null,
       line,
     }
@@ -168,6 +176,30 @@ export class CallState {
     if (permit instanceof Promise) return this.#whenGranted(permit, endpoint.deployment)
     this.#keep(permit)
     return null
+  }
+
+  /**
+   * Counts the call at the quota of the deployment, if it has one. Null when there is room; else why the deployment is not
+   * asked now, and how long that lasts. A login of the caller's own has a quota of its own.
+   */
+  takeQuota({ endpoint, credential }: Candidate): UpstreamFailure | null | Promise<UpstreamFailure | null> {
+    if (!hasQuota(endpoint) || credential.id === callerCredentialId) return null
+    const { inputTokens, outputTokensMax } = this.call.demand
+    const tokens = inputTokens + Math.min(outputTokensMax ?? outputTokensUsual, outputTokensUsual)
+    const told = (waitMs: number): UpstreamFailure | null => {
+      if (waitMs > 0) return quotaUsedUp(endpoint.deployment, waitMs)
+      this.#countedTokens = tokens
+      return null
+    }
+    const waitMs = this.#dependencies.quotas.take(endpoint, tokens)
+    return typeof waitMs === 'number' ? told(waitMs) : waitMs.then(told)
+  }
+
+  /** The running attempt has used so many tokens; 0 when the provider refused it. A second call does nothing. */
+  correctQuota(endpoint: Endpoint, usedTokens: number): void {
+    if (this.#countedTokens === 0) return
+    this.#dependencies.quotas.correct(endpoint, this.#countedTokens, usedTokens)
+    this.#countedTokens = 0
   }
 
   #admission(): Admission {
@@ -329,6 +361,7 @@ export class CallState {
     health.recordSuccess(endpoint, {
       latencyMs: firstMs - attempt.startedMs,
       throughput: usage.outputTokens > 0 && writingMs > 0 ? usage.outputTokens / (writingMs / 1000) : null,
+      restMs: attempt.restMs,
     })
     const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
     if (conversation) sticky.remember(conversation, endpoint.id)
@@ -354,6 +387,7 @@ export class CallState {
     facts.isEstimated = row.source === 'estimated'
     facts.isCancelled = row.cancelled
     facts.costNanocredits = row.costNanocredits
+    this.correctQuota(endpoint, row.usage.inputTokens + row.usage.outputTokens)
     const { principal, batch } = this.scope
     if (batch === null)
       this.#dependencies.spendTokens(principal, row.usage.inputTokens + row.usage.outputTokens)

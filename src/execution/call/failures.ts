@@ -1,4 +1,5 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import type { Deployment } from '../../canonical/endpoint.ts'
 import type { UpstreamFailure } from '../../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { ProviderReport } from '../../formats/upstream-errors.ts'
@@ -21,6 +22,22 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
     retrySame: isUpstream && error.type !== 'provider_timeout',
     credentialFault: false,
     retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,
+  }
+}
+
+/** A deployment is not asked, because its quota has no room for so long: another may have, or this one in a moment. */
+export function quotaUsedUp({ providerName }: Deployment, waitMs: number): UpstreamFailure {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return {
+    error: new GatewayError(
+      'upstream_rate_limited',
+      `The quota of ${providerName} for a minute is used up. Try again in ${retryAfterSeconds} s.`,
+      { retryAfterSeconds },
+    ),
+    retryElsewhere: true,
+    retrySame: true,
+    credentialFault: false,
+    retryAfterMs: waitMs,
   }
 }
 

@@ -22,6 +22,8 @@ export interface Attempt {
   /** When a provider that refused may be asked again, by its own words; null where it named no time. */
   againMs: number | null
   status: number | null
+  /** How long the provider has no room after this answer, by its headers; null where they do not say so. */
+  restMs: number | null
   errorType: ErrorType | null
   /** The request body, kept for a caller who asked to see it. */
   sentBody?: BodyPieces
