@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -133,4 +134,17 @@ function sparePort(): Promise<number> {
       server.close(() => resolve(port))
     })
   })
+}
+
+/** A new, empty database on the shared server, as the environment of a gateway. Throws where there is no server. */
+export async function freshDatabase(): Promise<{ DATABASE_URL: string }> {
+  const server = await sharedPostgresUrl()
+  if (server === null) throw new Error('PostgreSQL is not installed')
+  const name = `headrace_prove_${crypto.randomUUID().replaceAll('-', '')}`
+  const connection = new SQL({ url: server, max: 1 })
+  await connection.unsafe(`create database ${name}`)
+  await connection.close()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { DATABASE_URL: url.href }
 }

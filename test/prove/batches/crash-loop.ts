@@ -1,7 +1,6 @@
-import { SQL } from 'bun'
 import { startSimulator, type Simulator } from '../../../simulator/server.ts'
 import { prepareGateway, type RealGateway } from '../../story/real-gateway.ts'
-import { sharedPostgresUrl, whyNoPostgres } from '../../support/postgres.ts'
+import { freshDatabase, whyNoPostgres } from '../../support/postgres.ts'
 import { observation, type Check } from '../observations.ts'
 
 const key = 'prove-inference-key-0001'
@@ -97,16 +96,4 @@ async function callsOf({ url }: Simulator): Promise<number> {
   const response = await fetch(`${url}/admin/counters?requests=0`)
   const { by_path } = (await response.json()) as { by_path: Record<string, number> }
   return by_path['/v1/chat/completions'] ?? 0
-}
-
-async function freshDatabase(): Promise<Record<string, string>> {
-  const server = await sharedPostgresUrl()
-  if (server === null) throw new Error('PostgreSQL is not installed')
-  const name = `headrace_prove_${crypto.randomUUID().replaceAll('-', '')}`
-  const connection = new SQL({ url: server, max: 1 })
-  await connection.unsafe(`create database ${name}`)
-  await connection.close()
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return { DATABASE_URL: url.href }
 }
