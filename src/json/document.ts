@@ -285,15 +285,18 @@ const closing = Buffer.from(']')
 
 /** The bytes of each element of a valid JSON list. */
 export function elementsOf(list: Buffer): Buffer[] {
-  const elements: Buffer[] = []
+  return [...eachElement(list)]
+}
+
+/** The same one by one, so that what follows the last one that is asked for is not read. */
+export function* eachElement(list: Buffer): Generator<Buffer> {
   let at = skipSpace(list, 1)
   while (at < list.length && list[at] !== closeBracket) {
     const end = skipElement(list, at)
-    elements.push(list.subarray(at, end))
+    yield list.subarray(at, end)
     at = skipSpace(list, end)
     if (list[at] === comma) at = skipSpace(list, at + 1)
   }
-  return elements
 }
 
 /**

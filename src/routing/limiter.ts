@@ -42,6 +42,8 @@ export interface Limiter {
    * `no_healthy_endpoint` when too many calls wait already.
    */
   acquire(deployment: Deployment, admission: Admission, signal?: AbortSignal): Permit | Promise<Permit>
+  /** Calls that have a place now. */
+  runningOf(deployment: Deployment): number
   /** Places that a batch could take now without waiting. */
   freeFor(deployment: Deployment): number
   /** How long batch items still rest because the deployment refused calls; 0 when they do not. */
@@ -150,6 +152,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       if (gate.batch.waiting >= concurrencyQueueMax) return Promise.reject(crowded())
       return wait(signal, (start) => gate.batch.wait(admission, () => start(permit())))
     },
+    runningOf: ({ id }) => gates.get(id)?.running ?? 0,
     freeFor(deployment) {
       const gate = gateOf(deployment)
       return Math.max(0, freeForBatch(gate, clock.monotonicMs()) - gate.batch.waiting)

@@ -1,5 +1,5 @@
 import type { Preferences } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import { comparedPrice } from '../catalog/prices/compared-price.ts'
 import type { Variant } from '../catalog/model-ids.ts'
 import type { Place } from '../catalog/operator-names.ts'
@@ -7,6 +7,10 @@ import { isProvider } from '../catalog/permissions.ts'
 import { attemptsMax } from '../core/limits/calls.ts'
 import { nameGroupsMax } from '../core/limits/catalog.ts'
 import type { Health, HealthState } from './health.ts'
+
+/** An endpoint is busy with so many times the usual calls, and some more. */
+const busyRatio = 1.25
+const busyCalls = 4
 
 /** What decides the order in which endpoints are tried. */
 export interface Ordering {
@@ -17,6 +21,10 @@ export interface Ordering {
   random: () => number
   /** The id of the endpoint that answered this conversation last, or null. */
   stickyEndpointId: string | null
+  /** What identifies the conversation; null for none. Every process draws the same endpoint for it, without asking the others. */
+  conversation: string | null
+  /** Calls that run at a deployment now. */
+  runningOf: (deployment: Deployment) => number
   /** The endpoints' places in the operator's own name that was asked for; null when the caller asked for a model. */
   places: ReadonlyMap<string, Place> | null
 }
@@ -52,6 +60,7 @@ export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Orderin
   }))
   const isBalanced = order === null && sort === null
   if (isBalanced && ordering.stickyEndpointId !== null) favour(placed, ordering.stickyEndpointId)
+  if (isBalanced && ordering.conversation !== null) spread(placed, ordering)
   placed.sort(
     (left, right) =>
       Number(isPaused(left)) - Number(isPaused(right)) ||
@@ -103,6 +112,19 @@ function favour(placed: readonly Placed[], endpointId: string): void {
   if (entry) entry.place = Number.NEGATIVE_INFINITY
 }
 
+/**
+ * Lets conversations go elsewhere that would make an endpoint much busier than its equals: what its cache saves is less than
+ * what waiting there costs.
+ */
+function spread(placed: readonly Placed[], { runningOf }: Ordering): void {
+  const loads = placed.map(({ endpoint: { deployment } }) => runningOf(deployment) / deployment.weight)
+  const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
+  for (const [at, entry] of placed.entries()) {
+    const { weight } = entry.endpoint.deployment
+    if ((loads[at] ?? 0) > mean * busyRatio + busyCalls / weight) entry.place = Number.POSITIVE_INFINITY
+  }
+}
+
 function isPaused({ state }: Placed): boolean {
   return state === 'cooling_down' || state === 'out'
 }
@@ -130,7 +152,9 @@ function placing(
   const dearest = Math.max(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? 0))
   const weightOf = (endpoint: Endpoint) =>
     places ? (places.get(endpoint.id)?.weight ?? 1) : weightByPrice(endpoint, dearest)
-  const drawn = (endpoint: Endpoint) => draw(weightOf(endpoint), random)
+  const { conversation } = ordering
+  const drawn = (endpoint: Endpoint) =>
+    draw(weightOf(endpoint), conversation === null ? random : () => lotOf(conversation, endpoint))
   // Equal places are drawn by lot, so that two endpoints of one price share the load; drawn places lie in [0, 1).
   if (order && places) return drawn
   if (order) return (endpoint) => listedAt(endpoint, order) + drawn(endpoint)
@@ -160,6 +184,11 @@ function weightByPrice(endpoint: Endpoint, dearest: number): number {
   const price = comparedPrice(endpoint) ?? dearest
   const relative = Math.max(dearest > 0 ? price / dearest : 1, cheapestShare)
   return endpoint.deployment.weight / (relative * relative)
+}
+
+/** A number in [0, 1) that only the two decide, as if it were drawn. */
+function lotOf(conversation: string, { id }: Endpoint): number {
+  return Number(BigInt.asUintN(53, Bun.hash.wyhash(`${conversation}\n${id}`))) / 2 ** 53
 }
 
 /** A random place in [0, 1), such that the probability of being first is weight/sum. */

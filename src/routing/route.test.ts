@@ -295,11 +295,40 @@ describe('order', () => {
     sticky.remember({ organizationId: 'org_1', model: 'acme/large', key: 's1' }, endpoint('dear').id)
     expect(namesOf({}, { call })[0]).toBe('dear')
     expect(namesOf({}, { call, organizationId: 'org_2' })[0]).toBe('free')
-    expect(namesOf({}, { conversationKey: 's1' })[0]).toBe('dear')
+    expect(namesOf({}, { conversationKey: () => 's1' })[0]).toBe('dear')
     const ordered = { ...call, preferences: { ...defaultPreferences, order: ['free'] } }
     expect(namesOf({}, { call: ordered })[0]).toBe('free')
     health.recordFailure(endpoint('dear'), failure)
     expect(namesOf({}, { call })[0]).toBe('free')
+  })
+
+  test('every process draws the same endpoint for a conversation, and many of them are spread by weight', () => {
+    const providers = [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd', price: '2' }]
+    const [one, other] = [setUp(providers), setUp(providers)]
+    const counts = new Map<string, number>()
+    for (let index = 0; index < 1_300; index += 1) {
+      const conversationKey = () => `opening-${index}`
+      const [first = ''] = one.namesOf({}, { conversationKey, random: () => 0.1 })
+      expect(other.namesOf({}, { conversationKey, random: () => 0.9 })[0]).toBe(first)
+      counts.set(first, (counts.get(first) ?? 0) + 1)
+    }
+    // One over the square of the price: 4 : 4 : 4 : 1.
+    for (const [id, share] of Object.entries({ a: 400, b: 400, c: 400, d: 100 })) {
+      expect(counts.get(id) ?? 0).toBeGreaterThan(share * 0.85)
+      expect(counts.get(id) ?? 0).toBeLessThan(share * 1.25)
+    }
+  })
+
+  test('a conversation goes elsewhere when its endpoint is much busier than its equals', () => {
+    const { namesOf } = setUp([{ id: 'a' }, { id: 'b' }])
+    const conversationKey = () => 'opening-1'
+    const [first] = namesOf({}, { conversationKey })
+    const busy = (calls: number) => ({
+      conversationKey,
+      runningOf: ({ id }: { id: string }) => (id === first ? calls : 2),
+    })
+    expect(namesOf({}, busy(6))[0]).toBe(first)
+    expect(namesOf({}, busy(20))[0]).not.toBe(first)
   })
 })
 

@@ -1,6 +1,6 @@
 import { defaultPreferences } from '../canonical/call.ts'
 import type { CallBase } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { CatalogView } from '../catalog/catalog.ts'
@@ -32,8 +32,10 @@ export interface RouteRequest {
   sticky: StickyRoutes
   /** Uniform in [0, 1). */
   random: () => number
-  /** What identifies the conversation when there is no `sessionId`, such as `prompt_cache_key`. */
-  conversationKey?: string | null
+  /** Calls that run at a deployment now. */
+  runningOf?: (deployment: Deployment) => number
+  /** What identifies the conversation when there is no `sessionId`, such as `prompt_cache_key`. Asked only where there is a choice. */
+  conversationKey?: () => string | null
 }
 
 /** The endpoints to try, in order and never empty, and the excluded ones with their reasons. */
@@ -78,14 +80,16 @@ export function route(request: RouteRequest): Route {
   }
   if (kept.length === 0) throw refuseRoute({ model: resolved.base, candidates, filter, health }, excluded)
   if (kept.length === 1) return { ordered: kept, leading: kept, excluded }
-  const stickyEndpointId = stickyOf(request, kept)
+  const key = call?.sessionId ?? request.conversationKey?.() ?? null
   const { variant } = resolved
   const ordered = orderEndpoints(kept, {
     preferences,
     variant,
     health,
     random: request.random,
-    stickyEndpointId,
+    stickyEndpointId: key === null ? null : stickyOf(key, request, kept),
+    conversation: key === null ? null : `${request.organizationId}\n${key}`,
+    runningOf: request.runningOf ?? (() => 0),
     places,
   })
   // Without fallbacks only the first endpoint is tried, or only those that the caller listed.
@@ -126,11 +130,10 @@ function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health)
 
 /** The key has the model that answers, because an operator's own name may stand for several. */
 function stickyOf(
-  { call, sticky, organizationId, conversationKey }: RouteRequest,
+  key: string,
+  { sticky, organizationId }: RouteRequest,
   kept: readonly Endpoint[],
 ): string | null {
-  const key = call?.sessionId ?? conversationKey ?? null
-  if (key === null) return null
   for (const model of new Set(kept.map((endpoint) => endpoint.model))) {
     const found = sticky.endpointOf({ organizationId, model, key })
     if (found !== null) return found

@@ -52,6 +52,8 @@ export interface CallLine {
   /** Every attempt in order, also of a call without an answer. */
   tried: AttemptLine[]
   inputTokens: number
+  /** Of them, those that the provider read from its prompt cache. */
+  cachedInputTokens: number
   outputTokens: number
   /** Null when nothing was charged or no price was known. */
   costNanocredits: bigint | null

@@ -18,6 +18,7 @@ const facts: CallLine = {
   attempts: 1,
   tried: [],
   inputTokens: 10,
+  cachedInputTokens: 4,
   outputTokens: 3,
   costNanocredits: 1_500_000n,
   isEstimated: false,

@@ -13,6 +13,7 @@ const facts: CallLine = {
   attempts: 2,
   tried: [],
   inputTokens: 10,
+  cachedInputTokens: 4,
   outputTokens: 3,
   costNanocredits: 1_500_000n,
   isEstimated: true,

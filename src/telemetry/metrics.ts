@@ -127,7 +127,7 @@ function createCallMetrics() {
     }),
     tokens: createCounters({
       name: 'headrace_tokens_total',
-      help: 'Tokens in and out.',
+      help: 'Tokens in and out; those of prompts that the provider read from its cache are in and cached.',
       labels: ['provider', 'model', 'direction'],
     }),
     cost: createCounters({
@@ -193,6 +193,7 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     attempts: metrics.attempts.of(provider),
     firstBytes: onceNeeded(() => metrics.firstBytes.of(provider)),
     inputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'input')),
+    cachedTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'cached')),
     outputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'output')),
     cost: onceNeeded(() => metrics.cost.of(provider, model)),
     /** By operation. */
@@ -219,6 +220,7 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     series.attempts.value += facts.attempts
     if (facts.firstByteMs !== null) series.firstBytes().observe(facts.firstByteMs / 1000)
     if (facts.inputTokens > 0) series.inputTokens().value += facts.inputTokens
+    if (facts.cachedInputTokens > 0) series.cachedTokens().value += facts.cachedInputTokens
     if (facts.outputTokens > 0) series.outputTokens().value += facts.outputTokens
     if (facts.costNanocredits !== null) series.cost().value += toCredits(facts.costNanocredits)
     if (facts.isEstimated) metrics.estimated.of().value += 1

@@ -10,6 +10,7 @@ import { newGenerationId } from '../../core/ids.ts'
 import type { Exclusion } from '../../routing/exclusion.ts'
 import type { Admission, CallOutcome, Permit } from '../../routing/limiter.ts'
 import { hasQuota } from '../../routing/quotas.ts'
+import type { StickyConversation } from '../../routing/sticky.ts'
 import type { AttemptLine } from '../../telemetry/call-line.ts'
 import { hideSecrets } from '../../transport/credentials.ts'
 import { type CallEnding, type Charge, chargeOf } from './charge.ts'
@@ -363,8 +364,14 @@ export class CallState {
       throughput: usage.outputTokens > 0 && writingMs > 0 ? usage.outputTokens / (writingMs / 1000) : null,
       restMs: attempt.restMs,
     })
-    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    const conversation = this.#conversationAt(endpoint)
     if (conversation) sticky.remember(conversation, endpoint.id)
+  }
+
+  #conversationAt({ model }: Endpoint): StickyConversation | null {
+    const { organizationId } = this.scope.principal
+    const hadChoice = (this.prepared?.route.length ?? 0) > 1
+    return conversationOf(this.call, { organizationId, model, hadChoice })
   }
 
   /**
@@ -374,7 +381,7 @@ export class CallState {
   releaseConversation(endpoint: Endpoint, { error }: UpstreamFailure): void {
     if (error.status < 500 && error.type !== 'upstream_rate_limited') return
     const { sticky } = this.#dependencies
-    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    const conversation = this.#conversationAt(endpoint)
     if (conversation && sticky.endpointOf(conversation) === endpoint.id) sticky.release(conversation)
   }
 
@@ -383,6 +390,7 @@ export class CallState {
     facts.provider = endpoint.deployment.id
     facts.model = endpoint.model
     facts.inputTokens = row.usage.inputTokens
+    facts.cachedInputTokens = row.usage.cachedInputTokens
     facts.outputTokens = row.usage.outputTokens
     facts.isEstimated = row.source === 'estimated'
     facts.isCancelled = row.cancelled

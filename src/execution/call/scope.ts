@@ -87,6 +87,7 @@ export function noFacts(): CallLine {
     attempts: 0,
     tried: [],
     inputTokens: 0,
+    cachedInputTokens: 0,
     outputTokens: 0,
     costNanocredits: null,
     isEstimated: false,

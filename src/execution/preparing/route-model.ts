@@ -8,7 +8,7 @@ import { type Operation, operations } from '../operations.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
 import type { Serving } from '../serving.ts'
 import type { Exclusion } from '../../routing/exclusion.ts'
-import { promptCacheKey } from '../call/conversation-key.ts'
+import { conversationKey } from '../call/conversation-key.ts'
 
 /** Who asks for what, as far as routing is concerned. */
 export interface RoutedCall {
@@ -24,8 +24,9 @@ export interface RoutedCall {
 
 /** Endpoints of one model for one call, in the order to try. Throws what `route` throws. */
 export function routeModel(routed: RoutedCall, model: string, dependencies: ExecutionDependencies): Route {
+  const { call } = routed
   return route({
-    call: routed.call && asRouted(routed.call),
+    call: call && asRouted(call),
     model,
     modality: routed.operation.modality,
     requirements: routed.requirements.map((requirement) => toRequirement(requirement, model)),
@@ -36,7 +37,8 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     health: dependencies.health,
     sticky: dependencies.sticky,
     random: dependencies.random,
-    conversationKey: routed.call ? promptCacheKey(routed.call) : null,
+    runningOf: (deployment) => dependencies.limiter.runningOf(deployment),
+    conversationKey: () => call && conversationKey(call),
   })
 }
 

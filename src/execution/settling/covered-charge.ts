@@ -35,6 +35,7 @@ export function coveredCharge(state: CallState, callHold: CallHold, ended: Ended
     const bounded = withinCover(charge, { nanocredits, isThinkingBeyond })
     const { facts } = state.scope
     facts.inputTokens = bounded.row.usage.inputTokens
+    facts.cachedInputTokens = bounded.row.usage.cachedInputTokens
     facts.outputTokens = bounded.row.usage.outputTokens
     facts.isEstimated = true
     facts.uncoveredNanocredits = row.costNanocredits - bounded.row.costNanocredits

@@ -48,6 +48,8 @@ export interface TextOperation {
   outputLimit: string | null
   /** The member with which a caller names the prompt cache to reuse; null for none. */
   cacheKey: string | null
+  /** The members that come before a conversation's messages in a prompt; absent for what is no conversation. */
+  opening?: readonly string[]
   /**
    * Whether endpoints declare which of its parameters they honour; otherwise it turns out when a request is written.
    */

@@ -20,6 +20,7 @@ export const chatCompletions: TextOperation = {
   tokenCount: null,
   outputLimit: 'max_tokens',
   cacheKey: 'prompt_cache_key',
+  opening: ['tools'],
   hasToldParameters: true,
 }
 
@@ -33,6 +34,7 @@ export const responses: TextOperation = {
   tokenCount: null,
   outputLimit: 'max_output_tokens',
   cacheKey: 'prompt_cache_key',
+  opening: ['tools', 'instructions'],
   hasToldParameters: false,
 }
 
@@ -56,6 +58,7 @@ export const messages: TextOperation = {
   },
   outputLimit: 'max_tokens',
   cacheKey: null,
+  opening: ['tools', 'system'],
   hasToldParameters: false,
 }
 

@@ -50,6 +50,7 @@ function factsOf(own: CallStory | null): CallLine {
     attempts: own?.attempts.length ?? 0,
     tried: own?.attempts.map(({ line }) => line) ?? [],
     inputTokens: 0,
+    cachedInputTokens: 0,
     outputTokens: 0,
     costNanocredits: null,
     isEstimated: false,
