@@ -55,16 +55,16 @@ function openingKey({ operation, document, demand }: TextCall): string | null {
   let hash = 0n
   const add = (bytes: Uint8Array): void => void (hash = Bun.hash.wyhash(withoutMarks(bytes), hash))
   for (const name of text.opening) add(memberBytes(document, name) ?? new Uint8Array(0))
-  const messages = toBuffer(memberBytes(document, text.bulk.member) ?? new Uint8Array(0))
-  if (messages[0] !== openBracket) add(messages.subarray(0, openingBytesMax))
-  else for (const message of openingOf(messages)) add(message)
+  const said = toBuffer(memberBytes(document, text.bulk.member) ?? new Uint8Array(0))
+  if (said[0] !== openBracket) add(said.subarray(0, openingBytesMax))
+  else for (const message of openingOf(said)) add(message)
   return `opening-${hash.toString(36)}`
 }
 
-function* openingOf(messages: Buffer): Generator<Buffer> {
+function* openingOf(said: Buffer): Generator<Buffer> {
   let count = 0
   let bytes = 0
-  for (const message of eachElement(messages)) {
+  for (const message of eachElement(said)) {
     count += 1
     bytes += message.length
     if (count > openingMessagesMax || bytes > openingBytesMax || isOfModel(message)) return

@@ -1,3 +1,4 @@
+import { listModelPage } from '../../catalog/model-pages.ts'
 import type { ModelJson } from '../../catalog/model-json.ts'
 import {
   countModels,
@@ -29,8 +30,7 @@ export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
       path: '/models',
       name: 'models',
       access: 'optional',
-      handle: (reader) =>
-        forReader(listModels(dependencies.catalog.current(), options(reader, '/models')), reader),
+      handle: (reader) => listFor(reader, options(reader, '/models'), dependencies),
     },
     {
       ...common,
@@ -79,6 +79,14 @@ export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
       handle: (reader) => forReader({ data: findModel(reader.params['id'] ?? '', dependencies) }, reader),
     },
   ]
+}
+
+/** Clients made for Anthropic send `anthropic-version` with every request, and read another form. */
+function listFor(reader: HttpExchange, options: ListOptions, { catalog }: HttpDependencies): Response {
+  const list = reader.request.headers.has('anthropic-version') ? listModelPage : listModels
+  const response = forReader(list(catalog.current(), options), reader)
+  response.headers.append('vary', 'anthropic-version')
+  return response
 }
 
 function findModel(id: string, dependencies: HttpDependencies): ModelJson {
