@@ -25,7 +25,7 @@ export interface RateGate {
   /** Undoes one `admitBatch` whose batch was not created. Resolves when a different batch may use the place; never rejects. */
   giveBackBatch(principal: Principal): Promise<void>
   /** Rates that every process shares, for others than callers: `deployments` of the operator's. */
-  readonly shared: Pick<SharedRates, 'take' | 'look' | 'spend'>
+  readonly shared: Pick<SharedRates, 'take' | 'look' | 'want' | 'spend'>
   /** Ends the background work. */
   stop(): void
 }

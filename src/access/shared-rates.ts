@@ -26,6 +26,8 @@ export interface SharedRates {
    * Fewer than none gives back what was used up for nothing.
    */
   spend(limitId: string, perMinute: number, count: number): void
+  /** Counts `count` that were refused when shares are divided: a share must not shrink because it is too small. */
+  want(limitId: string, perMinute: number, count: number): void
   /** Undoes one `take` that was granted. */
   giveBack(limitId: string): void
   /** Divides the shares again. Never rejects. A timer calls it; the timer starts with the first limit. */
@@ -122,6 +124,7 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
       return limit.joining ? limit.joining.then(wait) : wait()
     },
     spend: (limitId, perMinute, count) => spend(limitOf(limitId, perMinute), count),
+    want: (limitId, perMinute, count) => void (limitOf(limitId, perMinute).asked += count),
     giveBack: (limitId) => undo(limits.get(limitId)),
     divide,
     stop() {

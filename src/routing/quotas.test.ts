@@ -96,6 +96,37 @@ test('two processes together stay within it, also when the work moves from one t
   expect(times.length / 4 / 600).toBeGreaterThan(0.85)
 })
 
+test('processes keep their shares of tokens at two deployments that both of them use', async () => {
+  const { quotas, divide, pass, stop } = world(2)
+  const places = ['d/0', 'd/1'].map(
+    (id) =>
+      ({
+        ...endpoint(null, 100_000),
+        id,
+        quota: { requestsPerMinute: null, tokensPerMinute: 100_000 },
+      }) as Endpoint,
+  )
+  const refused: number[] = []
+  let drawn = 0
+  for (let second = 0; second < 300; second += 1) {
+    for (let step = 0; step < 10; step += 1) {
+      for (const [process, own] of quotas.entries()) {
+        // 900 calls of 100 tokens a minute: less than half of what both have. The draws lean to one side and the other.
+        drawn += 1
+        if (drawn % 4 === 0) continue
+        const first = (drawn * 7919) % 10 < (process === 0 ? 6 : 4) ? 0 : 1
+        const waits = [await own.take(places[first] as Endpoint, 100)]
+        if (waits[0] !== 0) waits.push(await own.take(places[1 - first] as Endpoint, 100))
+        if (waits.at(-1) !== 0) refused.push(second)
+      }
+      pass(100)
+    }
+    await divide()
+  }
+  stop()
+  expect(refused).toEqual([])
+})
+
 test('a call counts with the tokens that it is expected to use, and then with those that it used', async () => {
   const { quotas, pass, now, stop } = world()
   const [own] = quotas

@@ -9,6 +9,8 @@ export interface QuotaRates {
   take(rateId: string, perMinute: number, burstMs: number): number | Promise<number>
   /** What `take` would say; takes nothing. */
   look(rateId: string, perMinute: number, burstMs: number): number | Promise<number>
+  /** So many were refused: they count when the processes share the rate anew. */
+  want(rateId: string, perMinute: number, count: number): void
   /** Uses up so many, even more than are free; fewer than none gives them back. */
   spend(rateId: string, perMinute: number, count: number): void
 }
@@ -59,7 +61,11 @@ export function createQuotas(rates: QuotaRates): Quotas {
       if (counted === null) return 0
       if (perMinuteMax === null) return takeRequest(counted, tokens)
       const { perMinute, burstMs } = paceOf(perMinuteMax)
-      const counting = (waitMs: number) => (waitMs > 0 ? waitMs : takeRequest(counted, tokens))
+      const counting = (waitMs: number) => {
+        if (waitMs === 0) return takeRequest(counted, tokens)
+        rates.want(`${counted.id}:tokens`, perMinute, tokens)
+        return waitMs
+      }
       const waitMs = rates.look(`${counted.id}:tokens`, perMinute, burstMs)
       return typeof waitMs === 'number' ? counting(waitMs) : waitMs.then(counting)
     },
