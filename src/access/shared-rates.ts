@@ -52,6 +52,8 @@ interface SharedLimit {
   arrivalMs: number
   /** Requests since the last division, granted or not: shares follow the demand. */
   asked: number
+  /** The same over some seconds: of a few requests in each, one second's are mostly chance. */
+  demand: number
   usedAtMs: number
   /** The first division; nothing is granted before it is over. */
   joining: Promise<void> | null
@@ -60,6 +62,8 @@ interface SharedLimit {
 const minuteMs = 60_000
 /** Added to each process's requests, so that an idle process keeps a share to begin with. */
 const presence = 1
+/** What a second's demand still counts in the next one. */
+const demandKept = 0.8
 const removeEveryRounds = 600
 
 /** Shared rates without any limit yet. */
@@ -71,14 +75,18 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 
   async function exchange(chosen: Iterable<[string, SharedLimit]>): Promise<void> {
     const uses = Array.from(chosen, ([limitId, limit]) => {
-      const count = limit.asked
+      limit.demand = limit.demand * demandKept + limit.asked
       limit.asked = 0
-      return { limitId, count }
+      return { limitId, count: Math.round(limit.demand) }
     })
     if (uses.length === 0) return
     try {
       const reported = await options.repository.exchangeUses(uses, rateShareSilentMs)
-      for (const [limitId, owners] of reported) setShare(limits.get(limitId), owners, options.ownerId)
+      for (const [limitId, owners] of reported) {
+        const share = shareOf(owners, options.ownerId)
+        const limit = limits.get(limitId)
+        if (limit && share !== null) setShare(limit, share, clock.monotonicMs())
+      }
     } catch (error) {
       options.onFailure?.(error)
     }
@@ -135,7 +143,7 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 }
 
 function newLimit(perMinute: number, usedAtMs: number): SharedLimit {
-  return { perMinute, share: 1, arrivalMs: 0, asked: 0, usedAtMs, joining: null }
+  return { perMinute, share: 1, arrivalMs: 0, asked: 0, demand: 0, usedAtMs, joining: null }
 }
 
 function makeRoom(limits: Map<string, SharedLimit>): void {
@@ -175,16 +183,20 @@ function intervalOf({ perMinute, share }: SharedLimit): number {
   return minuteMs / Math.max(1, perMinute * share)
 }
 
-function setShare(
-  limit: SharedLimit | undefined,
-  owners: ReadonlyMap<string, number>,
-  ownerId: string,
-): void {
+/** The part of a limit that this process may grant; null when it is not among the owners. */
+function shareOf(owners: ReadonlyMap<string, number>, ownerId: string): number | null {
   const own = owners.get(ownerId)
-  if (!limit || own === undefined) return
+  if (own === undefined) return null
   let total = 0
   for (const count of owners.values()) total += count + presence
-  limit.share = (own + presence) / total
+  return (own + presence) / total
+}
+
+/** What was used beyond its time stays the same number of requests: at another pace it takes another time to run off. */
+function setShare(limit: SharedLimit, share: number, nowMs: number): void {
+  const aheadMs = limit.arrivalMs - nowMs
+  if (aheadMs > 0) limit.arrivalMs = nowMs + Math.min(aheadMs * (limit.share / share), rateDebtMs)
+  limit.share = share
 }
 
 function dropIdle(limits: Map<string, SharedLimit>, nowMs: number): void {
