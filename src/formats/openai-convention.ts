@@ -16,6 +16,7 @@ const codeOfType: Readonly<Record<string, string>> = {
   payment_required: 'insufficient_quota',
   rate_limit_exceeded: 'rate_limit_exceeded',
   upstream_rate_limited: 'rate_limit_exceeded',
+  quota_used_up: 'rate_limit_exceeded',
   context_length_exceeded: 'context_length_exceeded',
 }
 

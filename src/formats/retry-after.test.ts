@@ -31,6 +31,8 @@ test.each([
     360_000,
   ],
   [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '12ms' }, 12],
+  [{ 'x-ratelimit-remaining-tokens': '-1', 'x-ratelimit-reset-tokens': '60s' }, null],
+  [{ 'x-ratelimit-remaining-tokens': 'unlimited', 'x-ratelimit-reset-tokens': '60s' }, null],
   [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '7.66s' }, 7_660],
   // Names with the window at the end, and two limits at once.
   [

@@ -16,13 +16,15 @@ export function readRetryAfter(headers: ResponseHeaders): number | null {
 export function readLimitReset(headers: ResponseHeaders): number | null {
   let longestMs: number | null = null
   for (const [name, value] of headers) {
-    if (!remainingPattern.test(name) || Number(value) > 0 || value.trim() === '') continue
+    // Anything but a plain zero, such as -1 or `unlimited`, does not say that nothing remains.
+    if (!remainingPattern.test(name) || !zeroPattern.test(value)) continue
     const waitMs = waitOf(headers.get(name.replace('-remaining', '-reset')) ?? '', headers)
     if (waitMs !== null) longestMs = Math.max(longestMs ?? 0, waitMs)
   }
   return longestMs
 }
 
+const zeroPattern = /^\s*0+(?:\.0+)?\s*$/
 const remainingPattern = /ratelimit(?:-[a-z-]+)?-remaining(?:-|$)/
 
 /** A duration such as `6m0s`, seconds, seconds since 1970, or a date. */

@@ -41,6 +41,8 @@ interface EndpointHealth {
   /** Monotonic milliseconds, like all times here. */
   failedAtMs: number
   coolUntilMs: number
+  /** By the headers of an answer: nothing has failed. */
+  restUntilMs: number
   samples: Samples | null
   record: TrackRecord | null
 }
@@ -64,7 +66,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
   function entryOf(id: string): EndpointHealth {
     const known = endpoints.get(id)
     if (known) return known
-    const entry = { failedAtMs: never, coolUntilMs: never, samples: null, record: null }
+    const entry = { failedAtMs: never, coolUntilMs: never, restUntilMs: never, samples: null, record: null }
     dropOldest(endpoints)
     endpoints.set(id, entry)
     return entry
@@ -75,8 +77,9 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       if (outUntilMs.size > 0) outUntilMs.delete(endpoint.deployment.id)
       const entry = entryOf(endpoint.id)
       const nowMs = clock.monotonicMs()
+      entry.coolUntilMs = never
       // Its last call for a while: the others are asked first, before this one has to refuse.
-      entry.coolUntilMs = success.restMs ? nowMs + Math.min(success.restMs, coolDownMaxMs) : never
+      entry.restUntilMs = success.restMs ? nowMs + Math.min(success.restMs, coolDownMaxMs) : never
       entry.samples ??= new Samples()
       entry.samples.add(nowMs, success)
       count(entry, nowMs, 'answered')
@@ -127,12 +130,12 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
 }
 
 function isUntroubled(entry: EndpointHealth | undefined): boolean {
-  return entry === undefined || (entry.failedAtMs === never && entry.coolUntilMs === never)
+  return entry === undefined || (entry.failedAtMs === never && entry.restUntilMs === never)
 }
 
 function stateAt(entry: EndpointHealth | undefined, nowMs: number): HealthState {
   if (!entry) return 'healthy'
-  if (entry.coolUntilMs > nowMs) return 'cooling_down'
+  if (Math.max(entry.coolUntilMs, entry.restUntilMs) > nowMs) return 'cooling_down'
   return entry.failedAtMs + failureMemoryMs > nowMs ? 'failing' : 'healthy'
 }
 

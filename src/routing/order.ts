@@ -37,6 +37,8 @@ interface Placed {
   isMissing: boolean
   group: number
   place: number
+  /** The weight with which it is drawn. */
+  weight: number
 }
 
 /**
@@ -50,13 +52,15 @@ export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Orderin
   const { health, preferences, places } = ordering
   const order = orderOf(preferences)
   const sort = sortOf(ordering)
-  const place = placing(endpoints, ordering, sort)
+  const weightOf = weighing(endpoints, ordering)
+  const place = placing(ordering, sort, weightOf)
   const placed: Placed[] = endpoints.map((endpoint) => ({
     endpoint,
     state: health.stateOf(endpoint),
     isMissing: misses(endpoint, ordering),
     group: groupOf(endpoint, places, order),
     place: place(endpoint),
+    weight: weightOf(endpoint),
   }))
   const isBalanced = order === null && sort === null
   if (isBalanced && ordering.stickyEndpointId !== null) favour(placed, ordering.stickyEndpointId)
@@ -114,14 +118,22 @@ function favour(placed: readonly Placed[], endpointId: string): void {
 
 /**
  * Lets conversations go elsewhere that would make an endpoint much busier than its equals: what its cache saves is less than
- * what waiting there costs.
+ * what waiting there costs. Equals are the healthy ones of its group, each by the weight with which it is drawn.
  */
 function spread(placed: readonly Placed[], { runningOf }: Ordering): void {
-  const loads = placed.map(({ endpoint: { deployment } }) => runningOf(deployment) / deployment.weight)
-  const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
-  for (const [at, entry] of placed.entries()) {
-    const { weight } = entry.endpoint.deployment
-    if ((loads[at] ?? 0) > mean * busyRatio + busyCalls / weight) entry.place = Number.POSITIVE_INFINITY
+  const groups = Map.groupBy(
+    placed.filter(({ state }) => state === 'healthy'),
+    ({ group }) => group,
+  )
+  for (const equals of groups.values()) {
+    const weights = equals.reduce((sum, { weight }) => sum + weight, 0)
+    const running = equals.reduce((sum, { endpoint }) => sum + runningOf(endpoint.deployment), 0)
+    for (const one of equals) {
+      const fair = (running * one.weight) / weights
+      // Drawn places lie below 1, so that those of busy ones keep their order behind all others.
+      if (runningOf(one.endpoint.deployment) > fair * busyRatio + busyCalls)
+        one.place = 1 + Math.max(0, one.place)
+    }
   }
 }
 
@@ -142,17 +154,20 @@ function sortOf({ preferences, variant }: Ordering): Sort | null {
   return variant === 'floor' ? 'price' : null
 }
 
+/** The weights of a draw: the operator's in a name of theirs, else by price. */
+function weighing(endpoints: readonly Endpoint[], { places }: Ordering): (endpoint: Endpoint) => number {
+  if (places) return ({ id }) => places.get(id)?.weight ?? 1
+  const dearest = Math.max(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? 0))
+  return (endpoint) => weightByPrice(endpoint, dearest)
+}
+
 function placing(
-  endpoints: readonly Endpoint[],
   ordering: Ordering,
   sort: Sort | null,
+  weightOf: (endpoint: Endpoint) => number,
 ): (endpoint: Endpoint) => number {
-  const { health, preferences, random, places } = ordering
+  const { health, preferences, random, places, conversation } = ordering
   const order = orderOf(preferences)
-  const dearest = Math.max(...endpoints.map((endpoint) => comparedPrice(endpoint) ?? 0))
-  const weightOf = (endpoint: Endpoint) =>
-    places ? (places.get(endpoint.id)?.weight ?? 1) : weightByPrice(endpoint, dearest)
-  const { conversation } = ordering
   const drawn = (endpoint: Endpoint) =>
     draw(weightOf(endpoint), conversation === null ? random : () => lotOf(conversation, endpoint))
   // Equal places are drawn by lot, so that two endpoints of one price share the load; drawn places lie in [0, 1).

@@ -146,6 +146,14 @@ test('a call counts with the tokens that it is expected to use, and then with th
   expect(sizes.reduce((sum, size) => sum + size, 0) / 4 / 100_000).toBeGreaterThan(0.88)
 })
 
+test('calls that come at once before the first look is over do not all pass', async () => {
+  const { quotas, stop } = world()
+  const place = endpoint(null, 2_000)
+  const waits = await Promise.all(Array.from({ length: 40 }, () => quotas[0]?.take(place, 495)))
+  expect(waits.filter((waitMs) => waitMs === 0).length).toBeLessThanOrEqual(2)
+  stop()
+})
+
 test('a call that its provider refused gives its tokens back', async () => {
   const { quotas, stop } = world()
   const [own] = quotas

@@ -66,8 +66,14 @@ export function createQuotas(rates: QuotaRates): Quotas {
         rates.want(`${counted.id}:tokens`, perMinute, tokens)
         return waitMs
       }
-      const waitMs = rates.look(`${counted.id}:tokens`, perMinute, burstMs)
-      return typeof waitMs === 'number' ? counting(waitMs) : waitMs.then(counting)
+      const look = () => rates.look(`${counted.id}:tokens`, perMinute, burstMs)
+      const waitMs = look()
+      if (typeof waitMs === 'number') return counting(waitMs)
+      return waitMs.then(() => {
+        // Many calls may have waited for the same first look: each looks again at what those before it have used.
+        const again = look()
+        return typeof again === 'number' ? counting(again) : again.then(counting)
+      })
     },
     correct(endpoint, expected, used) {
       const counted = countedAt(endpoint)

@@ -319,6 +319,23 @@ describe('order', () => {
     }
   })
 
+  test('however many calls run, conversations keep to prices and to the healthy ones', () => {
+    const { namesOf, health, endpoint } = setUp([
+      { id: 'cheap' },
+      { id: 'cheap2' },
+      { id: 'dear', price: '10' },
+      { id: 'down' },
+    ])
+    health.recordFailure(endpoint('down'), limited(60_000))
+    const running: Record<string, number> = { cheap: 100, cheap2: 100, dear: 1, down: 0 }
+    const runningOf = ({ id }: { id: string }) => running[id] ?? 0
+    const firsts = Array.from({ length: 500 }, (_, index) =>
+      namesOf({}, { conversationKey: () => `opening-${index}`, runningOf }),
+    )
+    expect(firsts.filter(([first]) => first === 'dear').length).toBeLessThan(25)
+    expect(firsts.filter(([first]) => first === 'cheap').length).toBeGreaterThan(200)
+  })
+
   test('a conversation goes elsewhere when its endpoint is much busier than its equals', () => {
     const { namesOf } = setUp([{ id: 'a' }, { id: 'b' }])
     const conversationKey = () => 'opening-1'

@@ -222,6 +222,38 @@ test('over a WebSocket a turn goes on from a compaction', async () => {
   client.close()
 })
 
+test('over a WebSocket a turn goes on from the compaction itself, and a warm-up may begin with one', async () => {
+  const client = await connectSocket(`${base}/responses`, { authorization: `Bearer ${gateway.key}` })
+  client.send({ type: 'response.create', model: 'own/model', input: [...conversation, trigger], tools })
+  const compacted = (await client.until('response.completed')).at(-1)
+  const more = { previous_response_id: at(compacted, 'response.id'), input: 'Go on.' }
+  client.send({ type: 'response.create', model: 'own/model', ...more })
+  expect((await client.until('response.completed', 'error')).at(-1)?.type).toBe('response.completed')
+  const sent = upstream.seen.at(-1)?.body ?? ''
+  expect(sent).toContain(summary)
+  expect(sent).not.toContain('Build me a boat')
+  const item = at(compacted, 'response.output.0')
+  client.send({ type: 'response.create', model: 'own/model', generate: false, input: [item] })
+  const warm = (await client.until('response.completed', 'error')).at(-1)
+  expect(warm?.type).toBe('response.completed')
+  client.send({
+    type: 'response.create',
+    model: 'own/model',
+    previous_response_id: at(warm, 'response.id'),
+    input: 'And now?',
+  })
+  await client.until('response.completed')
+  expect(upstream.seen.at(-1)?.body).toContain(summary)
+  client.close()
+})
+
+test('a call that was not carried out has an output before the model is asked for a summary', async () => {
+  const open = { type: 'function_call', call_id: 'call_9', name: 'saw', arguments: '{}' }
+  await gateway.post('/responses', { model: 'claude/model', input: [...conversation, open, trigger], tools })
+  const sent = upstream.seen.at(-1)?.body ?? ''
+  expect(sent).toContain('It was not carried out.')
+})
+
 test('an item of a batch refuses what only calls have, by name', async () => {
   const item = itemOf((await compact('own/model')).json)
   for (const last of [trigger, item]) {

@@ -25,6 +25,13 @@ const gateway = await startTestGateway({
       row('alone', first.url, ['alone'], { requests_per_minute: 2 }),
       row('tokens', first.url, ['tokens'], { tokens_per_minute: 2_000 }),
       row('paced', first.url, ['paced'], { requests_per_minute: 240 }),
+      {
+        ...row('several', first.url, ['free']),
+        models: [
+          { id: 'shared/free', upstream: 'free', prices },
+          { id: 'shared/slow', upstream: 'slow', prices, requests_per_minute: 1 },
+        ],
+      },
       row('told', first.url, ['told'], { weight: 1000 }),
       row('silent', second.url, ['told'], { weight: 0.001 }),
     ] as never,
@@ -99,6 +106,23 @@ test('a provider that says that nothing remains is not asked first until it has 
   await Bun.sleep(1_300)
   await chat('shared/told')
   expect(first.seen.length).toBe(2)
+})
+
+test('the quota of a model does not hold up batches of another model there', async () => {
+  for (let call = 0; call < 2; call += 1) await chat('shared/slow')
+  expect((await chat('shared/slow')).status).toBe(429)
+  const requests = ['a', 'b', 'c'].map((custom_id) => ({
+    custom_id,
+    body: { model: 'shared/free', messages: [{ role: 'user', content: 'x' }] },
+  }))
+  const startedMs = performance.now()
+  const body = { model: 'shared/free', endpoint: '/v1/chat/completions', completion_window: '24h', requests }
+  const { json } = await gateway.post('/batches', body)
+  await until(
+    () => gateway.get(`/batches/${String(json['id'])}`),
+    (seen) => seen.json['status'] === 'completed',
+  )
+  expect(performance.now() - startedMs).toBeLessThan(8_000)
 })
 
 test('a batch goes at the pace of the quota, and every item is answered', async () => {

@@ -152,6 +152,17 @@ test.each([
   },
 )
 
+test('an error names the lane of its turn, and an input that is none is refused beside a history too', async () => {
+  const client = await open()
+  client.send(create({ input: 'x', generate: 'no', stream_id: 'a' }))
+  expect(await client.next()).toMatchObject({ type: 'error', stream_id: 'a', error: { param: 'generate' } })
+  client.send(create({ input: 'Say hello.' }))
+  const id = at((await client.until(...ends)).at(-1), 'response.id')
+  client.send(create({ input: 5, previous_response_id: id }))
+  expect(await client.next()).toMatchObject({ type: 'error', status: 400, error: { param: 'input' } })
+  client.close()
+})
+
 test('an unknown model, and an account without credits, are errors with their status', async () => {
   const client = await open()
   client.send(create({ model: 'nobody/nothing', input: 'x' }))

@@ -27,6 +27,8 @@ const roomsMax = 1_000
 export type RoomOutcome =
   | { type: 'answered' | 'other' }
   | { type: 'full'; retryAfterMs: number | null }
+  /** Not asked: the operator's quota has room again after so long. The provider may have all the room there is. */
+  | { type: 'held'; waitMs: number }
   /** Its provider failed; `item` tells it from other items. */
   | {
       type: 'failed'
@@ -113,10 +115,15 @@ export class LaneRoom {
       else this.#held.delete(organizationId)
       if (outcome.type === 'answered') this.#grow()
       else if (outcome.type === 'full') this.#rest(beganMs, outcome.retryAfterMs)
+      else if (outcome.type === 'held')
+        this.#restUntilMs = Math.max(this.#restUntilMs, this.#clock.monotonicMs() + outcome.waitMs)
       else if (outcome.type === 'failed') this.#noteFailure(beganMs, outcome)
       for (const wake of this.#listeners) wake()
       if (outcome.type === 'failed' && this.#isGivenUp) return 'given up'
-      const isAtRest = outcome.type === 'full' || (outcome.type === 'failed' && this.#failure !== null)
+      const isAtRest =
+        outcome.type === 'full' ||
+        outcome.type === 'held' ||
+        (outcome.type === 'failed' && this.#failure !== null)
       return isAtRest ? 'waits' : 'tried'
     }
   }

@@ -91,7 +91,9 @@ export class SegmentLane {
     return {
       tier: { name: tier, isHeldAlone: laneChoice !== 'auto' },
       moved: null,
-      end({ response, hasNoRoom, retryAfterMs = null }) {
+      end(outcome) {
+        const { response, hasNoRoom, retryAfterMs = null } = outcome
+        if (isHeld(outcome)) return release({ type: 'held', waitMs: retryAfterMs ?? 0 })
         if (hasNoRoom) return release({ type: 'full', retryAfterMs })
         return release({ type: response === null ? 'other' : 'answered' })
       },
@@ -118,11 +120,15 @@ const outageErrors: ReadonlySet<string> = new Set([
   'no_healthy_endpoint',
 ])
 
-function untieredOutcome(
-  item: string,
-  { response, error, retryLaterMs, retryAfterMs, isAnsweredFailure }: ItemOutcome,
-): RoomOutcome {
+/** Whether it was not sent, because the operator's quota has no room. */
+function isHeld({ error }: ItemOutcome): boolean {
+  return error?.type === 'quota_used_up'
+}
+
+function untieredOutcome(item: string, outcome: ItemOutcome): RoomOutcome {
+  const { response, error, retryLaterMs, retryAfterMs, isAnsweredFailure } = outcome
   if (response !== null) return { type: 'answered' }
+  if (isHeld(outcome)) return { type: 'held', waitMs: retryAfterMs ?? 0 }
   if (error === null || retryLaterMs !== null || !outageErrors.has(error.type)) return { type: 'other' }
   return {
     type: 'failed',

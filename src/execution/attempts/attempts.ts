@@ -34,7 +34,9 @@ export async function firstToAnswer<K extends Kind>(run: Run<K>): Promise<Answer
     const counting = state.takeQuota(candidate)
     const held = counting instanceof Promise ? await counting : counting
     if (held) {
-      state.releasePermit({ type: 'held', waitMs: held.retryAfterMs ?? 0 })
+      // A model's own quota says nothing about the other models there.
+      const isOfModel = endpoint.quota !== undefined
+      state.releasePermit(isOfModel ? { type: 'other' } : { type: 'held', waitMs: held.retryAfterMs ?? 0 })
       rounds.failed(candidate, held)
       continue
     }
@@ -91,6 +93,7 @@ class Rounds {
   readonly #state: CallState
   #index = 0
   #last: UpstreamFailure | null = null
+  #waitedMs = 0
   /**
    * Candidates worth a second try, each with the time from which it may be tried, in milliseconds from the call's
    * start.
@@ -108,8 +111,10 @@ class Rounds {
 
   failed(candidate: Candidate, failure: UpstreamFailure): void {
     this.#last = failure
-    const isSecond = this.#again?.delete(candidate) || this.#index >= this.#route.length
-    if (!failure.retrySame || isSecond) return
+    const isAgain = this.#again?.delete(candidate) || this.#index >= this.#route.length
+    // One that was not asked for want of quota may be tried until the call has waited as long as it may.
+    const isHeld = failure.error.type === 'quota_used_up' && this.#waitedMs < retryWaitMsMax
+    if (!failure.retrySame || (isAgain && !isHeld)) return
     this.#again ??= new Map()
     this.#again.set(candidate, this.#state.elapsedMs() + (failure.retryAfterMs ?? retryDelayMs))
   }
@@ -155,6 +160,7 @@ class Rounds {
     }
     const waitMs = atMs - this.#state.elapsedMs()
     if (!soonest || waitMs > retryWaitMsMax || waitMs > this.#state.remainingMs()) return undefined
+    this.#waitedMs += Math.max(0, waitMs)
     await sleepUnless(waitMs, this.#state.scope.signal)
     return this.#state.scope.signal.aborted ? undefined : soonest
   }

@@ -78,9 +78,11 @@ function isOfModel(message: Buffer): boolean {
   return valueOf('role') === '"assistant"' || (valueOf('type') ?? '"message"') !== '"message"'
 }
 
-const marks = /,?"cache_control":\{[^{}]*\},?/g
+const marks = /(,\s*)?"cache_control"\s*:\s*\{[^{}]*\}(\s*,)?/g
 
 function withoutMarks(bytes: Uint8Array): Uint8Array | string {
   const buffer = toBuffer(bytes)
-  return buffer.includes('"cache_control"') ? buffer.toString('latin1').replace(marks, '') : buffer
+  return buffer.includes('"cache_control"')
+    ? buffer.toString('latin1').replace(marks, (_, before, after) => (before && after ? ',' : ''))
+    : buffer
 }

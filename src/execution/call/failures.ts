@@ -30,7 +30,7 @@ export function quotaUsedUp({ providerName }: Deployment, waitMs: number): Upstr
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   return {
     error: new GatewayError(
-      'upstream_rate_limited',
+      'quota_used_up',
       `The quota of ${providerName} for a minute is used up. Try again in ${retryAfterSeconds} s.`,
       { retryAfterSeconds },
     ),

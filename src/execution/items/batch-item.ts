@@ -222,6 +222,7 @@ const passing: ReadonlySet<string> = new Set([
   'shutting_down',
   'gateway_overloaded',
   'balance_set_aside',
+  'quota_used_up',
 ])
 
 /** The outcome of an item that failed; where that will pass, it is put back. */

@@ -32,6 +32,7 @@ function reasonOf(error: GatewayError): Omit<Availability, 'requested_models'> |
     case 'no_matching_endpoint':
       return { ...filteredBy(error), retryable: false }
     case 'upstream_rate_limited':
+    case 'quota_used_up':
       return { code: 'capacity_exhausted', retryable: true, ...triedOf(error) }
     case 'no_healthy_endpoint':
     case 'provider_overloaded':

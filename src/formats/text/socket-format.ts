@@ -5,6 +5,8 @@ import type { LeanJson } from '../../json/document.ts'
 export interface SocketTurns {
   /** Reads a message of the client. Throws `invalid_request`. */
   read(bytes: Uint8Array, lean: LeanJson | null): SocketTurn
+  /** The lane of a message that cannot be read; null where it names none. */
+  laneOf(message: string): string | null
   /** Reads an answer; its events name the lane, if the turn did. */
   createEvents(lane: string | null): TurnEvents
   /** The events that answer a turn which only prepares others. */
@@ -45,6 +47,8 @@ export interface AnsweredTurn {
   id: string
   /** Its items as JSON, with commas between them. */
   items: Uint8Array
+  /** Whether they stand for the whole conversation, as a compaction does. */
+  isWhole?: boolean
 }
 
 /** Why a turn is not served. */

@@ -156,6 +156,24 @@ test('more turns or lanes than a connection may have are refused, and the others
   expect(typesOf(socket).filter((type) => type === 'response.completed')).toHaveLength(32)
 })
 
+test('a client that goes on sending what is refused loses its connection', async () => {
+  const { socket, connection } = open({ call: () => new Promise(() => undefined) })
+  for (let count = 0; count < 70; count += 1) connection.message(create)
+  await Bun.sleep(5)
+  expect(socket.closed).toBe(1013)
+})
+
+test('a connection that ends in the middle of a turn is not kept for its rest', async () => {
+  const gate = Promise.withResolvers<Response>()
+  const { socket, connection } = open({ call: () => gate.promise }, { lifeMs: 60_000, restMs: 20 })
+  connection.message(create)
+  await Bun.sleep(5)
+  connection.closed()
+  gate.resolve(stream('data: {"type":"response.completed"}\n\n'))
+  await Bun.sleep(60)
+  expect(socket.closed).toBeNull()
+})
+
 test('a later message does not overtake a longer one of its lane', async () => {
   const bodies: number[] = []
   const { connection } = open({

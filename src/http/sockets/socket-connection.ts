@@ -17,7 +17,14 @@ const lanesMax = 8
 export const unreadBytesMax = 262_144
 
 /** Why a connection ends, as RFC 6455 and its registry number it. */
-const closeCodes = { goingAway: 1001, notText: 1003, refused: 1008, failed: 1011, restart: 1012 } as const
+const closeCodes = {
+  goingAway: 1001,
+  notText: 1003,
+  refused: 1008,
+  failed: 1011,
+  restart: 1012,
+  tryLater: 1013,
+} as const
 const unauthenticated = 401
 
 /** What a connection is given. */
@@ -69,12 +76,14 @@ export class SocketConnection {
 
   message(data: string | Uint8Array): void {
     if (typeof data !== 'string') return this.#close(closeCodes.notText, 'Send text messages.')
-    if (this.#isLeaving || this.#isLifeOver) return
+    if (this.#isLeaving || this.#isLifeOver || this.#end.signal.aborted) return
     if (this.#resting !== null) alarms.callOff(this.#resting)
     this.#waiting += 1
     this.#waitingBytes += data.length
     const isTooMuch = this.#waiting > turnsMax || (this.#waiting > 1 && this.#waitingBytes > liveBodyBytesMax)
-    void (isTooMuch ? this.#refuseTurn() : this.#begin(data))
+    // Refusals that it does not read would gather here.
+    if (isTooMuch && this.#waiting > 2 * turnsMax) this.#close(closeCodes.tryLater, 'Too many turns at once.')
+    void (isTooMuch ? this.#refuseTurn(null) : this.#begin(data))
       .catch(() => this.#close(closeCodes.failed, 'The gateway failed.'))
       .finally(() => {
         this.#waiting -= 1
@@ -104,6 +113,7 @@ export class SocketConnection {
   }
 
   #idle(): void {
+    if (this.#end.signal.aborted) return
     if (this.#isLeaving) this.leave()
     else if (this.#isLifeOver) this.#endLife()
     else this.#rest()
@@ -130,10 +140,11 @@ export class SocketConnection {
     const reading = this.#reading.then(() => this.#read(text))
     this.#reading = reading
     const turn = await reading
-    if (turn instanceof GatewayError) return this.#showRefusal(this.#options.refuse(turn), null)
+    if (turn instanceof GatewayError)
+      return this.#showRefusal(this.#options.refuse(turn), this.#options.turns.laneOf(text))
     const lane = turn.lane ?? ''
     const before = this.#lanes.get(lane)
-    if (before === undefined && this.#lanes.size >= lanesMax) return this.#refuseTurn()
+    if (before === undefined && this.#lanes.size >= lanesMax) return this.#refuseTurn(turn.lane)
     const running = before === undefined ? this.#run(turn) : before.then(() => this.#run(turn))
     const ended = running.then(
       () => undefined,
@@ -166,7 +177,10 @@ export class SocketConnection {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (!isStream || response.body === null) return this.#showRefusal(response, lane)
     const answered = await this.#showEvents(response.body, lane)
-    if (answered !== null) history.add(answered, turn.items, previousId)
+    if (answered === null) return
+    // A compaction stands for all that was before it.
+    if (answered.isWhole) history.add(answered, new Uint8Array(0), null)
+    else history.add(answered, turn.items, previousId)
   }
 
   async #showEvents(body: ReadableStream<Uint8Array>, lane: string | null) {
@@ -187,6 +201,9 @@ export class SocketConnection {
 
   async #sendAll(messages: readonly string[]): Promise<void> {
     for (const message of messages) {
+      // Lanes share the connection: what another one has left unread counts, or large events would not fit.
+      const socket = this.#socket
+      if (socket !== null && socket.getBufferedAmount() > unreadBytesMax) await this.#untilRead(socket)
       const waits = this.#send(message)
       if (waits !== null) await waits
     }
@@ -220,8 +237,8 @@ export class SocketConnection {
     if (status === unauthenticated) this.#close(closeCodes.refused, 'The key is not accepted.')
   }
 
-  #refuseTurn(): Promise<void> {
-    return this.#showRefusal(this.#options.refuse(tooManyTurns()), null)
+  #refuseTurn(lane: string | null): Promise<void> {
+    return this.#showRefusal(this.#options.refuse(tooManyTurns()), lane)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { liveBodyBytesMax } from '../../core/limits/http.ts'
 import { newId } from '../../core/ids.ts'
 import { operations } from '../../execution/operations.ts'
 import { openAiConvention } from '../../formats/openai-convention.ts'
@@ -36,7 +37,7 @@ export function noSocketHere(path: string): GatewayError {
 export function socketRoute(post: HttpRoute, dependencies: HttpDependencies): HttpRoute | null {
   const text = Object.values(operations).find(({ name }) => name === post.name)?.text
   if (!text?.turns) return null
-  const { decode, turns } = text
+  const { decode, turns, compaction } = text
   return {
     method: 'GET',
     path: post.path,
@@ -46,7 +47,7 @@ export function socketRoute(post: HttpRoute, dependencies: HttpDependencies): Ht
     access: 'any',
     handle: withPrincipal((exchange) => {
       requireCaller(exchange.principal, dependencies)
-      const connection = connect(exchange, { post, decode, turns }, dependencies)
+      const connection = connect(exchange, { post, decode, turns, compaction }, dependencies)
       if (!dependencies.upgrade(exchange.request, connection)) throw notUpgraded()
       dependencies.sockets.add(connection, exchange.principal.keyId)
       return new Response(null, { status: 101 })
@@ -68,6 +69,7 @@ function requireCaller(principal: Principal, { sockets, descriptors, activity }:
 interface Served {
   post: HttpRoute
   decode: TextOperation['decode']
+  compaction: TextOperation['compaction']
   turns: SocketTurns
 }
 
@@ -99,18 +101,32 @@ function connect(exchange: HttpExchange, served: Served, dependencies: HttpDepen
 }
 
 /** A turn that asks no model: its call is read and checked like any other, and costs nothing. */
-function warmUpRoute({ post, decode, turns }: Served, { clock }: HttpDependencies): HttpRoute {
+function warmUpRoute(
+  { post, decode, turns, compaction }: Served,
+  { clock, compactor }: HttpDependencies,
+): HttpRoute {
+  const opened = async (body: Uint8Array, organizationId: string): Promise<Uint8Array> => {
+    if (compaction === undefined || !compaction.mayConcern(body)) return body
+    const options = { organizationId, lean: await leanOf(body), isAsked: false }
+    return (await compactor.prepare(compaction, body, options))?.body ?? body
+  }
   return {
     ...post,
     name: `${post.name}_warm_up`,
-    handle: async ({ request }) => {
+    handle: withPrincipal(async ({ request, principal }) => {
       const bytes = await request.bytes()
-      const call = decode(bytes, { sessionIdHeader: null, lean: await leanOf(bytes) })
+      if (bytes.length > liveBodyBytesMax)
+        throw new GatewayError(
+          'payload_too_large',
+          `The conversation is larger than ${liveBodyBytesMax} bytes.`,
+        )
+      const body = await opened(bytes, principal.organizationId)
+      const call = decode(body, { sessionIdHeader: null, lean: await leanOf(body) })
       const nowMs = clock.nowMs()
       const facts = { id: newId('gen', nowMs), created: Math.floor(nowMs / 1000) }
       const events = turns.writeWarmUp(call, facts).map((event) => `data: ${event}\n\n`)
       return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
-    },
+    }),
   }
 }
 

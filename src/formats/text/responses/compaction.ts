@@ -123,12 +123,31 @@ function taskBody(document: JsonDocument, items: readonly Buffer[], isAsked: boo
   const hasTools = hasMember(document, 'tools') && listOrEmpty(memberValue(document, 'tools')).length > 0
   return editDocument(document, {
     set: {
-      input: listOf([...items, Buffer.from(messageItem(task))]),
+      input: listOf([...items, ...missingOutputs(items), Buffer.from(messageItem(task))]),
       ...(hasTools ? { tool_choice: '"none"' } : {}),
       ...(isAsked ? { stream: 'false' } : {}),
     },
     remove: ['text', 'tool_choice', 'context_management'],
   })
+}
+
+const outputOf: Readonly<Record<string, string>> = {
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+}
+
+/** Calls that were not carried out before the conversation is compacted: strict providers refuse them without an output. */
+function missingOutputs(items: readonly Buffer[]): Buffer[] {
+  const open = new Map<string, string>()
+  for (const item of items) {
+    const [type, id] = [textOf(item, 'type'), textOf(item, 'call_id')]
+    const output = outputOf[type]
+    if (output !== undefined) open.set(id, output)
+    else if (type.endsWith('_output')) open.delete(id)
+  }
+  return Array.from(open, ([call_id, type]) =>
+    Buffer.from(JSON.stringify({ type, call_id, output: 'It was not carried out.' })),
+  )
 }
 
 function listOf(items: readonly Buffer[]): (string | Buffer)[] {
@@ -163,9 +182,10 @@ function callerWords(items: readonly Buffer[]): string[] {
     if (type !== 'message' || role !== 'user') continue
     const text = typeof content === 'string' ? content : textsIn(content)
     if (text === '' || text.startsWith(lead)) continue
+    const left = wordsKeptMax - length
+    if (left <= 0) break
     length += text.length
-    if (length > wordsKeptMax) break
-    kept.push(messageItem(text))
+    kept.push(messageItem(text.length > left ? text.slice(-left) : text))
   }
   return kept.toReversed()
 }

@@ -10,6 +10,7 @@ import {
   parseJsonDocument,
 } from '../../../json/document.ts'
 import { findMember } from '../../../json/scan.ts'
+import { recordOrEmpty } from '../../../json/values.ts'
 import { createFrameSplitter, readFrameData, toBytes, toUtf8 } from '../../sse.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import type {
@@ -34,6 +35,14 @@ const ownMembers = ['type', 'event_id', 'stream_id', 'generate', 'previous_respo
 /** Turns of responses over a WebSocket: `response.create` messages, each answered by the events of a stream. */
 export const responsesTurns: SocketTurns = {
   read: readTurn,
+  laneOf(message) {
+    try {
+      const lane = recordOrEmpty(JSON.parse(message))['stream_id']
+      return typeof lane === 'string' && lane.length <= laneLengthMax ? lane : null
+    } catch {
+      return null
+    }
+  },
   createEvents: (lane) => new ResponsesEvents(lane),
   writeWarmUp,
   writeError,
@@ -90,7 +99,7 @@ function readTurn(bytes: Uint8Array, lean: Parameters<SocketTurns['read']>[1]): 
     lane,
     isWarmUp: !generate,
     previousId: textOf(document, 'previous_response_id'),
-    items,
+    items: items ?? new Uint8Array(0),
     bodyAfter: (history) => bodyAfter(document, history, items),
   }
 }
@@ -105,24 +114,28 @@ function textOf(document: JsonDocument, name: string): string | null {
   return value
 }
 
-/** The elements of the input, in memory of their own: the message is larger and need not be kept. */
-function inputItems(document: JsonDocument): Uint8Array {
-  const input = memberBytes(document, 'input')
-  if (input === null || input[0] === undefined) return new Uint8Array(0)
+/** The elements of the input, in memory of their own: the message is larger and need not be kept. Null for what is no input. */
+function inputItems(document: JsonDocument): Uint8Array | null {
+  const input = hasMember(document, 'input') ? memberBytes(document, 'input') : null
+  if (input === null) return new Uint8Array(0)
   if (input[0] === quote)
     return Buffer.concat([Buffer.from('{"role":"user","content":'), input, Buffer.from('}')])
-  if (input[0] !== openBracket) return new Uint8Array(0)
+  if (input[0] !== openBracket) return null
   const elements = toBuffer(input).subarray(1, -1)
   return elements.every((byte) => byte <= 0x20) ? new Uint8Array(0) : Buffer.from(elements)
 }
 
-/** Without a history the input stays as it came, so that its decoder says what is wrong with it. */
-function bodyAfter(document: JsonDocument, history: readonly Uint8Array[], own: Uint8Array): Uint8Array {
-  const parts = [...history, own].filter(({ length }) => length > 0)
+/** Without a history, or where it is no input, the input stays as it came: its decoder says what is wrong with it. */
+function bodyAfter(
+  document: JsonDocument,
+  history: readonly Uint8Array[],
+  own: Uint8Array | null,
+): Uint8Array {
+  const parts = [...history, own ?? new Uint8Array(0)].filter(({ length }) => length > 0)
   const input = parts.flatMap((part, index) => [index === 0 ? '[' : ',', part])
   return editDocument(document, {
     set: {
-      ...(history.length === 0 ? {} : { input: [...input, parts.length === 0 ? '[]' : ']'] }),
+      ...(history.length === 0 || own === null ? {} : { input: [...input, parts.length === 0 ? '[]' : ']'] }),
       stream: 'true',
     },
     remove: ownMembers,
@@ -138,6 +151,7 @@ class ResponsesEvents implements TurnEvents {
   readonly #beginning: string
   #id: string | null = null
   readonly #items: Buffer[] = []
+  #isWhole = false
   answered: AnsweredTurn | null = null
 
   constructor(lane: string | null) {
@@ -173,8 +187,9 @@ class ResponsesEvents implements TurnEvents {
     } else if (type === 'response.output_item.done') {
       const { value: item } = findMember(toBuffer(toBytes(data)), 'item')
       if (item !== null && canBeSentBack(item)) this.#items.push(Buffer.from(item))
+      this.#isWhole ||= item !== null && textIn(findMember(item, 'type').value ?? noValue) === 'compaction'
     } else if (continued.has(type) && this.#id !== null) {
-      this.answered = { id: this.#id, items: joined(this.#items) }
+      this.answered = { id: this.#id, items: joined(this.#items), isWhole: this.#isWhole }
     }
   }
 }
@@ -185,6 +200,8 @@ function typeOf(frame: string, data: string): string {
   return named ?? /^\{\s*"type"\s*:\s*"([^"]*)"/.exec(data)?.[1] ?? ''
 }
 
+const noValue = Buffer.from('null')
+
 function textIn(json: Buffer): string | null {
   const value: unknown = JSON.parse(json.toString('utf8'))
   return typeof value === 'string' ? value : null
@@ -192,7 +209,7 @@ function textIn(json: Buffer): string | null {
 
 /** A thought without its sealed content means nothing to a provider that stores nothing. */
 function canBeSentBack(item: Buffer): boolean {
-  if (textIn(findMember(item, 'type').value ?? Buffer.from('null')) !== 'reasoning') return true
+  if (textIn(findMember(item, 'type').value ?? noValue) !== 'reasoning') return true
   return findMember(item, 'encrypted_content').value?.[0] === quote
 }
 
