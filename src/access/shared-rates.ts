@@ -74,11 +74,7 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
   let rounds = 0
 
   async function exchange(chosen: Iterable<[string, SharedLimit]>): Promise<void> {
-    const uses = Array.from(chosen, ([limitId, limit]) => {
-      limit.demand = limit.demand * demandKept + limit.asked
-      limit.asked = 0
-      return { limitId, count: Math.round(limit.demand) }
-    })
+    const uses = Array.from(chosen, ([limitId, limit]) => ({ limitId, count: takeDemand(limit) }))
     if (uses.length === 0) return
     try {
       const reported = await options.repository.exchangeUses(uses, rateShareSilentMs)
@@ -144,6 +140,13 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 
 function newLimit(perMinute: number, usedAtMs: number): SharedLimit {
   return { perMinute, share: 1, arrivalMs: 0, asked: 0, demand: 0, usedAtMs, joining: null }
+}
+
+/** The demand of the last seconds, with what was asked since the last division. */
+function takeDemand(limit: SharedLimit): number {
+  limit.demand = limit.demand * demandKept + limit.asked
+  limit.asked = 0
+  return Math.round(limit.demand)
 }
 
 function makeRoom(limits: Map<string, SharedLimit>): void {

@@ -66,7 +66,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
   function entryOf(id: string): EndpointHealth {
     const known = endpoints.get(id)
     if (known) return known
-    const entry = { failedAtMs: never, coolUntilMs: never, restUntilMs: never, samples: null, record: null }
+    const entry = newEntry()
     dropOldest(endpoints)
     endpoints.set(id, entry)
     return entry
@@ -127,6 +127,10 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       return Math.max(0, outMs - nowMs, coolMs - nowMs)
     },
   }
+}
+
+function newEntry(): EndpointHealth {
+  return { failedAtMs: never, coolUntilMs: never, restUntilMs: never, samples: null, record: null }
 }
 
 function isUntroubled(entry: EndpointHealth | undefined): boolean {
