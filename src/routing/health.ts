@@ -100,9 +100,8 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       const entry = entryOf(endpoint.id)
       entry.failedAtMs = nowMs
       if (!limited) count(entry, nowMs, 'failed')
-      if (limited || failure.retryAfterMs !== null) {
+      if (limited || failure.retryAfterMs !== null)
         entry.coolUntilMs = nowMs + Math.min(failure.retryAfterMs ?? coolDownDefaultMs, coolDownMaxMs)
-      }
       troubles.failed(endpoint, failure, said)
     },
 
