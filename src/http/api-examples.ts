@@ -69,6 +69,7 @@ export const responsesCompactionExample = {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 150,
     cost: 0.0000396,
+    is_byok: false,
   },
 }
 
