@@ -10,8 +10,8 @@ const managementKey = 'proof-management-key-of-forty-characters-1'
 const connections = 300
 const rounds = 4
 const stallMs = 4_000
-/** What each of them is to read. The kernel holds four megabytes of it, and the gateway the answer so far, for its last event. */
-const slowBytes = 6_000_000
+/** What each of them is to read. The kernels on the way hold eight megabytes of it, and the gateway the answer so far, for its last event. */
+const slowBytes = 9_000_000
 const growthMax = 1.1
 const turns = 3_000
 const ratioMax = 1.2
@@ -63,7 +63,7 @@ async function withGateway(
 
 /** A provider whose streams pass through: nothing of a long answer has to be kept for its last events. */
 function responsesProvider(url: string): Record<string, unknown> {
-  const prices = { input_per_million: '1', output_per_million: '1' }
+  const prices = { input_per_million: '0.01', output_per_million: '0.01' }
   const models = [{ id: 'own/responses', upstream: 'gpt-5.4', prices }]
   return {
     preset: 'openai',
