@@ -20,6 +20,8 @@ export interface ApiStyle {
   errorBody(error: ApiError, key: string): string
   /** The API's error for a fault. */
   errorOf(fault: ErrorFault): ApiError
+  /** Headers that tell about an error; absent where only the body does. */
+  errorHeaders?(error: ApiError): Record<string, string>
   headers(subject: HeaderSubject): Record<string, string>
   /** Whether the body of a refusal is something other than JSON. */
   isPlain?(error: ApiError): boolean

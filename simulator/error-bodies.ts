@@ -20,7 +20,10 @@ export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Repl
   return {
     status: faults.hiddenError === true ? 200 : error.status,
     contentType: faults.octetStream === true ? 'application/octet-stream' : contentType,
-    headers: style.tellsWaitInBody === true ? {} : retryHeaders(fault),
+    headers: {
+      ...style.errorHeaders?.(error),
+      ...(style.tellsWaitInBody === true ? {} : retryHeaders(fault)),
+    },
     body,
   }
 }

@@ -5,6 +5,8 @@ import { audioApiAt } from './audio/index.ts'
 import { azureAddressOf, isAzurePath, withDeployment } from './azure/addresses.ts'
 import { azureStyle } from './azure/style.ts'
 import type { Call } from './call.ts'
+import { converse, conversePath } from './bedrock/converse.ts'
+import { bedrockStyle } from './bedrock/style.ts'
 import { chatCompletion } from './chat.ts'
 import { completion } from './completions.ts'
 import { embeddings } from './embeddings.ts'
@@ -90,6 +92,7 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   if (path.startsWith(googlePath) || isFilesPath(path)) return googleStyle
   if (isStoragePath(path)) return storageStyle
   if (isAzurePath(path)) return azureStyle
+  if (conversePath.test(path)) return bedrockStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
@@ -155,7 +158,7 @@ export async function operate(asked: Asked): Promise<Reply> {
     if (asked.body.form === null) throw invalidRequest('Send the audio as multipart/form-data.', 'file')
     return transcription({ form: asked.body.form, faults, settings: mount.settings, programs, signal })
   }
-  const operation = Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
+  const operation = jsonOperationAt(path)
   if (operation === undefined) {
     throw new ApiError({ status: 404, message: `Invalid URL (${method} ${path})` })
   }
@@ -233,6 +236,12 @@ function lineRunner(asked: Asked): RunLine {
 function versioned(request: IncomingMessage): IncomingMessage {
   const headers = { 'anthropic-version': '2023-06-01', ...request.headers }
   return Object.create(request, { headers: { value: headers } }) as IncomingMessage
+}
+
+/** Bedrock's paths have the model in them. */
+function jsonOperationAt(path: string): JsonOperation | undefined {
+  if (conversePath.test(path)) return (call, { mount }) => converse(path, call, mount)
+  return Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
 }
 
 /** The operation with a JSON body at a path. */

@@ -8,6 +8,7 @@ import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
 import { asksFlex, flexRefusal, isFlexRefused } from './flex-tier.ts'
 import { uploadPath as googleUploadPath } from './gemini/files.ts'
+import { bedrockModelOf } from './bedrock/converse.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
 import {
@@ -141,7 +142,7 @@ function subjectOf(
   }
   if (body.form !== null) return { model: azureDeploymentOf(path) ?? fieldOf(body, 'model'), body: text }
   const parsed = parsedBody(body)
-  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? parsed?.['model']
+  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? bedrockModelOf(path) ?? parsed?.['model']
   return { model: typeof named === 'string' ? named : null, body: text }
 }
 
@@ -213,6 +214,10 @@ async function replyTo(asked: ProviderRequest, body: ReadBody | ApiError, sendin
 }
 
 function errorReply(error: ApiError, style: ApiStyle, key: string): Reply {
-  const reply = jsonReply(style.errorBody(error, key), error.status)
+  const headers = style.errorHeaders?.(error)
+  const reply = {
+    ...jsonReply(style.errorBody(error, key), error.status),
+    ...(headers === undefined ? {} : { headers }),
+  }
   return style.isPlain?.(error) === true ? { ...reply, contentType: 'text/plain; charset=utf-8' } : reply
 }

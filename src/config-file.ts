@@ -153,6 +153,28 @@ const headerText = z
   .max(64)
   .regex(/^[\x20-\x7e\xa0-\xff]*$/, { error: 'must be of Latin letters, digits and signs' })
 
+const filled = z.string().min(1).max(4_096).optional()
+const identitySchema = z
+  .strictObject({
+    access_key_id: filled,
+    secret_access_key: filled,
+    session_token: filled,
+    profile: filled.describe('The name of a profile in Amazon’s shared files'),
+    role_arn: filled.describe('A role that is taken with the login that was found'),
+    external_id: filled.describe('What the owner of the role asks for besides'),
+    session_name: filled.describe('The name by which the role’s sessions are logged at Amazon'),
+    credentials_file: filled.describe('The path of a file with credentials for Google'),
+    impersonate: filled.describe('The service account in whose name calls are made at Google'),
+    tenant_id: filled,
+    client_id: filled,
+    client_secret: filled,
+    token_file: filled.describe('The path of the file with the token of a workload, for Entra'),
+    scope: filled.describe('What a token of Entra is for; ends with `/.default`'),
+  })
+  .describe(
+    'A login that is not an API key, at `amazon-bedrock`, `vertex-ai` and `azure`. Left out, the first two look where their makers’ own tools do: variables, files of this machine, its metadata server. `{}` asks for that at `azure`',
+  )
+
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),
   preset: slug.describe('The provider; `custom` is any other server'),
@@ -175,6 +197,13 @@ const providerSchema = z.strictObject({
     .optional()
     .describe('Added to the address of every request to it; values are never shown'),
   region: z.string().min(1).max(64).optional(),
+  project: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('The project at Google to which calls belong, where the preset’s address has one'),
+  identity: identitySchema.optional(),
   weight: z.number().positive().max(1000).default(1),
   concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
   requests_per_minute: quota.describe(
@@ -351,6 +380,9 @@ const outlineSchema = z
             base_url: z.unknown(),
             api_key: z.unknown(),
             key_form: z.unknown(),
+            region: z.unknown(),
+            project: z.unknown(),
+            identity: z.unknown(),
             caller_logins: z.unknown(),
             cache_marks: z.unknown(),
             max_tokens_field: z.unknown(),

@@ -1,5 +1,23 @@
 import { type ProviderOutline, unresolved } from './config-file.ts'
 
+type Place = 'region' | 'project'
+type IdentityKind = 'aws' | 'google' | 'entra'
+
+/** The members of `identity` by whose logins they are about. */
+const identityMembers: Readonly<Record<IdentityKind, readonly string[]>> = {
+  aws: [
+    'access_key_id',
+    'secret_access_key',
+    'session_token',
+    'profile',
+    'role_arn',
+    'external_id',
+    'session_name',
+  ],
+  google: ['credentials_file', 'impersonate'],
+  entra: ['tenant_id', 'client_id', 'client_secret', 'token_file', 'scope'],
+}
+
 /** What reading the environment needs to know about a preset. */
 export interface PresetEnvironment {
   slug: string
@@ -17,6 +35,10 @@ export interface PresetEnvironment {
   isOperatorNamed: boolean
   /** Its batch service; absent where none is known. */
   jobs?: object | undefined
+  /** What of its address the operator says, and the variables that say it else. */
+  placeVariables?: Readonly<Partial<Record<Place, readonly string[]>>>
+  /** Whose logins it takes besides keys; absent or null where it takes none. */
+  identity?: IdentityKind | null
 }
 
 /** What the check of providers reads: the presets, the environment, and whether the file is only about to be written. */
@@ -55,6 +77,10 @@ export function checkProviders(
       problems.push(`providers.${index}.base_url: needed for preset "${preset.slug}"`)
     }
     checkEnding(`providers.${index}`, provider, preset, problems)
+    if (preset) {
+      checkPlaces(`providers.${index}`, provider, { preset, env }, problems)
+      checkIdentity(`providers.${index}`, provider, preset, problems)
+    }
     const forms = Object.keys(preset?.keyForms ?? {})
     if (preset && typeof provider.key_form === 'string' && !forms.includes(provider.key_form))
       problems.push(
@@ -77,10 +103,11 @@ export function checkProviders(
       problems.push(
         `providers.${index}.${wanted}: batches of "${preset.slug}" run item by item, because no batch service of it is known; leave this out`,
       )
-    // A custom server may need no key.
+    // A custom server may need no key, and a cloud has other logins.
     const variable = preset?.keyVariable
     if (
       variable &&
+      !hasOwnLogin(preset) &&
       !env[variable] &&
       !draft &&
       provider.api_key === undefined &&
@@ -99,6 +126,54 @@ function batchServiceMember({ batches, models }: ProviderOutline): string | null
 
 function hasBatchUpstream(model: unknown): boolean {
   return typeof model === 'object' && model !== null && 'batch_upstream' in model
+}
+
+function hasOwnLogin({ identity }: PresetEnvironment): boolean {
+  return identity === 'aws' || identity === 'google'
+}
+
+/** Parts of the provider's address that belong to the deployment. */
+function checkPlaces(
+  at: string,
+  provider: ProviderOutline,
+  { preset, env }: { preset: PresetEnvironment; env: ProviderSources['env'] },
+  problems: string[],
+) {
+  for (const place of ['region', 'project'] as const) {
+    const variables = preset.placeVariables?.[place] ?? []
+    const given = provider[place]
+    if (typeof given === 'string' && given !== unresolved && variables.length > 0 && !placePattern.test(given))
+      problems.push(`${at}.${place}: "${given}" is none; use a name such as ${place === 'region' ? 'us-east-1' : 'my-project'}`)
+    const isNeeded = preset.baseUrl?.includes(`{${place}}`) === true && provider.base_url === undefined
+    if (isNeeded && given === undefined && !variables.some((name) => env[name]))
+      problems.push(`${at}.${place}: needed for preset "${preset.slug}"; or set ${variables.join(' or ')}`)
+  }
+}
+
+const placePattern = /^[a-z0-9][a-z0-9.:-]{0,62}$/
+
+/** The members of `identity` that its provider's logins have. */
+function checkIdentity(
+  at: string,
+  { identity: given }: ProviderOutline,
+  { slug, identity = null }: PresetEnvironment,
+  problems: string[],
+) {
+  if (typeof given !== 'object' || given === null) return
+  if (identity === null) {
+    problems.push(`${at}.identity: preset "${slug}" takes a key; leave this out, and set api_key`)
+    return
+  }
+  for (const name of Object.keys(given))
+    if (!identityMembers[identity].includes(name))
+      problems.push(`${at}.identity.${name}: preset "${slug}" has ${identityMembers[identity].join(', ')}`)
+  const wanted = identity === 'aws' ? (['access_key_id', 'secret_access_key'] as const) : []
+  const found = wanted.filter((name) => name in given)
+  if (found.length === 1)
+    problems.push(`${at}.identity.${found[0]}: access_key_id and secret_access_key go together; set both`)
+  const role = (given as { role_arn?: unknown }).role_arn
+  if (typeof role === 'string' && role !== unresolved && !/^arn:[\w-]+:iam::\d{12}:role\/\S+$/.test(role))
+    problems.push(`${at}.identity.role_arn: is no ARN of a role, such as arn:aws:iam::123456789012:role/gateway`)
 }
 
 /** An address whose ending says how the provider is asked must have one of the endings that are known. */

@@ -243,10 +243,24 @@ const roles = ['all', 'api', 'worker'] as const
 
 /** A provider of the file that names no key of its own has the one of the environment. */
 function withKey(provider: ProviderConfig, { presets, env }: ConfigSources): ProviderConfig {
-  const variable = presets.find((preset) => preset.slug === provider.preset)?.keyVariable
-  const key = variable ? env[variable] : undefined
-  if (provider.api_key !== undefined || provider.base_url !== undefined || !key) return provider
-  return { ...provider, api_key: key }
+  const preset = presets.find(({ slug }) => slug === provider.preset)
+  const placed = { ...placesOf(preset, env), ...provider }
+  const key = preset?.keyVariable ? env[preset.keyVariable] : undefined
+  const hasLogin = provider.api_key !== undefined || provider.identity !== undefined
+  if (hasLogin || provider.base_url !== undefined || !key) return placed
+  return { ...placed, api_key: key }
+}
+
+/** What the environment says of a provider's place. */
+function placesOf(
+  preset: PresetEnvironment | undefined,
+  env: ConfigSources['env'],
+): Pick<ProviderConfig, 'region' | 'project'> {
+  const told = Object.entries(preset?.placeVariables ?? {}).flatMap(([place, variables]) => {
+    const value = variables.map((name) => env[name]).find((each) => each)
+    return value === undefined ? [] : [[place, value] as const]
+  })
+  return Object.fromEntries(told)
 }
 
 /** The settings without the variables that should switch no provider on, nor be the key of one that names none. */
@@ -272,6 +286,9 @@ function providersFromEnvironment(
     const apiKey = preset.keyVariable ? sources.env[preset.keyVariable] : undefined
     const baseUrl = preset.baseUrlVariable ? sources.env[preset.baseUrlVariable] : undefined
     if (!apiKey && !(preset.keyVariable === null && baseUrl)) continue
+    // A key without its region or project is no deployment yet.
+    const places = placesOf(preset, sources.env)
+    if (!baseUrl && Object.keys(preset.placeVariables ?? {}).some((place) => !(place in places))) continue
     if (baseUrl && !httpUrl.safeParse(baseUrl).success)
       problems.push(
         `${preset.baseUrlVariable}: "${hideSecrets(baseUrl.replace(/[?#].*/s, '?…'))}" is not an address such as http://127.0.0.1:11434/v1`,
@@ -280,6 +297,7 @@ function providersFromEnvironment(
       preset: preset.slug,
       weight: 1,
       models: [],
+      ...places,
       ...(apiKey ? { api_key: apiKey } : {}),
       ...(baseUrl ? { base_url: baseUrl } : {}),
     })

@@ -51,6 +51,7 @@ import {
   targetOf,
   toDeploymentSource,
 } from './providers/deployments.ts'
+import { createIdentities } from './providers/identities/identities.ts'
 import { watchDeployments, type WatchedHealth } from './routing/deployment-troubles.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
@@ -179,6 +180,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   watch.start()
   if (config.role !== 'api') batches.start()
   telling.start()
+  providers.identities.start()
   providers.discovery.start()
   providers.prices.start()
   sweeper.start()
@@ -186,6 +188,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const stop = async () => {
     stopSaving()
     providers.discovery.stop()
+    providers.identities.stop()
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
@@ -251,8 +254,18 @@ async function createProviders(
   const configured: readonly ProviderSettings[] = simulator
     ? [simulatorSettings(simulator.url)]
     : config.providers
-  const sources = configured.map(toDeploymentSource)
-  const transport = createTransport({ clock, descriptors, environment: processEnvironment() })
+  const environment = processEnvironment()
+  const transport = createTransport({ clock, descriptors, environment })
+  const identities = createIdentities({
+    transport,
+    clock,
+    environment,
+    report: (deployment, reason) =>
+      reason === null
+        ? log.info('a login was fetched again', { deployment })
+        : log.warn('no login could be fetched', { deployment, reason }),
+  })
+  const sources = configured.map((provider) => toDeploymentSource(provider, identities))
   const priceLists = createPriceListsRepository(database)
   const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
   const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)
@@ -299,7 +312,18 @@ async function createProviders(
   })
   const removalPlaceOf = createRemovalPlaces(sources, presetOf)
   const deployments = sources.map(({ deployment }) => deployment)
-  return { deployments, simulator, transport, catalog, serving, removalPlaceOf, discovery, prices, settings }
+  return {
+    deployments,
+    simulator,
+    transport,
+    catalog,
+    serving,
+    removalPlaceOf,
+    discovery,
+    prices,
+    settings,
+    identities,
+  }
 }
 
 /** Asks servers that can tell what their models are. */

@@ -1,18 +1,43 @@
 import type { Modality } from './operation.ts'
 import type { Price } from './usage.ts'
 
-/**
- * Where a request carries its credential, as data; transport puts it there. A kind that is computed from the request,
- * such as a signature, becomes a member of its own once a provider needs it.
- */
+/** Where a request carries its credential, as data; transport puts it there. */
 export type AuthScheme =
   /** In the header of this lower-case name, after the prefix with its space: `{ name: 'authorization', prefix: 'Bearer ' }`. */
   | { type: 'header'; name: string; prefix: string }
   /** In the query parameter of this name. Like any secret it is never shown, not even as part of a URL. */
   | { type: 'query'; name: string }
 
-/** How requests of one deployment authenticate; `none` when it has no credential. */
-export type UpstreamAuth = (AuthScheme & { secret: string }) | { type: 'none' }
+/** Keys with which transport signs each request as Amazon's Signature Version 4 has it. */
+export interface SigningKeys {
+  type: 'signature'
+  accessKeyId: string
+  secret: string
+  /** Goes with keys that are valid for a while; null for others. */
+  sessionToken: string | null
+  service: string
+  region: string
+}
+
+/** How a request authenticates at a moment; `none` when it has no credential. */
+export type Login = (AuthScheme & { secret: string }) | SigningKeys | { type: 'none' }
+
+/** A login that changes: tokens and keys that are valid for a while, and are fetched anew before they end. */
+export interface Identity {
+  readonly type: 'identity'
+  /**
+   * The login that is valid now; a promise only while the first one is being fetched. Throws, or rejects with,
+   * `provider_failed` and the fault of a credential when there is none.
+   */
+  login(): Login | Promise<Login>
+  /** The provider refused the login, whose time is not over: the next request gets a new one, where one can be had. */
+  doubt(): void
+  /** The login that `login` gave last, for its secrets; `none` before. */
+  readonly last: Login
+}
+
+/** How requests of one deployment authenticate. */
+export type UpstreamAuth = Login | Identity
 
 /** The operator's additions to every request of a deployment. Any value may be a secret: none is ever shown. */
 export interface RequestAdditions {

@@ -18,11 +18,13 @@ export type TextFormat =
   | 'messages'
   | 'embeddings'
   | 'gemini'
+  | 'converse'
+  | 'cohere'
   | 'rerank'
   | 'completions'
 
 /** Formats that are never translated. */
-export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'>
+export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'converse' | 'cohere'>
 
 /**
  * The facts about a modality that the catalog, the configuration and routing need, so that none of them compares its name.

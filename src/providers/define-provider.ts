@@ -33,6 +33,12 @@ export interface Retirement {
   seen: string
 }
 
+/** The makers of logins that are not keys. */
+export type IdentityKind = 'aws' | 'google' | 'entra'
+
+/** The parts of a base URL that belong to a deployment, with the names of variables that tell them. */
+export type PlaceVariables = Readonly<Partial<Record<'region' | 'project', readonly string[]>>>
+
 /** All that the gateway knows about a provider before the operator configures it. Immutable data. */
 export interface Preset {
   /** The tag of the provider: callers use it in `provider.only`, and the configuration in `preset`. */
@@ -44,8 +50,18 @@ export interface Preset {
    * documentation. Only a recorded provider is called supported.
    */
   status: 'recorded' | 'documented only'
-  /** Without a trailing slash; null when the operator must name it. */
+  /**
+   * Without a trailing slash; null when the operator must name it. `{region}` and `{project}` stand for what the operator
+   * says of the deployment.
+   */
   baseUrl: string | null
+  /** Variables from which these are read where the configuration has none, in order. */
+  placeVariables: PlaceVariables
+  /**
+   * Where its logins are valid for a while, or are found on the machine: Amazon's keys, Google's tokens, or Entra's. Null where
+   * it takes only a key. `entra` must be asked for by the configuration; the others serve where it has no key.
+   */
+  identity: IdentityKind | null
   /**
    * The allowed endings of the operator's URL, the usual one first, when the ending decides the form of the API; empty
    * when any URL will do.
@@ -136,6 +152,8 @@ export interface Preset {
 
 type Optional =
   | 'status'
+  | 'placeVariables'
+  | 'identity'
   | 'baseUrlEndings'
   | 'auth'
   | 'keyForms'
@@ -171,6 +189,8 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
     status: 'documented only',
+    placeVariables: {},
+    identity: null,
     baseUrlEndings: [],
     auth: bearer,
     keyForms: {},

@@ -13,6 +13,7 @@ import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { assert } from '../core/assert.ts'
 import { isInsideHost } from '../transport/public-address.ts'
 import type { Preset } from './define-provider.ts'
+import type { Identities, IdentitySettings } from './identities/identities.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
 
@@ -27,6 +28,8 @@ export interface ProviderSettings {
   headers?: Readonly<Record<string, string>> | undefined
   query?: Readonly<Record<string, string>> | undefined
   region?: string | undefined
+  project?: string | undefined
+  identity?: IdentitySettings | undefined
   weight: number
   concurrency?: number | undefined
   requests_per_minute?: number | undefined
@@ -91,7 +94,10 @@ function batchOf({ batches }: ProviderSettings, { batch, jobs }: Preset): Preset
 }
 
 /** A configured provider in the catalog's form; its preset, base URL and key were checked with the configuration. */
-export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeployment {
+export function toDeploymentSource(
+  provider: ProviderSettings,
+  identities: Pick<Identities, 'add'> | null = null,
+): ConfiguredDeployment {
   const preset = presetOf(provider.preset)
   const id = provider.id ?? preset.slug
   const { isOperatorNamed } = preset
@@ -117,7 +123,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     deployment,
     credential: {
       reference: { id: `operator:${id}`, isByok: false },
-      auth: authOf(provider, preset),
+      auth: authOf(provider, preset, identities),
       ...additionsOf(provider, preset),
     },
     author: isOperatorNamed ? id : preset.author,
@@ -150,10 +156,21 @@ export function targetOf({ deployment, credential }: ConfiguredDeployment): Upst
 }
 
 /** The operator may write the URL of its own server as its other clients need it: without the path of the version. */
-function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: Preset): string {
-  const url = (given ?? baseUrl ?? '').replace(/\/+$/, '')
+function baseUrlOf(
+  { base_url: given, region = '', project = '' }: ProviderSettings,
+  { baseUrl, isLocal }: Preset,
+): string {
+  const url = (given ?? placed(baseUrl ?? '', { region, project })).replace(/\/+$/, '')
   const isBare = isLocal && /^https?:\/\/[^/?#]+$/.test(url)
   return isBare ? `${url}/v1` : url
+}
+
+/** Google's global location has no region in its host. */
+function placed(url: string, { region, project }: { region: string; project: string }): string {
+  return url
+    .replace('//{region}-', region === 'global' ? '//' : '//{region}-')
+    .replaceAll('{region}', encodeURIComponent(region))
+    .replaceAll('{project}', encodeURIComponent(project))
 }
 
 /**
@@ -169,10 +186,14 @@ function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boole
 }
 
 function authOf(
-  { api_key: secret, key_form: form = '' }: ProviderSettings,
-  { auth, keyForms }: Preset,
+  { id, api_key: secret, key_form: form = '', region = '', identity: settings }: ProviderSettings,
+  { slug, auth, keyForms, identity: kind }: Preset,
+  identities: Pick<Identities, 'add'> | null,
 ): UpstreamAuth {
-  return secret === undefined ? { type: 'none' } : { ...(keyForms[form] ?? auth), secret }
+  if (secret !== undefined) return { ...(keyForms[form] ?? auth), secret }
+  // A resource of Azure without a key may be behind a proxy that adds one.
+  if (kind === null || identities === null || (kind === 'entra' && settings === undefined)) return { type: 'none' }
+  return identities.add({ deploymentId: id ?? slug, kind, region, settings: settings ?? {} })
 }
 
 /** Only headers of the preset, because a header that the operator adds may be a secret. */

@@ -1,4 +1,4 @@
-import type { UpstreamAuth } from '../canonical/endpoint.ts'
+import type { Login } from '../canonical/endpoint.ts'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 
@@ -38,9 +38,15 @@ export function authHeaders(
 }
 
 /** How a credential is sent: as the request says for itself, else as the deployment says. */
-function authOf({ auth }: Credential, own: UpstreamRequest['auth']): UpstreamAuth {
+function authOf(credential: Credential, own: UpstreamRequest['auth']): Login {
+  const auth = loginOf(credential)
   const scheme = auth.type === 'header' ? own?.[auth.name] : undefined
-  return scheme === undefined || auth.type === 'none' ? auth : { ...scheme, secret: auth.secret }
+  return scheme === undefined || auth.type !== 'header' ? auth : { ...scheme, secret: auth.secret }
+}
+
+/** The login of a moment. `identified.ts` has replaced an identity by its login before a request is written. */
+function loginOf({ auth }: Credential): Login {
+  return auth.type === 'identity' ? auth.last : auth
 }
 
 /** A shorter value may occur in any text by chance, and removing it would make error messages unreadable. */
@@ -66,9 +72,12 @@ export function hideSecrets(text: string, credential: Credential): string {
   return shown
 }
 
-function secretsOf({ auth, additions }: Credential): string[] {
+function secretsOf(credential: Credential): string[] {
+  const { additions } = credential
+  const auth = loginOf(credential)
   const values = [
     ...(auth.type === 'none' ? [] : [auth.secret]),
+    ...(auth.type === 'signature' && auth.sessionToken !== null ? [auth.sessionToken] : []),
     ...Object.values(additions?.headers ?? {}),
     ...Object.values(additions?.query ?? {}),
   ]

@@ -1,12 +1,14 @@
+import type { UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { lengthOfPieces } from '../core/body.ts'
 import type { Clock } from '../core/clock.ts'
 import type { OutgoingRequest } from './connection.ts'
 import { Connections } from './connections.ts'
 import type { Descriptors } from './descriptors.ts'
-import type { Transport } from './exchange.ts'
+import type { SendOptions, Transport, UpstreamResponse } from './exchange.ts'
 import { FetchBodies } from './fetch-body.ts'
 import { FetchExchange, type FetchParts } from './fetch-exchange.ts'
+import { sendIdentified } from './identified.ts'
 import { RequestHeads, type PreparedHead } from './request-heads.ts'
 import { isWholeBody } from './request-headers.ts'
 import { SocketExchange, type SocketParts } from './socket-exchange.ts'
@@ -34,16 +36,29 @@ export function createTransport({
   const bySocket: SocketParts = { clock, descriptors, connections }
   const heads = new RequestHeads()
   const needsFetch = fetchVariables.some((name) => environment[name])
+  const plain = (
+    request: UpstreamRequest,
+    target: UpstreamTarget,
+    options: SendOptions,
+    isSigned = false,
+  ): Promise<UpstreamResponse> => {
+    const { body } = request
+    const isForFetch = needsFetch || target.client === 'fetch' || (body !== null && !isWholeBody(body))
+    const prepared = isForFetch ? null : headOf(request, target, isSigned)
+    if (prepared === null) return new FetchExchange(options, byFetch).send(request, target)
+    const outgoing = toOutgoing(prepared, request)
+    const exchange = new SocketExchange(outgoing, target, { options, parts: bySocket })
+    prepared.origin ??= connections.originOf(prepared.url)
+    return exchange.send(prepared.origin)
+  }
+  const headOf = (request: UpstreamRequest, target: UpstreamTarget, isSigned: boolean) =>
+    isSigned ? RequestHeads.once(request, target) : heads.of(request, target)
   return {
     send(request, target, options) {
-      const { body } = request
-      const isForFetch = needsFetch || target.client === 'fetch' || (body !== null && !isWholeBody(body))
-      const prepared = isForFetch ? null : heads.of(request, target)
-      if (prepared === null) return new FetchExchange(options, byFetch).send(request, target)
-      const outgoing = toOutgoing(prepared, request)
-      const exchange = new SocketExchange(outgoing, target, { options, parts: bySocket })
-      prepared.origin ??= connections.originOf(prepared.url)
-      return exchange.send(prepared.origin)
+      const { type } = target.credential.auth
+      return type === 'identity' || type === 'signature'
+        ? sendIdentified(plain, { request, target, options }, clock)
+        : plain(request, target, options)
     },
   }
 }

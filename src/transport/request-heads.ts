@@ -30,6 +30,11 @@ interface Entry {
 export class RequestHeads {
   readonly #entries = new WeakMap<Credential, Entry[]>()
 
+  /** A head that no other request can have, because it is signed; null as for `of`. */
+  static once(request: UpstreamRequest, target: UpstreamTarget): PreparedHead | null {
+    return writeHead(request, target)
+  }
+
   /** Null for a request that is not for a socket: its address has a user, or its head cannot be written. */
   of(request: UpstreamRequest, target: UpstreamTarget): PreparedHead | null {
     const { credential, baseUrl } = target

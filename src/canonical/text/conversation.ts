@@ -3,8 +3,8 @@
  * neither knows the other. No member has the spelling of a wire format, except `extras` and `opaque`.
  */
 
-/** A wire format of conversations. Callers use all but the last, providers all. */
-export type ConversationFormat = 'chat' | 'responses' | 'messages' | 'gemini'
+/** A wire format of conversations. Callers use the first three, providers all. */
+export type ConversationFormat = 'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'
 
 /**
  * Members that only one format knows, by format, as they stood on the wire. The same format writes them back; another

@@ -16,6 +16,15 @@ import { asChat } from './chat/quirks.ts'
 import { readChatAnswer } from './chat/read-answer.ts'
 import { createChatReader } from './chat/read-stream.ts'
 import { writeChatRequest } from './chat/write-request.ts'
+import { asCohere } from './cohere/quirks.ts'
+import { readCohereAnswer } from './cohere/read-answer.ts'
+import { createCohereReader } from './cohere/read-stream.ts'
+import { writeCohereRequest } from './cohere/write-request.ts'
+import { readConverseFailure } from './converse/errors.ts'
+import { asConverse } from './converse/quirks.ts'
+import { readConverseAnswer } from './converse/read-answer.ts'
+import { createConverseReader } from './converse/read-stream.ts'
+import { writeConverseRequest } from './converse/write-request.ts'
 import { asGemini } from './gemini/quirks.ts'
 import { readGeminiAnswer } from './gemini/read-answer.ts'
 import { createGeminiReader } from './gemini/read-stream.ts'
@@ -81,7 +90,7 @@ export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerH
 
 /** The formats of providers. */
 export const upstreams: Readonly<
-  Record<'chat' | 'responses' | 'messages' | 'gemini', UpstreamHalf<TextQuirks>>
+  Record<'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere', UpstreamHalf<TextQuirks>>
 > = {
   chat: {
     writeRequest: (conversation, { endpoint, quirks }) =>
@@ -109,6 +118,20 @@ export const upstreams: Readonly<
       writeGeminiRequest(conversation, { endpoint, quirks: asGemini(quirks) }),
     readAnswer: (bytes, _quirks, context) => readGeminiAnswer(bytes, context),
     createStream: (_quirks, context) => createGeminiReader(context),
+    readError: readUpstreamFailure,
+  },
+  converse: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeConverseRequest(conversation, { endpoint, quirks: asConverse(quirks) }),
+    readAnswer: (bytes) => readConverseAnswer(bytes),
+    createStream: (_quirks, context) => createConverseReader(context),
+    readError: readConverseFailure,
+  },
+  cohere: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeCohereRequest(conversation, { endpoint, quirks: asCohere(quirks) }),
+    readAnswer: (bytes) => readCohereAnswer(bytes),
+    createStream: (_quirks, context) => createCohereReader(context),
     readError: readUpstreamFailure,
   },
 }
@@ -141,7 +164,7 @@ const chatToChat: TextCodec = {
 }
 
 /** A chat completions caller, which may ask for `debug`, with a provider of another format. */
-const chatTo = (upstream: 'responses' | 'messages' | 'gemini'): TextCodec => {
+const chatTo = (upstream: 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'): TextCodec => {
   const codec = translate(callers.chat, upstreams[upstream])
   const createStream: TextCodec['createStream'] = (context, quirks, call) =>
     showDebugFirst(codec.createStream(context, quirks, call), context)
@@ -219,27 +242,37 @@ const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFo
     responses: chatTo('responses'),
     messages: chatTo('messages'),
     gemini: chatTo('gemini'),
+    converse: chatTo('converse'),
+    cohere: chatTo('cohere'),
   },
   responses: {
     chat: translate(callers.responses, upstreams.chat),
     responses: responsesToResponses(),
     messages: translate(callers.responses, upstreams.messages),
     gemini: translate(callers.responses, upstreams.gemini),
+    converse: translate(callers.responses, upstreams.converse),
+    cohere: translate(callers.responses, upstreams.cohere),
   },
   messages: {
     chat: translate(callers.messages, upstreams.chat),
     responses: translate(callers.messages, upstreams.responses),
     messages: messagesToMessages,
     gemini: translate(callers.messages, upstreams.gemini),
+    converse: translate(callers.messages, upstreams.converse),
+    cohere: translate(callers.messages, upstreams.cohere),
   },
   completions: {
     chat: translate(completionsCaller, upstreams.chat),
     responses: translate(completionsCaller, upstreams.responses),
     messages: translate(completionsCaller, upstreams.messages),
     gemini: translate(completionsCaller, upstreams.gemini),
+    converse: translate(completionsCaller, upstreams.converse),
+    cohere: translate(completionsCaller, upstreams.cohere),
   },
   embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
   gemini: {},
+  converse: {},
+  cohere: {},
 }
 
 /** Encodes a request in the codec's steps, or in one step. */

@@ -43,8 +43,9 @@ export const azure = defineProvider({
   baseUrl: null,
   baseUrlEndings: ['/openai/v1', '/openai', '/models', '/anthropic'],
   auth: { type: 'header', name: 'api-key', prefix: '' },
-  // A token of Entra, which must be renewed every hour.
+  // A token of Entra that the operator renews; with `identity`, the gateway does.
   keyForms: { bearer },
+  identity: 'entra',
   author: 'openai',
   // The listing has the models that could be deployed, not those that are deployed.
   listing: null,

@@ -11,6 +11,8 @@ const formatNames: Readonly<Record<ConversationFormat, string>> = {
   responses: 'openai-responses-v1',
   gemini: 'google-gemini-v1',
   chat: 'unknown',
+  converse: 'unknown',
+  cohere: 'unknown',
 }
 
 /**

@@ -35,7 +35,11 @@ export function passMessagesRequest(
   endpoint: Endpoint,
   quirks: MessagesQuirks,
 ): EncodedRequest {
-  const set: Record<string, BodyPiece | BodyPieces> = { model: JSON.stringify(endpoint.upstreamModel) }
+  const { bodyVersion } = quirks
+  const set: Record<string, BodyPiece | BodyPieces> =
+    bodyVersion === null
+      ? { model: JSON.stringify(endpoint.upstreamModel) }
+      : { anthropic_version: JSON.stringify(bodyVersion) }
   // The format requires a limit, the contract does not.
   if (!hasMember(document, 'max_tokens')) {
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
@@ -58,7 +62,8 @@ export function passMessagesRequest(
     dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
   // Another speed costs several times as much, and no endpoint has a price for it.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
-  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
+  const inPath = bodyVersion === null ? [] : ['model']
+  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped, ...inPath] })
   return {
     body,
     dropped,

@@ -45,6 +45,11 @@ export interface MessagesQuirkOptions {
    * signature: thoughts without one go back to them unchanged.
    */
   signsThoughts?: boolean
+  /**
+   * The version of the format that stands in the body of a provider whose path names the model; no model stands in the body
+   * then. Default null: the body has the model, and a header the version.
+   */
+  bodyVersion?: string | null
   /** The media that it fetches by URL. Default: https URLs, like Anthropic. */
   addresses?: AddressSupport
 }
@@ -81,6 +86,7 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
     ...has,
     isWhole: Object.values(has).every(Boolean),
     signsThoughts: options.signsThoughts ?? true,
+    bodyVersion: options.bodyVersion ?? null,
     addresses: options.addresses ?? { image: 'https', file: 'https' },
   }
 }

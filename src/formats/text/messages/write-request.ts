@@ -43,8 +43,9 @@ export function* writeMessagesRequest(
   if (told !== null) losses.approximate('output')
   if (told !== null && tool === null) system.push({ type: 'text', text: told.instruction })
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
+  const { bodyVersion } = quirks
   const body: Wire = {
-    model: endpoint.upstreamModel,
+    ...(bodyVersion === null ? { model: endpoint.upstreamModel } : { anthropic_version: bodyVersion }),
     max_tokens: limit,
     ...(system.length > 0 ? { system } : {}),
     messages,

@@ -41,12 +41,11 @@ export function createStreamReader(
   return new EventReader(createHandler, parse)
 }
 
-class EventReader implements StreamReader {
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
-  readonly #handler: StreamHandler
+/** Collects the events of each read, whatever frames them. */
+export class EventCollector {
+  readonly handler: StreamHandler
   #events: TextEvent[] = []
-  /** `done`: `[DONE]` came; more may follow it. */
-  #state: 'reading' | 'done' | 'failed' = 'reading'
+  #hasFailed = false
   readonly #parse: (json: string) => unknown
   /** The number of parts and citations in the current frame. */
   #parts = 0
@@ -55,42 +54,30 @@ class EventReader implements StreamReader {
 
   constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
     this.#parse = parse
-    this.#handler = createHandler((event) => this.#add(event))
+    this.handler = createHandler((event) => this.#add(event))
   }
 
-  get isTerminated(): boolean {
-    return this.#state === 'done' || this.#handler.isTerminated
-  }
-
-  push(chunk: Uint8Array): readonly TextEvent[] {
-    return this.#collect(() => {
-      const frames = this.#splitter.push(chunk)
-      if (frames !== null) this.#readFrames(frames)
-    })
-  }
-
-  end(): readonly TextEvent[] {
-    return this.#collect(() => {
-      const rest = this.#splitter.end()
-      // A complete last frame may lack its empty line. Once the answer is complete, the rest of a frame does not
-      // matter.
-      if (rest !== null && !this.#handler.isWhole) this.#readFrame(rest)
-      // A provider that sends the terminator has sent everything.
-      if (this.isTerminated) this.#handler.end()
-      if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
-    })
-  }
-
-  #collect(work: () => void): readonly TextEvent[] {
+  /** The events of one read. After a failure there are none. */
+  collect(work: () => void): readonly TextEvent[] {
     this.#events = []
-    if (this.#state === 'failed') return this.#events
+    if (this.#hasFailed) return this.#events
     try {
       work()
     } catch (cause) {
-      this.#state = 'failed'
+      this.#hasFailed = true
       this.#events.push({ type: 'failure', error: toStreamFailure(cause) })
     }
     return this.#events
+  }
+
+  /** Reads the JSON of one frame; `name`, where the frame says it beside the JSON, becomes the object's only member. */
+  read(json: string, name?: string): void {
+    if (!isNestedWithin(json, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
+    const wire = this.#parse(json)
+    if (!isRecord(wire)) throw new Error('a frame is not an object')
+    this.#parts = 0
+    this.#eventsBefore = this.#events.length
+    this.handler.read(name === undefined ? wire : { [name]: wire })
   }
 
   #add(event: TextEvent): void {
@@ -100,6 +87,41 @@ class EventReader implements StreamReader {
       throw new RangeError(`a frame has more than ${framePartsMax} parts`)
     }
     this.#events.push(event)
+  }
+}
+
+class EventReader implements StreamReader {
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
+  readonly #collector: EventCollector
+  /** `[DONE]` came; more may follow it. */
+  #isDone = false
+
+  constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
+    this.#collector = new EventCollector(createHandler, parse)
+  }
+
+  get isTerminated(): boolean {
+    return this.#isDone || this.#collector.handler.isTerminated
+  }
+
+  push(chunk: Uint8Array): readonly TextEvent[] {
+    return this.#collector.collect(() => {
+      const frames = this.#splitter.push(chunk)
+      if (frames !== null) this.#readFrames(frames)
+    })
+  }
+
+  end(): readonly TextEvent[] {
+    const { handler } = this.#collector
+    return this.#collector.collect(() => {
+      const rest = this.#splitter.end()
+      // A complete last frame may lack its empty line. Once the answer is complete, the rest of a frame does not
+      // matter.
+      if (rest !== null && !handler.isWhole) this.#readFrame(rest)
+      // A provider that sends the terminator has sent everything.
+      if (this.isTerminated) handler.end()
+      if (!handler.isWhole) throw new Error('the body ended before the answer did')
+    })
   }
 
   #readFrames(frames: ByteText): void {
@@ -117,15 +139,10 @@ class EventReader implements StreamReader {
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || data.trim() === '') return
     if (data.trim() === '[DONE]') {
-      this.#state = 'done'
+      this.#isDone = true
       return
     }
-    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
-    const wire = this.#parse(toUtf8(data))
-    if (!isRecord(wire)) throw new Error('a frame is not an object')
-    this.#parts = 0
-    this.#eventsBefore = this.#events.length
-    this.#handler.read(wire)
+    this.#collector.read(toUtf8(data))
   }
 }
 

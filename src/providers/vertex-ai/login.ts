@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import { importPKCS8, SignJWT } from 'jose'
+import { bearer } from '../define-provider.ts'
+import {
+  firstOf,
+  formOf,
+  type Grant,
+  type IdentitySource,
+  type IdentityWorld,
+  jsonOf,
+  LoginRefused,
+  secondsIn,
+  textIn,
+  untilMs,
+} from '../identities/identity-world.ts'
+
+/** What the operator says of the login; everything left out is found as Google's own tools find it. */
+export interface GoogleIdentity {
+  /** The path of a file with credentials: of a service account, of a federated workload, or of a user. */
+  credentialsFile?: string | undefined
+  /** A service account in whose name requests are sent. */
+  impersonate?: string | undefined
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+const tokenAddress = 'https://oauth2.googleapis.com/token'
+const stsAddress = 'https://sts.googleapis.com/v1/token'
+
+/** Fetches a token at Google, in the name of another account where the operator asks for that. */
+export async function fetchGoogleLogin(identity: GoogleIdentity, world: IdentityWorld): Promise<Grant> {
+  const grant = await firstOf(sourcesOf(identity), world)
+  if (identity.impersonate === undefined) return grant
+  const account = encodeURIComponent(identity.impersonate)
+  const url = `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${account}:generateAccessToken`
+  return impersonated(url, grant, world)
+}
+
+function sourcesOf({ credentialsFile }: GoogleIdentity): readonly IdentitySource[] {
+  const named = {
+    name: 'the credentials file',
+    find: (world: IdentityWorld) => ofFile(credentialsFile ?? world.env['GOOGLE_APPLICATION_CREDENTIALS'], world),
+  }
+  if (credentialsFile !== undefined) return [named]
+  return [
+    named,
+    { name: "gcloud's own file", find: ofGcloud },
+    { name: 'the metadata server', find: ofMetadataServer },
+  ]
+}
+
+async function ofFile(path: string | undefined, world: IdentityWorld): Promise<Grant | null> {
+  if (!path) return null
+  const text = await world.readFile(path)
+  if (text === null) throw new LoginRefused(`there is no file ${path}`)
+  return withCredentials(text, world)
+}
+
+async function ofGcloud(world: IdentityWorld): Promise<Grant | null> {
+  const { env } = world
+  const folder = env['CLOUDSDK_CONFIG'] || (env['HOME'] ? join(env['HOME'], '.config/gcloud') : '')
+  const text = folder === '' ? null : await world.readFile(join(folder, 'application_default_credentials.json'))
+  return text === null ? null : withCredentials(text, world)
+}
+
+/** The kinds of credentials that files have. */
+async function withCredentials(text: string, world: IdentityWorld): Promise<Grant> {
+  const wire = jsonOf({ status: 200, text, dateMs: null })
+  switch (wire['type']) {
+    case 'service_account':
+      return ofServiceAccount(wire, world)
+    case 'external_account':
+      return ofWorkload(wire, world)
+    case 'authorized_user':
+      return ofUser(wire, world)
+    case 'impersonated_service_account': {
+      const source = wire['source_credentials']
+      const inner = await withCredentials(JSON.stringify(source ?? {}), world)
+      return impersonated(textIn(wire, 'service_account_impersonation_url'), inner, world)
+    }
+    default:
+      throw new LoginRefused('the file has credentials of a kind that is not known here')
+  }
+}
+
+/** A statement signed with the account's own key, for a token of an hour. */
+async function ofServiceAccount(wire: Wire, world: IdentityWorld): Promise<Grant> {
+  const url = typeof wire['token_uri'] === 'string' ? wire['token_uri'] : tokenAddress
+  const issuedAt = Math.floor(world.nowMs() / 1000)
+  const keyId = wire['private_key_id']
+  const key = await importPKCS8(textIn(wire, 'private_key'), 'RS256').catch(() => {
+    throw new LoginRefused('the file has no private key that can be read')
+  })
+  const assertion = await new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(typeof keyId === 'string' ? { kid: keyId } : {}) })
+    .setIssuer(textIn(wire, 'client_email'))
+    .setAudience(url)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 3_600)
+    .sign(key)
+  const form = formOf({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
+  return tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
+}
+
+async function ofUser(wire: Wire, world: IdentityWorld): Promise<Grant> {
+  const url = typeof wire['token_uri'] === 'string' ? wire['token_uri'] : tokenAddress
+  const form = formOf({
+    grant_type: 'refresh_token',
+    client_id: textIn(wire, 'client_id'),
+    client_secret: textIn(wire, 'client_secret'),
+    refresh_token: textIn(wire, 'refresh_token'),
+  })
+  return tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
+}
+
+/** A token of another issuer, from a file that is replaced while the process runs or from an address, for one of Google's. */
+async function ofWorkload(wire: Wire, world: IdentityWorld): Promise<Grant> {
+  const url = typeof wire['token_url'] === 'string' ? wire['token_url'] : stsAddress
+  const form = formOf({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    audience: textIn(wire, 'audience'),
+    scope,
+    requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    subject_token: await subjectToken(wire, world),
+    subject_token_type: textIn(wire, 'subject_token_type'),
+  })
+  const grant = tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
+  const other = wire['service_account_impersonation_url']
+  return typeof other === 'string' ? impersonated(other, grant, world) : grant
+}
+
+async function subjectToken(wire: Wire, world: IdentityWorld): Promise<string> {
+  const source = recordIn(wire, 'credential_source')
+  const format = recordIn(source, 'format')
+  const text = await subjectText(source, world)
+  if (format['type'] !== 'json') return text.trim()
+  return textIn(jsonOf({ status: 200, text, dateMs: null }), textIn(format, 'subject_token_field_name'))
+}
+
+async function subjectText(source: Wire, world: IdentityWorld): Promise<string> {
+  const { file, url, headers } = source
+  if (typeof file === 'string') {
+    const text = await world.readFile(file)
+    if (text === null) throw new LoginRefused(`there is no file ${file}`)
+    return text
+  }
+  if (typeof url !== 'string') throw new LoginRefused('the file names no place of its token that is known here')
+  const given = typeof headers === 'object' && headers !== null ? (headers as Record<string, string>) : {}
+  const { status, text } = await world.ask({ method: 'GET', url, headers: given })
+  if (status !== 200) throw new LoginRefused(`the place of its token answered ${status}`)
+  return text
+}
+
+function recordIn(wire: Wire, name: string): Wire {
+  const value = wire[name]
+  return typeof value === 'object' && value !== null ? (value as Wire) : {}
+}
+
+/** A token of another account, for an hour. */
+async function impersonated(url: string, { login }: Grant, world: IdentityWorld): Promise<Grant> {
+  const secret = login.type === 'header' ? login.secret : ''
+  const answer = await world.ask({
+    method: 'POST',
+    url,
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ scope: [scope], lifetime: '3600s' }),
+  })
+  const body = jsonOf(answer)
+  const lifeMs = untilMs(textIn(body, 'expireTime'), answer, world)
+  return { login: { ...bearer, secret: textIn(body, 'accessToken') }, lifeMs }
+}
+
+/** The account of the machine. `GCE_METADATA_HOST` names another server than the usual one. */
+async function ofMetadataServer(world: IdentityWorld): Promise<Grant | null> {
+  const host = world.env['GCE_METADATA_HOST'] || 'metadata.google.internal'
+  const path = '/computeMetadata/v1/instance/service-accounts/default/token'
+  const headers = { 'metadata-flavor': 'Google' }
+  const answer = await world.ask({ method: 'GET', url: `http://${host}${path}`, headers })
+  return tokenOf(jsonOf(answer))
+}
+
+function tokenOf(body: Wire): Grant {
+  return {
+    login: { ...bearer, secret: textIn(body, 'access_token') },
+    lifeMs: secondsIn(body, 'expires_in'),
+  }
+}

@@ -1,0 +1,83 @@
+import { AwsV4Signer } from 'aws4fetch'
+import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
+import type { Login, SigningKeys } from '../canonical/endpoint.ts'
+import type { UpstreamRequest } from '../canonical/upstream.ts'
+import { joinPieces } from '../core/body.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { addressOf } from './credentials.ts'
+import type { SendOptions, UpstreamResponse } from './exchange.ts'
+import { isWholeBody } from './request-headers.ts'
+
+/** Sends a request whose credential stands in it, or in the headers that were signed. */
+type Send = (
+  request: UpstreamRequest,
+  target: UpstreamTarget,
+  options: SendOptions,
+  isSigned?: boolean,
+) => Promise<UpstreamResponse>
+
+/** One request to be sent. */
+interface Sending {
+  request: UpstreamRequest
+  target: UpstreamTarget
+  options: SendOptions
+}
+
+/** Credentials with the login of a moment: the same object for the same login, with which prepared heads are kept. */
+const withLogin = new WeakMap<Credential, { login: Login; credential: Credential }>()
+
+/**
+ * Sends with the login that an identity has now, signed where it is a pair of keys. A refusal of the login makes the
+ * identity fetch another.
+ */
+export async function sendIdentified(
+  send: Send,
+  { request, target, options }: Sending,
+  clock: Pick<Clock, 'nowMs'>,
+): Promise<UpstreamResponse> {
+  const { auth } = target.credential
+  const login = auth.type === 'identity' ? await auth.login() : auth
+  const identified = { ...target, credential: credentialWith(target.credential, login) }
+  const response =
+    login.type === 'signature'
+      ? await send(await signed(request, identified, { keys: login, clock }), identified, options, true)
+      : await send(request, identified, options)
+  if (auth.type === 'identity' && (response.status === 401 || response.status === 403)) auth.doubt()
+  return response
+}
+
+function credentialWith(credential: Credential, login: Login): Credential {
+  const known = withLogin.get(credential)
+  if (known?.login === login) return known.credential
+  const made = { ...credential, auth: login }
+  withLogin.set(credential, { login, credential: made })
+  return made
+}
+
+/** The request with Amazon's signature over its method, address, body and time. */
+async function signed(
+  request: UpstreamRequest,
+  target: UpstreamTarget,
+  { keys, clock }: { keys: SigningKeys; clock: Pick<Clock, 'nowMs'> },
+): Promise<UpstreamRequest> {
+  const { method, body } = request
+  if (body !== null && !isWholeBody(body))
+    throw new GatewayError('invalid_request', 'A body that is made while it is sent cannot be signed.')
+  const signer = new AwsV4Signer({
+    method,
+    url: addressOf(request, target),
+    headers: {},
+    ...(body === null ? {} : { body: joinPieces(body) }),
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secret,
+    ...(keys.sessionToken === null ? {} : { sessionToken: keys.sessionToken }),
+    service: keys.service,
+    region: keys.region,
+    datetime: new Date(clock.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+  })
+  const { headers } = await signer.sign()
+  const added: Record<string, string> = {}
+  for (const [name, value] of headers) if (name !== 'host') added[name] = value
+  return { ...request, headers: { ...request.headers, ...added } }
+}
