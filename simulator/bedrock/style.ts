@@ -28,11 +28,15 @@ const ofKind: Record<ErrorKind, { status: number; message: string; type?: string
 }
 
 function bedrockErrorOf(fault: ErrorFault): ApiError {
-  const { status = 500, message, type } =
-    fault.kind === undefined ? { status: fault.status, message: fault.message, type: undefined } : ofKind[fault.kind]
-  const known = usual[status] ?? { type: status >= 500 ? 'InternalServerException' : 'ValidationException', message: `The request was refused with status ${status}.` }
+  const kind = fault.kind === undefined ? {} : ofKind[fault.kind]
+  const { status, message, type }: { status?: number; message?: string; type?: string } = kind
+  const told = status ?? fault.status ?? 500
+  const known = usual[told] ?? {
+    type: told >= 500 ? 'InternalServerException' : 'ValidationException',
+    message: `The request was refused with status ${told}.`,
+  }
   return new ApiError({
-    status,
+    status: told,
     type: fault.type ?? type ?? known.type,
     message: fault.message ?? message ?? known.message,
   })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { TranscriptionAdapter } from '../canonical/audio.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Modality, TextFormat } from '../canonical/operation.ts'
+import type { ConversationFormat } from '../canonical/text/conversation.ts'
 import { noUsage, type Usage } from '../canonical/usage.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
 import { parseListing } from '../catalog/listing.ts'
@@ -57,6 +58,10 @@ type Expected = Readonly<{
   'responses.json'?: ExpectedAnswer
   'messages.json'?: ExpectedAnswer
   'gemini.json'?: ExpectedAnswer
+  'converse.json'?: ExpectedAnswer
+  /** Frames of Amazon's binary event stream. */
+  'converse.frames'?: ExpectedAnswer
+  'cohere.json'?: ExpectedAnswer
   /** Tokens are null when the provider does not count them. */
   'embeddings.json'?: { vectors: number[][]; inputTokens: number | null }
   /** The index and score of each document, the most relevant first; usage is null when the provider counts nothing. */
@@ -84,7 +89,7 @@ export function testSamples(preset: Preset): void {
 
   test('has a sample of every kind of reply, and says what is read from it', () => {
     const needed = [
-      ...(language ?? []).flatMap(({ format }) => [`${format}.json`, `${format}.sse`]),
+      ...(language ?? []).flatMap(({ format }) => [`${format}.json`, streamFileOf(format)]),
       ...(embedding ? ['embeddings.json'] : []),
       ...(rerank ? ['rerank.json'] : []),
       ...(transcription ? ['transcription.json'] : []),
@@ -137,20 +142,24 @@ function testText(adapter: TextInterface, expected: Expected, read: Read): void 
   })
 
   test('shows what its sample stream says, wherever it is cut', () => {
-    const bytes = read(`${kind}.sse`)
+    const bytes = read(streamFileOf(kind))
     for (const cut of [0, 1, Math.floor(bytes.length / 3), Math.floor(bytes.length / 2), bytes.length - 3]) {
       const rewriter = codec.createStream(testContext, adapter.quirks, callOf(true))
       const { shown, ending } = runStream(rewriter, bytes, [cut])
       const frames = framesOf(shown + ending)
       for (const frame of frames) expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
       expect(rewriter.failure).toBeNull()
-      expectAnswer(joined(frames), rewriter.reading().usage, expected[`${kind}.sse`])
+      expectAnswer(joined(frames), rewriter.reading().usage, expected[streamFileOf(kind)])
     }
   })
 }
 
-function isConversation(format: TextFormat): format is 'chat' | 'responses' | 'messages' | 'gemini' {
-  return ['chat', 'responses', 'messages', 'gemini'].includes(format)
+function isConversation(format: TextFormat): format is ConversationFormat {
+  return ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'].includes(format)
+}
+
+function streamFileOf(format: TextFormat): `${string}.sse` | 'converse.frames' {
+  return format === 'converse' ? 'converse.frames' : `${format}.sse`
 }
 
 interface WireCall {

@@ -50,6 +50,7 @@ import { showDebugFirst } from './chat/pass-stream-debug.ts'
 import { createChatStream } from './chat/pass-stream.ts'
 import { decodeEmbeddingsAnswer, encodeEmbeddingsRequest } from '../embeddings/embeddings-codec.ts'
 import { hidesThoughts } from './thoughts/hidden-thoughts.ts'
+import { decodeCohereEmbeddings, encodeCohereEmbeddings } from '../embeddings/cohere.ts'
 import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from '../embeddings/gemini.ts'
 import { createMessagesPassage } from './messages/pass-stream.ts'
 import { passMessagesRequest } from './messages/pass-request.ts'
@@ -235,6 +236,12 @@ const embeddingsToGemini: TextCodec = {
   decodeAnswer: (bytes, context, _quirks, call) => decodeGeminiEmbeddings(bytes, context, call),
 }
 
+const embeddingsToCohere: TextCodec = {
+  ...embeddingsToEmbeddings,
+  encodeRequest: (call, endpoint) => encodeCohereEmbeddings(call, endpoint),
+  decodeAnswer: (bytes, context, _quirks, call) => decodeCohereEmbeddings(bytes, context, call),
+}
+
 /** By the caller's format, then by the provider's. A missing pair cannot be served. */
 const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>>> = {
   chat: {
@@ -269,7 +276,11 @@ const codecs: Readonly<Partial<Record<TextFormat, Readonly<Partial<Record<TextFo
     converse: translate(completionsCaller, upstreams.converse),
     cohere: translate(completionsCaller, upstreams.cohere),
   },
-  embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
+  embeddings: {
+    embeddings: embeddingsToEmbeddings,
+    gemini: embeddingsToGemini,
+    cohere: embeddingsToCohere,
+  },
   gemini: {},
   converse: {},
   cohere: {},

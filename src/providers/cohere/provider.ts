@@ -1,13 +1,14 @@
 import { openRerank } from '../../formats/rerank/quirks.ts'
+import { cohereChat, cohereEmbeddings } from '../../formats/text/cohere/quirks.ts'
 import { defineProvider } from '../define-provider.ts'
-import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
-import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { coherePrices } from './prices.ts'
+import { commandOf } from './quirks.ts'
 
-/** Reranking in Cohere's own format; chat and embeddings by its compatibility interface. */
+/** Chat, embeddings and reranking in Cohere's own formats; what is billed is told in its own counts. */
 export const cohere = defineProvider({
   slug: 'cohere',
   name: 'Cohere',
+  status: 'recorded',
   baseUrl: 'https://api.cohere.com',
   keyVariable: 'COHERE_API_KEY',
   author: 'cohere',
@@ -15,18 +16,8 @@ export const cohere = defineProvider({
   pricesProviderId: 'cohere',
   prices: coherePrices,
   adapters: {
-    language: [
-      openAiChat(
-        {
-          drops: ['logit_bias', 'logprobs', 'top_logprobs', 'parallel_tool_calls', 'user'],
-          nearestEfforts: { minimal: 'none', low: 'high', medium: 'high', xhigh: 'high', max: 'high' },
-          choicesMax: 1,
-          messageNames: false,
-        },
-        '/compatibility/v1/chat/completions',
-      ),
-    ],
-    embedding: [openAiEmbeddings({ dimensionsField: null }, '/compatibility/v1/embeddings')],
+    language: [cohereChat({ modelOf: commandOf })],
+    embedding: [cohereEmbeddings()],
     rerank: [openRerank({ cutField: 'max_tokens_per_doc' }, '/v2/rerank')],
   },
 })

@@ -42,6 +42,11 @@ export function cohereChat(
   return { format: 'cohere', path, quirks: cohereQuirks(options) }
 }
 
+/** Cohere's embeddings, at most 96 texts at once. */
+export function cohereEmbeddings(path: TextPath = '/v2/embed'): TextInterface<CohereQuirks> {
+  return cohereChat({}, path)
+}
+
 /** The quirks of a provider that has this format. */
 export function asCohere(quirks: TextQuirks): CohereQuirks {
   return quirksOf<CohereQuirks>(quirks, 'cohere')
