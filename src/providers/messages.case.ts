@@ -10,6 +10,7 @@ import {
   textOf,
 } from '../formats/text/testing.ts'
 import { selectCodec } from '../formats/text/formats.ts'
+import { asMessages } from '../formats/text/messages/quirks.ts'
 import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
 
@@ -36,8 +37,9 @@ export function testMessages(preset: Preset, adapter: TextInterface): void {
   test('is sent messages of its own format, and nothing that is only the gateway’s', () => {
     const { body, dropped } = codec.encodeRequest(call, endpoint, adapter.quirks)
     const wire = JSON.parse(textOf(body))
+    const { bodyVersion } = asMessages(adapter.quirks)
     expect(wire).toEqual({
-      model: 'claude-sonnet-4-5',
+      ...(bodyVersion === null ? { model: 'claude-sonnet-4-5' } : { anthropic_version: bodyVersion }),
       max_tokens: expect.any(Number),
       system: [{ type: 'text', text: 'be brief' }],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],

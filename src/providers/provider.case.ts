@@ -19,6 +19,7 @@ import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
 import { embeddingsAnswerSchema } from '../formats/embeddings/request-schema.ts'
 import type { TextInterface } from '../formats/text/text-interface.ts'
 import type { Preset } from './define-provider.ts'
+import { testCohere, testCohereEmbeddings } from './cohere.case.ts'
 import { testGemini, testGeminiEmbeddings } from './gemini.case.ts'
 import { testMessages } from './messages.case.ts'
 import { testResponses } from './responses.case.ts'
@@ -93,7 +94,8 @@ export function testProvider(preset: Preset): void {
     expect(preset.name).not.toBe('')
     expect(Object.keys(preset.adapters)).not.toEqual([])
     if (preset.baseUrl !== null) expect(preset.baseUrl).toMatch(/^https?:\/\/[^/].*[^/]$/)
-    if (preset.baseUrl !== null && !preset.isLocal)
+    // The clouds have logins of their own, and names of variables that their makers' tools read.
+    if (preset.baseUrl !== null && !preset.isLocal && preset.identity === null)
       expect(preset.keyVariable).toMatch(/^[A-Z0-9]+(_[A-Z0-9]+)*_API_KEY$/)
     if (preset.auth.type === 'header') expect(preset.auth.name).toMatch(/^[a-z0-9-]+$/)
     if (preset.isLocal) expect(preset.dataPolicy).toEqual({ zdr: true, trains: false, stores: false })
@@ -105,9 +107,11 @@ export function testProvider(preset: Preset): void {
     else if (adapter.format === 'responses') testResponses(preset, adapter)
     else if (adapter.format === 'messages') testMessages(preset, adapter)
     else if (adapter.format === 'gemini') testGemini(preset, adapter)
+    else if (adapter.format === 'cohere') testCohere(preset, adapter)
   }
   for (const adapter of embedding ?? []) {
     if (adapter.format === 'gemini') testGeminiEmbeddings(preset, adapter)
+    else if (adapter.format === 'cohere') testCohereEmbeddings(preset, adapter)
     else testEmbeddings(preset, adapter)
   }
 }

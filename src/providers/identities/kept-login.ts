@@ -33,6 +33,8 @@ export class KeptLogin implements Identity {
   /** Monotonic times: until when the login is used, and before which no fetch is begun. */
   #usedUntilMs = 0
   #quietUntilMs = 0
+  /** Until when a refusal by the provider changes nothing, because a login was fetched for the last one. */
+  #trustedUntilMs = 0
   #fetching: Promise<void> | null = null
   #reason: string | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
@@ -57,9 +59,9 @@ export class KeptLogin implements Identity {
 
   doubt(): void {
     const nowMs = this.#options.clock.monotonicMs()
-    if (this.#fetching !== null || nowMs < this.#quietUntilMs) return
+    if (this.#fetching !== null || nowMs < this.#trustedUntilMs) return
     this.#usedUntilMs = 0
-    this.#quietUntilMs = nowMs + retryMs
+    this.#trustedUntilMs = nowMs + retryMs
     void this.#fetch()
   }
 
