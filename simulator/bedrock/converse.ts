@@ -23,8 +23,6 @@ export function bedrockModelOf(path: string): string | null {
 
 const modelName = /^(?:arn:aws:bedrock:|(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|writer|zai)\.)[\w.:/-]+$/
 
-/** The frame in whose place an exception comes. */
-const brokenAt = 3
 /** Tokens of a picture or a document: the true rules are not public. */
 const mediumTokens = 1_500
 const contextTokens = 200_000
@@ -109,7 +107,7 @@ async function* framesOf(answer: Answer, usage: JsonObject, { faults, key }: Cal
     event('metadata', { metrics: { latencyMs: 1 }, ...usage }),
   ]
   for (const [index, frame] of frames.entries()) {
-    if (broken !== undefined && index === Math.min(brokenAt, frames.length - 1)) {
+    if (broken !== undefined && index === Math.min(faults.errorAfterChunks ?? 1, frames.length - 1)) {
       yield exceptionFrame(
         broken.type === 'overloaded_error' ? 'serviceUnavailableException' : 'internalServerException',
         broken.message ?? 'The server had an internal error.',

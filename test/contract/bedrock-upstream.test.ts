@@ -1,0 +1,143 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { afterAll, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { at, startTestGateway } from '../support/gateway.ts'
+
+// The provider speaks Converse and binary events; requests are signed with the keys of the configuration.
+
+const prices = { input_per_million: '1', output_per_million: '2', cached_input_per_million: '0.1' }
+const gateway = await startTestGateway({
+  credits: '50',
+  providers: (url) => [
+    {
+      preset: 'amazon-bedrock',
+      base_url: `${url}/p/bedrock`,
+      region: 'us-east-1',
+      identity: { access_key_id: 'AKIASIMULATED', secret_access_key: 'simulated-secret-key', session_token: 'simulated-session' },
+      weight: 1,
+      models: [
+        { id: 'anthropic/claude-sonnet-4-5', upstream: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', prices },
+        { id: 'amazon/nova-2-lite-v1', upstream: 'us.amazon.nova-2-lite-v1:0', prices },
+      ],
+    },
+  ],
+})
+afterAll(() => gateway.stop())
+
+const address = gateway.listen()
+const openai = new OpenAI({ baseURL: address, apiKey: gateway.key, maxRetries: 0 })
+const anthropic = new Anthropic({ baseURL: address.replace(/\/v1$/, ''), authToken: gateway.key, apiKey: null, maxRetries: 0 })
+const model = 'anthropic/claude-sonnet-4-5'
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
+async function lastAsked(): Promise<{ path: string; headers: Record<string, string>; body: Record<string, unknown> }> {
+  const { last_requests: requests } = (await gateway.admin('counters?mount=bedrock')) as {
+    last_requests: { path: string; headers: Record<string, string>; body: string }[]
+  }
+  const last = requests.at(-1)
+  if (last === undefined) throw new Error('nothing was asked')
+  return { ...last, body: JSON.parse(last.body) as Record<string, unknown> }
+}
+
+test('chat completions: text, a stream and a tool loop, each charged', async () => {
+  const messages = [
+    { role: 'system' as const, content: 'Be brief.' },
+    { role: 'user' as const, content: 'How is it in Oslo?' },
+  ]
+  const whole = await openai.chat.completions.create({ model, messages })
+  expect(whole.choices[0]?.finish_reason).toBe('stop')
+  expect(Number(at(whole, 'usage.cost'))).toBe(
+    ((whole.usage?.prompt_tokens ?? 0) + 2 * (whole.usage?.completion_tokens ?? 0)) / 1e6,
+  )
+  const asked = await lastAsked()
+  expect(asked.path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse')
+  expect(asked.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIASIMULATED\/\d{8}\/us-east-1\/bedrock\/aws4_request, /)
+  expect(asked.headers['x-amz-security-token']).toBe('simulated-session')
+  const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: city } }]
+  const stream = openai.chat.completions.stream({ model, messages, tools, tool_choice: 'required' })
+  const called = await stream.finalChatCompletion()
+  const message = called.choices[0]?.message
+  const call = message?.tool_calls?.[0]
+  expect([called.choices[0]?.finish_reason, call?.function.name]).toEqual(['tool_calls', 'weather'])
+  const answered = await openai.chat.completions.create({
+    model,
+    tools,
+    messages: [
+      ...messages,
+      { role: 'assistant', content: null, tool_calls: message?.tool_calls ?? [] },
+      { role: 'tool', tool_call_id: call?.id ?? '', content: 'sunny' },
+    ],
+  })
+  expect(answered.choices[0]?.message.content).toContain('sunny')
+})
+
+test('messages: thoughts come with their signature and go back to the provider unchanged', async () => {
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Think about the weather in Oslo.' }]
+  const thinking = { type: 'enabled' as const, budget_tokens: 1_024 }
+  const first = await anthropic.messages.create({ model, max_tokens: 4_000, thinking, messages })
+  expect(first.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+  const again = await anthropic.messages
+    .stream({
+      model,
+      max_tokens: 4_000,
+      thinking,
+      messages: [...messages, { role: 'assistant', content: first.content }, { role: 'user', content: 'And tomorrow?' }],
+    })
+    .finalMessage()
+  expect(again.stop_reason).toBe('end_turn')
+  const { body } = await lastAsked()
+  expect(JSON.stringify(body)).toContain('"reasoningText"')
+})
+
+test('responses: a stream, and an answer that is held to its schema', async () => {
+  const stream = await openai.responses.create({ model, input: 'Say hello', stream: true })
+  let text = ''
+  let last = ''
+  for await (const event of stream) {
+    if (event.type === 'response.output_text.delta') text += event.delta
+    last = event.type
+  }
+  expect([last, text]).toEqual(['response.completed', expect.stringContaining('Hello')])
+  const format = { type: 'json_schema' as const, name: 'place', schema: { ...city, additionalProperties: false }, strict: true }
+  const held = await openai.responses.create({ model, input: 'Where is it sunny?', text: { format } })
+  expect(JSON.parse(held.output_text)).toEqual({ city: expect.any(String) })
+})
+
+test('cache marks become points, and what was cached is charged as such', async () => {
+  await gateway.admin('faults', { mount: 'bedrock', rules: [{ fault: 'cached_tokens=40' }] })
+  const text = 'x '.repeat(100)
+  const answer = await anthropic.messages.create({
+    model,
+    max_tokens: 50,
+    messages: [{ role: 'user', content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }, { type: 'text', text: 'Say it.' }] }],
+  })
+  await gateway.admin('faults', { mount: 'bedrock', rules: [] })
+  const { body } = await lastAsked()
+  expect(at(body, 'messages.0.content.1')).toEqual({ cachePoint: { type: 'default' } })
+  expect(answer.usage.cache_read_input_tokens).toBe(40)
+})
+
+test.each([
+  ['status=429', 429, 'rate_limit_exceeded'],
+  ['status=424', 502, 'provider_unavailable'],
+  ['status=408', 524, 'timeout'],
+  ['status=503', 529, 'provider_overloaded'],
+])('%s is %s here', async (fault, status, type) => {
+  await gateway.admin('faults', { mount: 'bedrock', rules: [{ fault }] })
+  const asked = { model: 'amazon/nova-2-lite-v1', messages: [{ role: 'user', content: 'hi' }] }
+  const { status: given, json } = await gateway.post('/chat/completions', asked)
+  await gateway.admin('faults', { mount: 'bedrock', rules: [] })
+  expect([given, at(json, 'error.metadata.error_type') ?? at(json, 'error.error_type')]).toEqual([status, type])
+})
+
+test('an exception in a stream ends it with its reason', async () => {
+  await gateway.admin('faults', { mount: 'bedrock', rules: [{ fault: 'error_chunk=3' }] })
+  const messages = [{ role: 'user' as const, content: 'Say hello' }]
+  const stream = await openai.chat.completions.create({ model, messages, stream: true })
+  const read = async () => {
+    for await (const _ of stream) continue
+  }
+  const thrown: unknown = await read().catch((error: unknown) => error)
+  await gateway.admin('faults', { mount: 'bedrock', rules: [] })
+  expect(thrown).toBeInstanceOf(Error)
+})
