@@ -6,6 +6,7 @@ import { usageTokensMax } from './core/limits/billing.ts'
 import { describeFault } from './json/faults.ts'
 import { broadcastsSchema } from './config-broadcasts.ts'
 import { headerName, headerValue } from './config-headers.ts'
+import { identitySchema } from './config-identity.ts'
 import { namesShape } from './config-names.ts'
 import { pricesSchema } from './config-prices.ts'
 import { describeIssue } from './formats/schema-issue.ts'
@@ -152,28 +153,6 @@ const headerText = z
   .min(1)
   .max(64)
   .regex(/^[\x20-\x7e\xa0-\xff]*$/, { error: 'must be of Latin letters, digits and signs' })
-
-const filled = z.string().min(1).max(4_096).optional()
-const identitySchema = z
-  .strictObject({
-    access_key_id: filled,
-    secret_access_key: filled,
-    session_token: filled,
-    profile: filled.describe('The name of a profile in Amazon’s shared files'),
-    role_arn: filled.describe('A role that is taken with the login that was found'),
-    external_id: filled.describe('What the owner of the role asks for besides'),
-    session_name: filled.describe('The name by which the role’s sessions are logged at Amazon'),
-    credentials_file: filled.describe('The path of a file with credentials for Google'),
-    impersonate: filled.describe('The service account in whose name calls are made at Google'),
-    tenant_id: filled,
-    client_id: filled,
-    client_secret: filled,
-    token_file: filled.describe('The path of the file with the token of a workload, for Entra'),
-    scope: filled.describe('What a token of Entra is for; ends with `/.default`'),
-  })
-  .describe(
-    'A login that is not an API key, at `amazon-bedrock`, `vertex-ai` and `azure`. Left out, the first two look where their makers’ own tools do: variables, files of this machine, its metadata server. `{}` asks for that at `azure`',
-  )
 
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),

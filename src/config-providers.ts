@@ -38,7 +38,7 @@ export interface PresetEnvironment {
   /** What of its address the operator says, and the variables that say it else. */
   placeVariables?: Readonly<Partial<Record<Place, readonly string[]>>>
   /** Whose logins it takes besides keys; absent or null where it takes none. */
-  identity?: IdentityKind | null
+  identity?: { kind: IdentityKind } | null
 }
 
 /** What the check of providers reads: the presets, the environment, and whether the file is only about to be written. */
@@ -129,7 +129,7 @@ function hasBatchUpstream(model: unknown): boolean {
 }
 
 function hasOwnLogin({ identity }: PresetEnvironment): boolean {
-  return identity === 'aws' || identity === 'google'
+  return identity?.kind === 'aws' || identity?.kind === 'google'
 }
 
 /** Parts of the provider's address that belong to the deployment. */
@@ -142,8 +142,15 @@ function checkPlaces(
   for (const place of ['region', 'project'] as const) {
     const variables = preset.placeVariables?.[place] ?? []
     const given = provider[place]
-    if (typeof given === 'string' && given !== unresolved && variables.length > 0 && !placePattern.test(given))
-      problems.push(`${at}.${place}: "${given}" is none; use a name such as ${place === 'region' ? 'us-east-1' : 'my-project'}`)
+    if (
+      typeof given === 'string' &&
+      given !== unresolved &&
+      variables.length > 0 &&
+      !placePattern.test(given)
+    )
+      problems.push(
+        `${at}.${place}: "${given}" is none; use a name such as ${place === 'region' ? 'us-east-1' : 'my-project'}`,
+      )
     const isNeeded = preset.baseUrl?.includes(`{${place}}`) === true && provider.base_url === undefined
     if (isNeeded && given === undefined && !variables.some((name) => env[name]))
       problems.push(`${at}.${place}: needed for preset "${preset.slug}"; or set ${variables.join(' or ')}`)
@@ -156,24 +163,27 @@ const placePattern = /^[a-z0-9][a-z0-9.:-]{0,62}$/
 function checkIdentity(
   at: string,
   { identity: given }: ProviderOutline,
-  { slug, identity = null }: PresetEnvironment,
+  { slug, identity }: PresetEnvironment,
   problems: string[],
 ) {
   if (typeof given !== 'object' || given === null) return
-  if (identity === null) {
+  const kind = identity?.kind
+  if (kind === undefined) {
     problems.push(`${at}.identity: preset "${slug}" takes a key; leave this out, and set api_key`)
     return
   }
   for (const name of Object.keys(given))
-    if (!identityMembers[identity].includes(name))
-      problems.push(`${at}.identity.${name}: preset "${slug}" has ${identityMembers[identity].join(', ')}`)
-  const wanted = identity === 'aws' ? (['access_key_id', 'secret_access_key'] as const) : []
+    if (!identityMembers[kind].includes(name))
+      problems.push(`${at}.identity.${name}: preset "${slug}" has ${identityMembers[kind].join(', ')}`)
+  const wanted = kind === 'aws' ? (['access_key_id', 'secret_access_key'] as const) : []
   const found = wanted.filter((name) => name in given)
   if (found.length === 1)
     problems.push(`${at}.identity.${found[0]}: access_key_id and secret_access_key go together; set both`)
   const role = (given as { role_arn?: unknown }).role_arn
   if (typeof role === 'string' && role !== unresolved && !/^arn:[\w-]+:iam::\d{12}:role\/\S+$/.test(role))
-    problems.push(`${at}.identity.role_arn: is no ARN of a role, such as arn:aws:iam::123456789012:role/gateway`)
+    problems.push(
+      `${at}.identity.role_arn: is no ARN of a role, such as arn:aws:iam::123456789012:role/gateway`,
+    )
 }
 
 /** An address whose ending says how the provider is asked must have one of the endings that are known. */

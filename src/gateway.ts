@@ -51,7 +51,6 @@ import {
   targetOf,
   toDeploymentSource,
 } from './providers/deployments.ts'
-import { createIdentities } from './providers/identities/identities.ts'
 import { watchDeployments, type WatchedHealth } from './routing/deployment-troubles.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
@@ -62,6 +61,7 @@ import { createBatchLines } from './telemetry/batch-lines.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport } from './transport/http-client.ts'
+import { createIdentities, type Identities } from './transport/identities/identities.ts'
 import type { Transport } from './transport/exchange.ts'
 import { createPublicFetch } from './transport/public-fetch.ts'
 import type { RequestLog } from './insight/log/request-log.ts'
@@ -254,28 +254,14 @@ async function createProviders(
   const configured: readonly ProviderSettings[] = simulator
     ? [simulatorSettings(simulator.url)]
     : config.providers
-  const environment = processEnvironment()
-  const transport = createTransport({ clock, descriptors, environment })
-  const identities = createIdentities({
-    transport,
-    clock,
-    environment,
-    report: (deployment, reason) =>
-      reason === null
-        ? log.info('a login was fetched again', { deployment })
-        : log.warn('no login could be fetched', { deployment, reason }),
-  })
+  const transport = createTransport({ clock, descriptors, environment: processEnvironment() })
+  const identities = createLogins({ clock, log }, transport)
   const sources = configured.map((provider) => toDeploymentSource(provider, identities))
   const priceLists = createPriceListsRepository(database)
   const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
   const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)
   const settings = new Map(configured.map((provider) => [provider.id ?? provider.preset, provider]))
-  const listings = new Map(
-    sources.flatMap((source, index) => {
-      const path = configured[index] ? listingPathOf(configured[index]) : null
-      return path === null ? [] : [[source.deployment.id, { target: targetOf(source), path }] as const]
-    }),
-  )
+  const listings = listingsOf(sources, configured)
   const catalog = createCatalog({
     deployments: sources,
     askedDeployments: new Set(listings.keys()),
@@ -324,6 +310,29 @@ async function createProviders(
     settings,
     identities,
   }
+}
+
+/** Where each deployment lists its models, by its id. */
+function listingsOf(sources: readonly ConfiguredDeployment[], configured: readonly ProviderSettings[]) {
+  return new Map(
+    sources.flatMap((source, index) => {
+      const path = configured[index] ? listingPathOf(configured[index]) : null
+      return path === null ? [] : [[source.deployment.id, { target: targetOf(source), path }] as const]
+    }),
+  )
+}
+
+/** The logins of providers that have no key; nothing is fetched before they start. */
+function createLogins({ clock, log }: Pick<Core, 'clock' | 'log'>, transport: Transport): Identities {
+  return createIdentities({
+    transport,
+    clock,
+    environment: processEnvironment(),
+    report: (deployment, reason) =>
+      reason === null
+        ? log.info('a login was fetched again', { deployment })
+        : log.warn('no login could be fetched', { deployment, reason }),
+  })
 }
 
 /** Asks servers that can tell what their models are. */

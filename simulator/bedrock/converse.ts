@@ -21,7 +21,8 @@ export function bedrockModelOf(path: string): string | null {
   return name === undefined ? null : decodeURIComponent(name)
 }
 
-const modelName = /^(?:arn:aws:bedrock:|(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|writer|zai)\.)[\w.:/-]+$/
+const modelName =
+  /^(?:arn:aws:bedrock:|(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|writer|zai)\.)[\w.:/-]+$/
 
 /** Tokens of a picture or a document: the true rules are not public. */
 const mediumTokens = 1_500
@@ -34,7 +35,12 @@ export function converse(path: string, call: Call, mount: Mount): Reply {
     throw invalidRequest('The provided model identifier is invalid.')
   const request = readConverseRequest(call.body, call.faults)
   const input = inputOf(request)
-  if (input > contextTokens) throw new ApiError({ status: 400, type: 'ValidationException', message: 'Input is too long for requested model.' })
+  if (input > contextTokens)
+    throw new ApiError({
+      status: 400,
+      type: 'ValidationException',
+      message: 'Input is too long for requested model.',
+    })
   const prompt = promptOf(request)
   const scripted = mount.scripts.play({ path, model: name, prompt })
   const answer = answerPrompt(prompt, call.faults, scripted)
@@ -66,7 +72,9 @@ function blocksOf(answer: Answer): JsonObject[] {
   const text = pieces?.join('') ?? refusal ?? ''
   const blocks: JsonObject[] = []
   if (thoughts !== '' && (reasoningTokens > 0 || isScripted))
-    blocks.push({ reasoningContent: { reasoningText: { text: thoughts, signature: seal(`thought ${thoughts}`) } } })
+    blocks.push({
+      reasoningContent: { reasoningText: { text: thoughts, signature: seal(`thought ${thoughts}`) } },
+    })
   if (redacted !== null) blocks.push({ reasoningContent: { redactedContent: seal('redacted', redacted) } })
   if (text !== '') blocks.push({ text })
   for (const { id, name, arguments: given } of calls)
@@ -93,7 +101,11 @@ function wholeOf(answer: Answer, usage: JsonObject): JsonObject {
 }
 
 /** The frames of a stream, with padding of many lengths. */
-async function* framesOf(answer: Answer, usage: JsonObject, { faults, key }: Call): AsyncGenerator<Uint8Array> {
+async function* framesOf(
+  answer: Answer,
+  usage: JsonObject,
+  { faults, key }: Call,
+): AsyncGenerator<Uint8Array> {
   let count = 0
   const event = (type: string, value: object): Uint8Array => {
     count += 1
@@ -131,12 +143,18 @@ function blockFrames(
     const { toolUseId, name, input } = toolUse
     const json = JSON.stringify(input)
     const pieces = splitTokens(json).map((piece) => delta({ toolUse: { input: piece } }))
-    return [event('contentBlockStart', { contentBlockIndex, start: { toolUse: { toolUseId, name } } }), ...pieces, stop()]
+    return [
+      event('contentBlockStart', { contentBlockIndex, start: { toolUse: { toolUseId, name } } }),
+      ...pieces,
+      stop(),
+    ]
   }
   const thought = isObject(reasoningContent) ? reasoningContent : {}
   const { reasoningText, redactedContent } = thought
   if (!isObject(reasoningText)) return [delta({ reasoningContent: { redactedContent } }), stop()]
-  const words = splitTokens(String(reasoningText['text'])).map((piece) => delta({ reasoningContent: { text: piece } }))
+  const words = splitTokens(String(reasoningText['text'])).map((piece) =>
+    delta({ reasoningContent: { text: piece } }),
+  )
   return [...words, delta({ reasoningContent: { signature: reasoningText['signature'] } }), stop()]
 }
 
@@ -183,7 +201,8 @@ function tokensOfBlock({ text, image, document, toolUse, toolResult, reasoningCo
 
 function promptOf(request: ConverseRequest): Prompt {
   const { messages } = request
-  const isSaid = ({ role, content }: Message) => role === 'user' && content.some(({ text }) => text !== undefined)
+  const isSaid = ({ role, content }: Message) =>
+    role === 'user' && content.some(({ text }) => text !== undefined)
   const firstAnswer = messages.findIndex(({ role }) => role === 'assistant')
   const opening = (firstAnswer < 0 ? messages : messages.slice(0, firstAnswer)).filter(isSaid)
   const last = messages.findLast(isSaid)

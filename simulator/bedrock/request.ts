@@ -25,7 +25,10 @@ export interface ConverseRequest {
 
 const usualOutputTokens = 4_096
 const source = check.members({ bytes: check.string(), s3Location: check.object, text: check.string() })
-const image = check.members({ format: check.oneOf('png', 'jpeg', 'gif', 'webp'), source }, ['format', 'source'])
+const image = check.members({ format: check.oneOf('png', 'jpeg', 'gif', 'webp'), source }, [
+  'format',
+  'source',
+])
 const documentFormats = ['pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md'] as const
 const document = check.members(
   {
@@ -38,14 +41,18 @@ const document = check.members(
   ['name', 'source'],
 )
 const cachePoint = check.members({ type: check.oneOf('default'), ttl: check.oneOf('5m', '1h') }, ['type'])
-const toolUse = check.members({ toolUseId: toolId, name: check.string(64), input: check.object, type: check.string() }, [
-  'toolUseId',
-  'name',
-  'input',
-])
+const toolUse = check.members(
+  { toolUseId: toolId, name: check.string(64), input: check.object, type: check.string() },
+  ['toolUseId', 'name', 'input'],
+)
 const resultFields = { text: check.string(), json: check.object, image, document, video: check.object }
 const toolResult = check.members(
-  { toolUseId: toolId, content: check.listOf(check.members(resultFields)), status: check.oneOf('success', 'error'), type: check.string() },
+  {
+    toolUseId: toolId,
+    content: check.listOf(check.members(resultFields)),
+    status: check.oneOf('success', 'error'),
+    type: check.string(),
+  },
   ['toolUseId', 'content'],
 )
 const reasoning = check.members({
@@ -139,7 +146,9 @@ export function readConverseRequest(body: JsonObject, faults: Faults): ConverseR
     content.some((block) => block['toolUse'] !== undefined || block['toolResult'] !== undefined),
   )
   if (hasToolBlocks && body['toolConfig'] === undefined)
-    throw invalidRequest('The toolConfig field must be defined when using toolUse and toolResult content blocks.')
+    throw invalidRequest(
+      'The toolConfig field must be defined when using toolUse and toolResult content blocks.',
+    )
   const own = objectOf(body['additionalModelRequestFields'])
   return {
     system: listOf(body['system']),
@@ -164,7 +173,9 @@ function readMessage(message: JsonObject, at: number, strict: boolean): Message 
     const prefix = `${param}.content.${place}.`
     check.checkMembers(block, { fields: blockFields, required: [], strict, prefix })
     if (Object.keys(block).length !== 1)
-      throw invalidRequest(`ContentBlock object at ${prefix.slice(0, -1)} must set one of the following keys: ${Object.keys(blockFields).join(', ')}.`)
+      throw invalidRequest(
+        `ContentBlock object at ${prefix.slice(0, -1)} must set one of the following keys: ${Object.keys(blockFields).join(', ')}.`,
+      )
     if (typeof block['text'] === 'string' && block['text'].trim() === '')
       throw invalidRequest(`The text field in the ContentBlock object at ${prefix.slice(0, -1)} is blank.`)
   }
@@ -173,11 +184,16 @@ function readMessage(message: JsonObject, at: number, strict: boolean): Message 
 
 function refuseOrder(messages: readonly Message[]): void {
   if (messages[0]?.role !== 'user')
-    throw invalidRequest('A conversation must start with a user message. Try again with a conversation that starts with a user message.')
+    throw invalidRequest(
+      'A conversation must start with a user message. Try again with a conversation that starts with a user message.',
+    )
 }
 
 function idsIn({ content }: Message, name: string): string[] {
-  return content.map((block) => block[name]).filter(isObject).map(({ toolUseId }) => String(toolUseId))
+  return content
+    .map((block) => block[name])
+    .filter(isObject)
+    .map(({ toolUseId }) => String(toolUseId))
 }
 
 /** Every call has its result in the next message, before anything else. */
@@ -189,13 +205,17 @@ function refuseResults(messages: readonly Message[]): void {
       const answered = new Set(idsIn(next, 'toolResult'))
       const missing = calls.filter((id) => !answered.has(id))
       if (missing.length > 0)
-        throw invalidRequest(`Expected toolResult blocks at messages.${at + 1}.content for the following Ids: ${missing.join(', ')}`)
+        throw invalidRequest(
+          `Expected toolResult blocks at messages.${at + 1}.content for the following Ids: ${missing.join(', ')}`,
+        )
     }
     const before = messages[at - 1]
     const known = new Set(before === undefined ? [] : idsIn(before, 'toolUse'))
     const strange = idsIn(message, 'toolResult').filter((id) => !known.has(id))
     if (strange.length > 0)
-      throw invalidRequest(`The number of toolResult blocks at messages.${at}.content exceeds the number of toolUse blocks of previous turn.`)
+      throw invalidRequest(
+        `The number of toolResult blocks at messages.${at}.content exceeds the number of toolUse blocks of previous turn.`,
+      )
   }
 }
 
@@ -207,7 +227,8 @@ function refuseForeignThoughts(messages: readonly Message[]): void {
     const isForeign =
       (signature !== undefined && !isSealed(`thought ${String(text)}`, String(signature))) ||
       (sealed !== undefined && !isSealed('redacted', String(sealed)))
-    if (isForeign) throw invalidRequest('The model returned the following errors: Invalid `signature` in `thinking` block')
+    if (isForeign)
+      throw invalidRequest('The model returned the following errors: Invalid `signature` in `thinking` block')
   }
 }
 

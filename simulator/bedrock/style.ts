@@ -78,7 +78,9 @@ export const bedrockStyle: ApiStyle = {
   authenticate,
   errorBody: ({ message }) => JSON.stringify({ message }),
   errorOf: bedrockErrorOf,
-  errorHeaders: (error) => ({ 'x-amzn-errortype': `${errorClassOf(error)}:http://internal.amazon.com/coral/` }),
+  errorHeaders: (error) => ({
+    'x-amzn-errortype': `${errorClassOf(error)}:http://internal.amazon.com/coral/`,
+  }),
   headers: usualHeaders,
 }
 

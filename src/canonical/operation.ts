@@ -24,7 +24,10 @@ export type TextFormat =
   | 'completions'
 
 /** Formats that are never translated. */
-export type OwnFormat = Exclude<TextFormat, 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'converse' | 'cohere'>
+export type OwnFormat = Exclude<
+  TextFormat,
+  'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini' | 'converse' | 'cohere'
+>
 
 /**
  * The facts about a modality that the catalog, the configuration and routing need, so that none of them compares its name.

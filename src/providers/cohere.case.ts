@@ -42,7 +42,9 @@ export function testCohere(preset: Preset, adapter: TextInterface): void {
       stream: false,
       k: 4,
       p: 0.5,
-      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }],
+      tools: [
+        { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } },
+      ],
       tool_choice: 'REQUIRED',
     })
     expect([...dropped].toSorted()).toEqual(['logit_bias', 'unknown_member'])
@@ -76,7 +78,14 @@ export function testCohere(preset: Preset, adapter: TextInterface): void {
 /** The promises of every provider with Cohere's embeddings. */
 export function testCohereEmbeddings(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('embeddings', adapter.format)
-  const body = { model: 'a/b', input: ['x', 'ü"'], encoding_format: 'base64', dimensions: 2, user: 'u', provider: {} }
+  const body = {
+    model: 'a/b',
+    input: ['x', 'ü"'],
+    encoding_format: 'base64',
+    dimensions: 2,
+    user: 'u',
+    provider: {},
+  }
   const call = decodeEmbeddingsRequest(bytesOf(body), context)
 
   test('is sent texts to embed, and nothing that is only the gateway’s', () => {
@@ -95,7 +104,12 @@ export function testCohereEmbeddings(preset: Preset, adapter: TextInterface): vo
   })
 
   test('gives vectors in the encoding the caller asked for', () => {
-    const embeddings = { float: [[0, 0.5], [3, 4]] }
+    const embeddings = {
+      float: [
+        [0, 0.5],
+        [3, 4],
+      ],
+    }
     const wire = { id: 'e', embeddings, meta: { billed_units: { input_tokens: 4 } } }
     const answer = codec.decodeAnswer(bytesOf(wire), testContext, adapter.quirks, call)
     const shown = JSON.parse(textOf(answer.encode(testCharge)))

@@ -3,6 +3,7 @@ import type { BatchJobs } from '../canonical/batch-jobs.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
 import { isSoundModality, type Modality, type TextModality } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
+import type { FetchLogin } from '../transport/identities/identity-world.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
 import type { HourRule, PriceEntry, TierRule } from '../catalog/prices/provider-prices.ts'
@@ -33,9 +34,6 @@ export interface Retirement {
   seen: string
 }
 
-/** The makers of logins that are not keys. */
-export type IdentityKind = 'aws' | 'google' | 'entra'
-
 /** The parts of a base URL that belong to a deployment, with the names of variables that tell them. */
 export type PlaceVariables = Readonly<Partial<Record<'region' | 'project', readonly string[]>>>
 
@@ -61,7 +59,7 @@ export interface Preset {
    * Where its logins are valid for a while, or are found on the machine: Amazon's keys, Google's tokens, or Entra's. Null where
    * it takes only a key. `entra` must be asked for by the configuration; the others serve where it has no key.
    */
-  identity: IdentityKind | null
+  identity: { kind: 'aws' | 'google' | 'entra'; fetch: FetchLogin } | null
   /**
    * The allowed endings of the operator's URL, the usual one first, when the ending decides the form of the API; empty
    * when any URL will do.

@@ -13,7 +13,8 @@ import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { assert } from '../core/assert.ts'
 import { isInsideHost } from '../transport/public-address.ts'
 import type { Preset } from './define-provider.ts'
-import type { Identities, IdentitySettings } from './identities/identities.ts'
+import type { Identities } from '../transport/identities/identities.ts'
+import type { IdentitySettings } from '../transport/identities/identity-world.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
 
@@ -187,13 +188,14 @@ function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boole
 
 function authOf(
   { id, api_key: secret, key_form: form = '', region = '', identity: settings }: ProviderSettings,
-  { slug, auth, keyForms, identity: kind }: Preset,
+  { slug, auth, keyForms, identity }: Preset,
   identities: Pick<Identities, 'add'> | null,
 ): UpstreamAuth {
   if (secret !== undefined) return { ...(keyForms[form] ?? auth), secret }
   // A resource of Azure without a key may be behind a proxy that adds one.
-  if (kind === null || identities === null || (kind === 'entra' && settings === undefined)) return { type: 'none' }
-  return identities.add({ deploymentId: id ?? slug, kind, region, settings: settings ?? {} })
+  const isUnasked = identity?.kind === 'entra' && settings === undefined
+  if (identity === null || identities === null || isUnasked) return { type: 'none' }
+  return identities.add({ deploymentId: id ?? slug, fetch: identity.fetch, region, settings: settings ?? {} })
 }
 
 /** Only headers of the preset, because a header that the operator adds may be a secret. */

@@ -1,10 +1,10 @@
-import { AwsV4Signer } from 'aws4fetch'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { Login, SigningKeys } from '../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { joinPieces } from '../core/body.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { signedHeaders } from './aws-signature.ts'
 import { addressOf } from './credentials.ts'
 import type { SendOptions, UpstreamResponse } from './exchange.ts'
 import { isWholeBody } from './request-headers.ts'
@@ -64,20 +64,11 @@ async function signed(
   const { method, body } = request
   if (body !== null && !isWholeBody(body))
     throw new GatewayError('invalid_request', 'A body that is made while it is sent cannot be signed.')
-  const signer = new AwsV4Signer({
+  const parts = {
     method,
     url: addressOf(request, target),
     headers: {},
-    ...(body === null ? {} : { body: joinPieces(body) }),
-    accessKeyId: keys.accessKeyId,
-    secretAccessKey: keys.secret,
-    ...(keys.sessionToken === null ? {} : { sessionToken: keys.sessionToken }),
-    service: keys.service,
-    region: keys.region,
-    datetime: new Date(clock.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
-  })
-  const { headers } = await signer.sign()
-  const added: Record<string, string> = {}
-  for (const [name, value] of headers) if (name !== 'host') added[name] = value
-  return { ...request, headers: { ...request.headers, ...added } }
+    body: body === null ? null : joinPieces(body),
+  }
+  return { ...request, headers: { ...request.headers, ...(await signedHeaders(parts, keys, clock.nowMs())) } }
 }

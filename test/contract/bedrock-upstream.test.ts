@@ -13,10 +13,18 @@ const gateway = await startTestGateway({
       preset: 'amazon-bedrock',
       base_url: `${url}/p/bedrock`,
       region: 'us-east-1',
-      identity: { access_key_id: 'AKIASIMULATED', secret_access_key: 'simulated-secret-key', session_token: 'simulated-session' },
+      identity: {
+        access_key_id: 'AKIASIMULATED',
+        secret_access_key: 'simulated-secret-key',
+        session_token: 'simulated-session',
+      },
       weight: 1,
       models: [
-        { id: 'anthropic/claude-sonnet-4-5', upstream: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', prices },
+        {
+          id: 'anthropic/claude-sonnet-4-5',
+          upstream: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+          prices,
+        },
         { id: 'amazon/nova-2-lite-v1', upstream: 'us.amazon.nova-2-lite-v1:0', prices },
       ],
     },
@@ -26,11 +34,20 @@ afterAll(() => gateway.stop())
 
 const address = gateway.listen()
 const openai = new OpenAI({ baseURL: address, apiKey: gateway.key, maxRetries: 0 })
-const anthropic = new Anthropic({ baseURL: address.replace(/\/v1$/, ''), authToken: gateway.key, apiKey: null, maxRetries: 0 })
+const anthropic = new Anthropic({
+  baseURL: address.replace(/\/v1$/, ''),
+  authToken: gateway.key,
+  apiKey: null,
+  maxRetries: 0,
+})
 const model = 'anthropic/claude-sonnet-4-5'
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
-async function lastAsked(): Promise<{ path: string; headers: Record<string, string>; body: Record<string, unknown> }> {
+async function lastAsked(): Promise<{
+  path: string
+  headers: Record<string, string>
+  body: Record<string, unknown>
+}> {
   const { last_requests: requests } = (await gateway.admin('counters?mount=bedrock')) as {
     last_requests: { path: string; headers: Record<string, string>; body: string }[]
   }
@@ -51,7 +68,9 @@ test('chat completions: text, a stream and a tool loop, each charged', async () 
   )
   const asked = await lastAsked()
   expect(asked.path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse')
-  expect(asked.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIASIMULATED\/\d{8}\/us-east-1\/bedrock\/aws4_request, /)
+  expect(asked.headers['authorization']).toMatch(
+    /^AWS4-HMAC-SHA256 Credential=AKIASIMULATED\/\d{8}\/us-east-1\/bedrock\/aws4_request, /,
+  )
   expect(asked.headers['x-amz-security-token']).toBe('simulated-session')
   const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: city } }]
   const stream = openai.chat.completions.stream({ model, messages, tools, tool_choice: 'required' })
@@ -81,7 +100,11 @@ test('messages: thoughts come with their signature and go back to the provider u
       model,
       max_tokens: 4_000,
       thinking,
-      messages: [...messages, { role: 'assistant', content: first.content }, { role: 'user', content: 'And tomorrow?' }],
+      messages: [
+        ...messages,
+        { role: 'assistant', content: first.content },
+        { role: 'user', content: 'And tomorrow?' },
+      ],
     })
     .finalMessage()
   expect(again.stop_reason).toBe('end_turn')
@@ -98,7 +121,12 @@ test('responses: a stream, and an answer that is held to its schema', async () =
     last = event.type
   }
   expect([last, text]).toEqual(['response.completed', expect.stringContaining('Hello')])
-  const format = { type: 'json_schema' as const, name: 'place', schema: { ...city, additionalProperties: false }, strict: true }
+  const format = {
+    type: 'json_schema' as const,
+    name: 'place',
+    schema: { ...city, additionalProperties: false },
+    strict: true,
+  }
   const held = await openai.responses.create({ model, input: 'Where is it sunny?', text: { format } })
   expect(JSON.parse(held.output_text)).toEqual({ city: expect.any(String) })
 })
@@ -109,7 +137,15 @@ test('cache marks become points, and what was cached is charged as such', async 
   const answer = await anthropic.messages.create({
     model,
     max_tokens: 50,
-    messages: [{ role: 'user', content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }, { type: 'text', text: 'Say it.' }] }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text, cache_control: { type: 'ephemeral' } },
+          { type: 'text', text: 'Say it.' },
+        ],
+      },
+    ],
   })
   await gateway.admin('faults', { mount: 'bedrock', rules: [] })
   const { body } = await lastAsked()
@@ -127,7 +163,10 @@ test.each([
   const asked = { model: 'amazon/nova-2-lite-v1', messages: [{ role: 'user', content: 'hi' }] }
   const { status: given, json } = await gateway.post('/chat/completions', asked)
   await gateway.admin('faults', { mount: 'bedrock', rules: [] })
-  expect([given, at(json, 'error.metadata.error_type') ?? at(json, 'error.error_type')]).toEqual([status, type])
+  expect([given, at(json, 'error.metadata.error_type') ?? at(json, 'error.error_type')]).toEqual([
+    status,
+    type,
+  ])
 })
 
 test('an exception in a stream ends it with its reason', async () => {

@@ -12,6 +12,8 @@ import { testContext } from '../../src/formats/text/testing.ts'
 import { readUpstreamFailure } from '../../src/formats/upstream-errors.ts'
 import { recordingsRoot } from './outside.ts'
 
+/** A body as it was recorded; the tests say what stands in it. */
+// oxlint-disable-next-line typescript/no-explicit-any
 type Wire = Record<string, any>
 
 interface Exchange {
@@ -25,7 +27,9 @@ interface Exchange {
 }
 
 const folder = join(recordingsRoot, 'outside')
-const reason = existsSync(folder) ? null : 'no exchanges with Bedrock and Cohere are here: set HEADRACE_RECORDINGS'
+const reason = existsSync(folder)
+  ? null
+  : 'no exchanges with Bedrock and Cohere are here: set HEADRACE_RECORDINGS'
 if (reason !== null) console.warn(`skipped: ${reason}`)
 
 const exchanges =
@@ -70,9 +74,16 @@ function usageOf(usage: Wire) {
 function converseTold({ output, stopReason, usage }: Wire) {
   const content: Wire[] = output.message.content
   return {
-    text: content.map((block) => block['text'] ?? block['citationsContent']?.content?.map((one: Wire) => one['text']).join('') ?? '').join(''),
+    text: content
+      .map(
+        (block) =>
+          block['text'] ?? block['citationsContent']?.content?.map((one: Wire) => one['text']).join('') ?? '',
+      )
+      .join(''),
     thoughts: content.map((block) => block['reasoningContent']?.reasoningText?.text ?? '').join(''),
-    calls: content.flatMap(({ toolUse }) => (toolUse ? [[toolUse.toolUseId, toolUse.name, toolUse.input]] : [])),
+    calls: content.flatMap(({ toolUse }) =>
+      toolUse ? [[toolUse.toolUseId, toolUse.name, toolUse.input]] : [],
+    ),
     native: stopReason,
     ...usageOf(usage),
   }
@@ -81,7 +92,7 @@ function converseTold({ output, stopReason, usage }: Wire) {
 /** The events of a binary stream, cut by their lengths alone. */
 function framesOf(bytes: Buffer): [name: string, payload: Wire][] {
   const frames: [string, Wire][] = []
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const [length, headers] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)]
     const head = bytes.toString('latin1', at + 12, at + 12 + headers)
     const name = /:event-type\x07..([A-Za-z]+)/s.exec(head)?.[1] ?? ''
@@ -105,7 +116,13 @@ function streamTold(bytes: Buffer) {
     if (name === 'metadata') seen.usage = event['usage']
   }
   const listed = [...calls.values()].map(({ id, name, json }) => [id, name, JSON.parse(json || '{}')])
-  return { text: seen.text, thoughts: seen.thoughts, calls: listed, native: seen.native, ...usageOf(seen.usage) }
+  return {
+    text: seen.text,
+    thoughts: seen.thoughts,
+    calls: listed,
+    native: seen.native,
+    ...usageOf(seen.usage),
+  }
 }
 
 function read(reader: StreamReader, bytes: Uint8Array, step: number): Answer {
@@ -133,20 +150,23 @@ describe.skipIf(reason !== null)('Bedrock’s recorded replies', () => {
     }
   })
 
-  test.each(of('bedrock-converse', false))('$id is a refusal of the request or of the model', ({ status, response }) => {
-    const failure = readConverseFailure({
-      status,
-      headers: new Headers(),
-      body: Buffer.from(JSON.stringify(response)),
-      requestedModel: 'a/b',
-      modelNames: ['a/b'],
-      parameterNames: [],
-    })
-    const isModel = String(response?.['message']).includes('model identifier')
-    expect([failure.error.type, failure.retryElsewhere]).toEqual(
-      isModel ? ['no_matching_endpoint', true] : ['invalid_request', false],
-    )
-  })
+  test.each(of('bedrock-converse', false))(
+    '$id is a refusal of the request or of the model',
+    ({ status, response }) => {
+      const failure = readConverseFailure({
+        status,
+        headers: new Headers(),
+        body: Buffer.from(JSON.stringify(response)),
+        requestedModel: 'a/b',
+        modelNames: ['a/b'],
+        parameterNames: [],
+      })
+      const isModel = String(response?.['message']).includes('model identifier')
+      expect([failure.error.type, failure.retryElsewhere]).toEqual(
+        isModel ? ['no_matching_endpoint', true] : ['invalid_request', false],
+      )
+    },
+  )
 })
 
 /** What Cohere's documentation says of a message. */
@@ -191,7 +211,9 @@ function cohereMessage(sse: string): Wire {
 describe.skipIf(reason !== null)('Cohere’s recorded replies', () => {
   test.each(of('cohere-chat', true))('$id say the same here', ({ response, sse }) => {
     if (sse === undefined) {
-      expect(told(readCohereAnswer(Buffer.from(JSON.stringify(response))))).toEqual(cohereTold(response ?? {}))
+      expect(told(readCohereAnswer(Buffer.from(JSON.stringify(response))))).toEqual(
+        cohereTold(response ?? {}),
+      )
       return
     }
     const bytes = Buffer.from(sse)

@@ -32,7 +32,12 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'mpg123-decoder': ['src/audio/'],
   '@msgpack/msgpack': ['src/providers/fish-audio/', 'simulator/'],
   pino: ['src/telemetry/'],
-  aws4fetch: ['src/storage/'],
+  // Bedrock's requests are signed as those of a bucket.
+  aws4fetch: ['src/storage/', 'src/transport/'],
+  // Amazon's frames, with their checksums.
+  '@smithy/eventstream-codec': ['src/formats/text/streams/'],
+  // A service account's statement for Google is signed with its own key.
+  jose: ['src/providers/vertex-ai/'],
   'prom-client': ['src/telemetry/'],
   '@opentelemetry': ['src/telemetry/'],
   'bun:sqlite': ['src/storage/'],
@@ -46,6 +51,7 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
     'src/config-broadcasts.ts',
     'src/config-file.ts',
     'src/config-headers.ts',
+    'src/config-identity.ts',
     'src/config-names.ts',
     'src/config-prices.ts',
   ],
@@ -74,6 +80,7 @@ const configuring: ReadonlySet<string> = new Set([
   'config-broadcasts.ts',
   'config-file.ts',
   'config-headers.ts',
+  'config-identity.ts',
   'config-names.ts',
   'config-providers.ts',
   'config-payloads.ts',
@@ -176,7 +183,7 @@ function brokenStep(file: string, target: string): Broken | null {
 /**
  * Providers whose API or models others offer too: neighbouring folders build on them, and so do tests of every part.
  */
-const shared: ReadonlySet<string> = new Set(['openai', 'anthropic'])
+const shared: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google-ai-studio'])
 
 /** Only its line in the index may import a provider's folder, so that deleting both deletes the provider. */
 function brokenVendor(file: string, target: string): Broken | null {

@@ -43,8 +43,8 @@ const comments = /\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/gm
 
 /** Files whose name is a role that sibling folders have too: of a provider, and of a wire format. */
 const roleFiles: readonly RegExp[] = [
-  /^src\/providers\/[^/]+\/(provider|capabilities|prices|retirements|languages|inspection|quirks|jobs|transcription|transcript|speech|rows\.case|sdk\.case|sdk-program\.case)\.ts$/,
-  /^src\/formats\/(text\/)?[^/]+\/((read|write|pass)-(request|answer|stream)|pass-answer-required|read-conversation|(read|write)-turns|usage|errors|media|quirks|text-operation|(request|answer)-schema)\.ts$/,
+  /^src\/providers\/[^/]+\/(provider|capabilities|prices|login|public-names|retirements|languages|inspection|quirks|jobs|transcription|transcript|speech|rows\.case|sdk\.case|sdk-program\.case)\.ts$/,
+  /^src\/formats\/(text\/)?[^/]+\/((read|write|pass)-(request|answer|stream)|pass-answer-required|read-conversation|read-blocks|(read|write)-turns|usage|errors|media|quirks|text-operation|(request|answer)-schema)\.ts$/,
   /^src\/formats\/text\/request-schema\.ts$/,
 ]
 

@@ -28,7 +28,14 @@ const inputTypes: ReadonlyMap<unknown, string> = new Map([
 /** It requires a type; a text that is kept to be found is the usual one. */
 const usualType = 'search_document'
 
-const carried: ReadonlySet<string> = new Set(['model', 'input', 'dimensions', 'encoding_format', 'input_type', 'truncate'])
+const carried: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'dimensions',
+  'encoding_format',
+  'input_type',
+  'truncate',
+])
 
 /** Writes the caller's texts; their bytes are unchanged. Throws `invalid_request` for inputs that are not texts, and for too many. */
 export function encodeCohereEmbeddings({ document, model }: TextCall, endpoint: Endpoint): EncodedRequest {
@@ -62,7 +69,11 @@ export function encodeCohereEmbeddings({ document, model }: TextCall, endpoint: 
 }
 
 /** Encodes the provider's vectors, which are in the order of the texts, as the caller asked. */
-export function decodeCohereEmbeddings(bytes: Uint8Array, context: AnswerContext, call: TextCall): DecodedAnswer {
+export function decodeCohereEmbeddings(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  call: TextCall,
+): DecodedAnswer {
   const wire = parseAnswer(bytes)
   const vectors = vectorsOf(wire['embeddings'])
   const count = countInputs(call.document)
@@ -86,7 +97,8 @@ function vectorsOf(embeddings: unknown): readonly (readonly number[])[] {
   const floats = isRecord(embeddings) ? embeddings['float'] : null
   if (!Array.isArray(floats)) throw unreadable('it has no vectors')
   return floats.map((vector: unknown) => {
-    const isVector = Array.isArray(vector) && vector.length > 0 && vector.every((value) => Number.isFinite(value))
+    const isVector =
+      Array.isArray(vector) && vector.length > 0 && vector.every((value) => Number.isFinite(value))
     if (!isVector) throw unreadable('a vector is not a list of numbers')
     return vector as number[]
   })

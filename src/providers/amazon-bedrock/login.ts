@@ -1,35 +1,25 @@
 import { join } from 'node:path'
-import { AwsV4Signer } from 'aws4fetch'
 import type { SigningKeys } from '../../canonical/endpoint.ts'
 import {
+  type FetchLogin,
   firstOf,
   formOf,
   type Grant,
+  type IdentitySettings,
   type IdentitySource,
   type IdentityWorld,
   jsonOf,
   type LoginAnswer,
+  type LoginAsked,
   LoginRefused,
   textIn,
   untilMs,
-} from '../identities/identity-world.ts'
+} from '../../transport/identities/identity-world.ts'
+import { signedHeaders } from '../../transport/aws-signature.ts'
 import { readProfile } from './profile.ts'
 
-/** What the operator says of the login; everything left out is found as Amazon's own tools find it. */
-export interface AwsIdentity {
-  accessKeyId?: string | undefined
-  secretAccessKey?: string | undefined
-  sessionToken?: string | undefined
-  /** The name of a profile in the shared files. */
-  profile?: string | undefined
-  /** A role that is taken with the login, and what its owner asks for besides. */
-  roleArn?: string | undefined
-  externalId?: string | undefined
-  sessionName?: string | undefined
-  /** The service that requests are signed for: `bedrock`, or `bedrock-mantle` for its newer address. */
-  service: string
-  region: string
-}
+/** The service that requests are signed for. */
+const service = 'bedrock'
 
 type Keys = Pick<SigningKeys, 'accessKeyId' | 'secret' | 'sessionToken'>
 type KeyGrant = Keys & { lifeMs: number | null }
@@ -40,50 +30,52 @@ const sessionName = 'headrace'
  * Fetches a login at Amazon: the keys of the configuration, else the first of the places that its own tools look at, in
  * their order. With a role, these keys are exchanged for the role's.
  */
-export async function fetchAwsLogin(identity: AwsIdentity, world: IdentityWorld): Promise<Grant> {
-  const { login, lifeMs } = await firstOf(sourcesOf(identity), world)
+export const fetchAwsLogin: FetchLogin = async (asked, world) => {
+  const { settings } = asked
+  const { login, lifeMs } = await firstOf(sourcesOf(asked), world)
   if (login.type !== 'signature') throw new LoginRefused('the login found is no pair of keys')
-  if (identity.roleArn === undefined) return { login, lifeMs }
-  const role = { arn: identity.roleArn, externalId: identity.externalId, sessionName: identity.sessionName }
-  return grantOf(await assumeRole(login, role, { identity, world }), identity)
+  if (settings.role_arn === undefined) return { login, lifeMs }
+  const { role_arn: arn, external_id: externalId, session_name: name } = settings
+  return grantOf(await assumeRole(login, { arn, externalId, sessionName: name }, { asked, world }), asked)
 }
 
-function sourcesOf(identity: AwsIdentity): readonly IdentitySource[] {
-  const { accessKeyId, secretAccessKey } = identity
-  if (accessKeyId !== undefined && secretAccessKey !== undefined)
-    return [toSource('the keys of the configuration', identity, () => staticKeys(identity))]
-  const shared = toSource('the shared profile', identity, (world) => keysOfProfile(identity, world))
-  if (identity.profile !== undefined) return [shared]
+function sourcesOf(asked: LoginAsked): readonly IdentitySource[] {
+  const { settings } = asked
+  if (settings.access_key_id !== undefined)
+    return [toSource('the keys of the configuration', asked, () => staticKeys(settings))]
+  const shared = toSource('the shared profile', asked, (world) => keysOfProfile(asked, world))
+  if (settings.profile !== undefined) return [shared]
   return [
-    toSource('the environment', identity, keysOfEnvironment),
+    toSource('the environment', asked, keysOfEnvironment),
     shared,
-    toSource('the web identity', identity, (world) => keysOfWebIdentity(identity, world)),
-    toSource('the container', identity, keysOfContainer),
-    toSource("the instance's role", identity, keysOfInstance),
+    toSource('the web identity', asked, (world) => keysOfWebIdentity(asked, world)),
+    toSource('the container', asked, keysOfContainer),
+    toSource("the instance's role", asked, keysOfInstance),
   ]
 }
 
 function toSource(
   name: string,
-  identity: AwsIdentity,
+  asked: LoginAsked,
   find: (world: IdentityWorld) => Promise<KeyGrant | null>,
 ): IdentitySource {
   return {
     name,
     async find(world) {
       const keys = await find(world)
-      return keys === null ? null : grantOf(keys, identity)
+      return keys === null ? null : grantOf(keys, asked)
     },
   }
 }
 
-function grantOf({ lifeMs, ...keys }: KeyGrant, { service, region }: AwsIdentity): Grant {
+function grantOf({ lifeMs, ...keys }: KeyGrant, { region }: LoginAsked): Grant {
   return { login: { type: 'signature', ...keys, service, region }, lifeMs }
 }
 
-async function staticKeys({ accessKeyId, secretAccessKey, sessionToken }: AwsIdentity): Promise<KeyGrant | null> {
-  if (accessKeyId === undefined || secretAccessKey === undefined) return null
-  return { accessKeyId, secret: secretAccessKey, sessionToken: sessionToken ?? null, lifeMs: null }
+async function staticKeys(settings: IdentitySettings): Promise<KeyGrant | null> {
+  const { access_key_id: accessKeyId, secret_access_key: secret, session_token: sessionToken } = settings
+  if (accessKeyId === undefined || secret === undefined) return null
+  return { accessKeyId, secret, sessionToken: sessionToken ?? null, lifeMs: null }
 }
 
 async function keysOfEnvironment({ env }: IdentityWorld): Promise<KeyGrant | null> {
@@ -93,31 +85,31 @@ async function keysOfEnvironment({ env }: IdentityWorld): Promise<KeyGrant | nul
 }
 
 /** A profile has keys, or a role to take with the keys of another profile, of the environment or of this machine. */
-async function keysOfProfile(identity: AwsIdentity, world: IdentityWorld): Promise<KeyGrant | null> {
+async function keysOfProfile(asked: LoginAsked, world: IdentityWorld): Promise<KeyGrant | null> {
   const { env } = world
-  const name = identity.profile ?? env['AWS_PROFILE'] ?? 'default'
-  const isNamed = identity.profile !== undefined || env['AWS_PROFILE'] !== undefined
+  const name = asked.settings.profile ?? env['AWS_PROFILE'] ?? 'default'
+  const isNamed = asked.settings.profile !== undefined || env['AWS_PROFILE'] !== undefined
   const home = env['HOME'] ?? ''
   const files = [
     env['AWS_SHARED_CREDENTIALS_FILE'] || join(home, '.aws/credentials'),
     env['AWS_CONFIG_FILE'] || join(home, '.aws/config'),
   ]
   const texts = await Promise.all(files.map((path) => world.readFile(path)))
-  const keys = await keysIn(name, { texts, identity, world, seen: [] })
+  const keys = await keysIn(name, { texts, asked, world, seen: [] })
   if (keys === null && isNamed) throw new LoginRefused(`there is no profile "${name}" with keys or a role`)
   return keys
 }
 
 interface ProfileReading {
   texts: readonly (string | null)[]
-  identity: AwsIdentity
+  asked: LoginAsked
   world: IdentityWorld
   /** Names on the way here; a profile must not lead to itself. */
   seen: readonly string[]
 }
 
 async function keysIn(name: string, reading: ProfileReading): Promise<KeyGrant | null> {
-  const { texts, identity, world, seen } = reading
+  const { texts, asked, world, seen } = reading
   if (seen.includes(name)) throw new LoginRefused(`the profile "${name}" leads to itself`)
   const profile = readProfile(texts, name)
   const { aws_access_key_id: accessKeyId, aws_secret_access_key: secret, role_arn: arn } = profile
@@ -129,7 +121,7 @@ async function keysIn(name: string, reading: ProfileReading): Promise<KeyGrant |
   if (!arn) return own
   const external = { externalId: profile['external_id'], sessionName: profile['role_session_name'] }
   const tokenFile = profile['web_identity_token_file']
-  if (tokenFile) return withWebIdentity({ arn, tokenFile, ...external }, identity, world)
+  if (tokenFile) return withWebIdentity({ arn, tokenFile, ...external }, asked, world)
   const source = profile['source_profile']
   const keys =
     source === undefined
@@ -138,7 +130,7 @@ async function keysIn(name: string, reading: ProfileReading): Promise<KeyGrant |
         ? own
         : await keysIn(source, { ...reading, seen: [...seen, name] })
   if (keys === null) throw new LoginRefused(`the profile "${name}" has a role and no keys to take it with`)
-  return assumeRole(keys, { arn, ...external }, { identity, world })
+  return assumeRole(keys, { arn, ...external }, { asked, world })
 }
 
 /** The words of `credential_source`. */
@@ -156,23 +148,23 @@ async function keysOfPlace(place: string | undefined, world: IdentityWorld): Pro
 }
 
 /** The token of a workload, such as a service account of Kubernetes; its file is replaced while the process runs. */
-async function keysOfWebIdentity(identity: AwsIdentity, world: IdentityWorld): Promise<KeyGrant | null> {
+async function keysOfWebIdentity(asked: LoginAsked, world: IdentityWorld): Promise<KeyGrant | null> {
   const { env } = world
   const [arn, tokenFile] = [env['AWS_ROLE_ARN'], env['AWS_WEB_IDENTITY_TOKEN_FILE']]
   if (!arn || !tokenFile) return null
-  return withWebIdentity({ arn, tokenFile, sessionName: env['AWS_ROLE_SESSION_NAME'] }, identity, world)
+  return withWebIdentity({ arn, tokenFile, sessionName: env['AWS_ROLE_SESSION_NAME'] }, asked, world)
 }
 
 async function withWebIdentity(
   role: { arn: string; tokenFile: string; sessionName?: string | undefined },
-  identity: AwsIdentity,
+  asked: LoginAsked,
   world: IdentityWorld,
 ): Promise<KeyGrant> {
   const token = await world.readFile(role.tokenFile)
   if (token === null) throw new LoginRefused(`there is no file ${role.tokenFile}`)
   const answer = await world.ask({
     method: 'POST',
-    url: stsAddress(identity, world),
+    url: stsAddress(asked, world),
     ...formOf({
       Action: 'AssumeRoleWithWebIdentity',
       Version: '2011-06-15',
@@ -188,9 +180,9 @@ async function withWebIdentity(
 async function assumeRole(
   keys: Keys,
   role: { arn: string; externalId?: string | undefined; sessionName?: string | undefined },
-  { identity, world }: { identity: AwsIdentity; world: IdentityWorld },
+  { asked, world }: { asked: LoginAsked; world: IdentityWorld },
 ): Promise<KeyGrant> {
-  const url = stsAddress(identity, world)
+  const url = stsAddress(asked, world)
   const { headers = {}, body = '' } = formOf({
     Action: 'AssumeRole',
     Version: '2011-06-15',
@@ -198,25 +190,16 @@ async function assumeRole(
     RoleSessionName: role.sessionName ?? sessionName,
     ExternalId: role.externalId,
   })
-  const signer = new AwsV4Signer({
-    method: 'POST',
-    url,
-    headers,
-    body,
-    accessKeyId: keys.accessKeyId,
-    secretAccessKey: keys.secret,
-    ...(keys.sessionToken === null ? {} : { sessionToken: keys.sessionToken }),
-    service: 'sts',
-    region: identity.region,
-    datetime: new Date(world.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
-  })
-  const signed = await signer.sign()
-  const sent: Record<string, string> = { ...headers }
-  for (const [name, value] of signed.headers) sent[name] = value
+  const signed = await signedHeaders(
+    { method: 'POST', url, headers, body },
+    { type: 'signature', ...keys, service: 'sts', region: asked.region },
+    world.nowMs(),
+  )
+  const sent = { ...headers, ...signed }
   return keysOfXml(await world.ask({ method: 'POST', url, headers: sent, body }), world)
 }
 
-function stsAddress({ region }: AwsIdentity, { env }: IdentityWorld): string {
+function stsAddress({ region }: LoginAsked, { env }: IdentityWorld): string {
   const given = env['AWS_ENDPOINT_URL_STS'] || env['AWS_ENDPOINT_URL']
   if (given) return `${given.replace(/\/+$/, '')}/`
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
@@ -245,7 +228,8 @@ function keysOfXml(answer: LoginAnswer, world: IdentityWorld): KeyGrant {
 
 const containerHost = 'http://169.254.170.2'
 /** Hosts that may be asked without TLS: this machine, and the addresses of ECS and EKS. */
-const plainHosts = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
+const plainHosts =
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
 
 /** The agent of a container: of ECS, and of EKS with a token from a file that is replaced while the process runs. */
 async function keysOfContainer(world: IdentityWorld): Promise<KeyGrant | null> {
@@ -258,7 +242,9 @@ async function keysOfContainer(world: IdentityWorld): Promise<KeyGrant | null> {
   const url = URL.parse(relative ? containerHost + relative : (full ?? ''))
   if (url === null) throw new LoginRefused('AWS_CONTAINER_CREDENTIALS_FULL_URI is not an address')
   if (url.protocol !== 'https:' && !plainHosts.test(url.hostname))
-    throw new LoginRefused('AWS_CONTAINER_CREDENTIALS_FULL_URI must have https, or name this machine or its agent')
+    throw new LoginRefused(
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI must have https, or name this machine or its agent',
+    )
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']
   const token = file ? await world.readFile(file) : (env['AWS_CONTAINER_AUTHORIZATION_TOKEN'] ?? null)
   if (file && token === null) throw new LoginRefused(`there is no file ${file}`)

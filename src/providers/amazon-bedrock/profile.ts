@@ -6,7 +6,10 @@ export function readProfile(
   [credentials, config]: readonly (string | null)[],
   name: string,
 ): Readonly<Record<string, string | undefined>> {
-  const ofConfig = sectionOf(config ?? '', name === 'default' ? ['default', 'profile default'] : [`profile ${name}`])
+  const ofConfig = sectionOf(
+    config ?? '',
+    name === 'default' ? ['default', 'profile default'] : [`profile ${name}`],
+  )
   return { ...ofConfig, ...sectionOf(credentials ?? '', [name]) }
 }
 

@@ -1,7 +1,8 @@
 import { bedrockConverse } from '../../formats/text/converse/quirks.ts'
 import { defineProvider } from '../define-provider.ts'
 import { bedrockModels } from './capabilities.ts'
-import { publicNameOf } from './names.ts'
+import { fetchAwsLogin } from './login.ts'
+import { publicNameOf } from './public-names.ts'
 import { bedrockModelOf } from './quirks.ts'
 
 /**
@@ -15,7 +16,7 @@ export const amazonBedrock = defineProvider({
   status: 'recorded',
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
   keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
-  identity: 'aws',
+  identity: { kind: 'aws', fetch: fetchAwsLogin },
   placeVariables: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },
   author: 'amazon',
   listing: null,

@@ -2,7 +2,8 @@ import { type ConverseModel, plainModel } from '../../formats/text/converse/quir
 import { claudeOf } from '../anthropic/quirks.ts'
 
 /** A geography in front of the name of an inference profile, and the whole name of one by its ARN. */
-const profilePrefix = /^(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|global|regional)\.)|^arn:aws[\w-]*:bedrock:[^/]*\/(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|global)\.)?/
+const profilePrefix =
+  /^(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|global|regional)\.)|^arn:aws[\w-]*:bedrock:[^/]*\/(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|global)\.)?/
 
 /** The name of the model without the geography of its profile, such as `anthropic.claude-opus-5`. */
 export function plainNameOf(upstreamModel: string): string {
@@ -21,7 +22,8 @@ const claude: Partial<ConverseModel> = {
 const nova2 = /^amazon\.nova-2/
 const nova = /^amazon\.nova/
 /** Families without instructions, or without tools. */
-const withoutSystem = /^amazon\.titan|^mistral\.(?:mistral-7b|mixtral)|^ai21\.j2|^cohere\.command-(?:text|light)/
+const withoutSystem =
+  /^amazon\.titan|^mistral\.(?:mistral-7b|mixtral)|^ai21\.j2|^cohere\.command-(?:text|light)/
 const withoutTools =
   /^amazon\.titan|^meta\.llama(?:2|3-[0-9]+b)|^mistral\.(?:mistral-7b|mixtral)|^ai21\.j2|^cohere\.command-(?:text|light)|^deepseek\.r1/
 const withImages = /llama3-2-(?:11|90)b|llama4|pixtral|qwen3-vl|gemma-3|mistral-large-3|ministral-3/
@@ -58,5 +60,13 @@ export function bedrockModelOf(upstreamModel: string): ConverseModel {
 
 function claudeModelOf(name: string, common: ConverseModel): ConverseModel {
   const { sampling, thinking, hasEffort, outputTokensMax } = claudeOf(name)
-  return { ...common, ...claude, sampling, thinking, hasEffort, outputTokensMax, hasHourCache: withHourCache.test(name) }
+  return {
+    ...common,
+    ...claude,
+    sampling,
+    thinking,
+    hasEffort,
+    outputTokensMax,
+    hasHourCache: withHourCache.test(name),
+  }
 }

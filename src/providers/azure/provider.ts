@@ -8,6 +8,7 @@ import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { azureBatchJobs } from './jobs.ts'
+import { fetchEntraLogin } from './login.ts'
 import { openAiService } from '../openai/capabilities.ts'
 import {
   isChatServed,
@@ -45,7 +46,7 @@ export const azure = defineProvider({
   auth: { type: 'header', name: 'api-key', prefix: '' },
   // A token of Entra that the operator renews; with `identity`, the gateway does.
   keyForms: { bearer },
-  identity: 'entra',
+  identity: { kind: 'entra', fetch: fetchEntraLogin },
   author: 'openai',
   // The listing has the models that could be deployed, not those that are deployed.
   listing: null,

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import { importPKCS8, SignJWT } from 'jose'
 import { bearer } from '../define-provider.ts'
 import {
+  type FetchLogin,
   firstOf,
   formOf,
   type Grant,
+  type IdentitySettings,
   type IdentitySource,
   type IdentityWorld,
   jsonOf,
@@ -12,15 +14,7 @@ import {
   secondsIn,
   textIn,
   untilMs,
-} from '../identities/identity-world.ts'
-
-/** What the operator says of the login; everything left out is found as Google's own tools find it. */
-export interface GoogleIdentity {
-  /** The path of a file with credentials: of a service account, of a federated workload, or of a user. */
-  credentialsFile?: string | undefined
-  /** A service account in whose name requests are sent. */
-  impersonate?: string | undefined
-}
+} from '../../transport/identities/identity-world.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -29,18 +23,19 @@ const tokenAddress = 'https://oauth2.googleapis.com/token'
 const stsAddress = 'https://sts.googleapis.com/v1/token'
 
 /** Fetches a token at Google, in the name of another account where the operator asks for that. */
-export async function fetchGoogleLogin(identity: GoogleIdentity, world: IdentityWorld): Promise<Grant> {
-  const grant = await firstOf(sourcesOf(identity), world)
-  if (identity.impersonate === undefined) return grant
-  const account = encodeURIComponent(identity.impersonate)
+export const fetchGoogleLogin: FetchLogin = async ({ settings }, world) => {
+  const grant = await firstOf(sourcesOf(settings), world)
+  if (settings.impersonate === undefined) return grant
+  const account = encodeURIComponent(settings.impersonate)
   const url = `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${account}:generateAccessToken`
   return impersonated(url, grant, world)
 }
 
-function sourcesOf({ credentialsFile }: GoogleIdentity): readonly IdentitySource[] {
+function sourcesOf({ credentials_file: credentialsFile }: IdentitySettings): readonly IdentitySource[] {
   const named = {
     name: 'the credentials file',
-    find: (world: IdentityWorld) => ofFile(credentialsFile ?? world.env['GOOGLE_APPLICATION_CREDENTIALS'], world),
+    find: (world: IdentityWorld) =>
+      ofFile(credentialsFile ?? world.env['GOOGLE_APPLICATION_CREDENTIALS'], world),
   }
   if (credentialsFile !== undefined) return [named]
   return [
@@ -60,7 +55,8 @@ async function ofFile(path: string | undefined, world: IdentityWorld): Promise<G
 async function ofGcloud(world: IdentityWorld): Promise<Grant | null> {
   const { env } = world
   const folder = env['CLOUDSDK_CONFIG'] || (env['HOME'] ? join(env['HOME'], '.config/gcloud') : '')
-  const text = folder === '' ? null : await world.readFile(join(folder, 'application_default_credentials.json'))
+  const text =
+    folder === '' ? null : await world.readFile(join(folder, 'application_default_credentials.json'))
   return text === null ? null : withCredentials(text, world)
 }
 
@@ -145,7 +141,8 @@ async function subjectText(source: Wire, world: IdentityWorld): Promise<string> 
     if (text === null) throw new LoginRefused(`there is no file ${file}`)
     return text
   }
-  if (typeof url !== 'string') throw new LoginRefused('the file names no place of its token that is known here')
+  if (typeof url !== 'string')
+    throw new LoginRefused('the file names no place of its token that is known here')
   const given = typeof headers === 'object' && headers !== null ? (headers as Record<string, string>) : {}
   const { status, text } = await world.ask({ method: 'GET', url, headers: given })
   if (status !== 200) throw new LoginRefused(`the place of its token answered ${status}`)

@@ -6,7 +6,8 @@ import { claudeOf } from '../anthropic/quirks.ts'
 import { bearer, defineProvider, named, onlyFor } from '../define-provider.ts'
 import { studioModels } from '../google-ai-studio/capabilities.ts'
 import { geminiOf } from '../google-ai-studio/quirks.ts'
-import { publicNameOf } from './names.ts'
+import { fetchGoogleLogin } from './login.ts'
+import { publicNameOf } from './public-names.ts'
 
 const claude = /(?:^|\/)claude-/
 const gemini = /(?:^|\/)(?:gemini|gemma)-[^/]*$/
@@ -29,7 +30,7 @@ export const vertexAi = defineProvider({
   baseUrl: 'https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}',
   auth: { type: 'header', name: 'x-goog-api-key', prefix: '' },
   keyForms: { bearer },
-  identity: 'google',
+  identity: { kind: 'google', fetch: fetchGoogleLogin },
   placeVariables: {
     region: ['GOOGLE_CLOUD_LOCATION', 'CLOUD_ML_REGION'],
     project: ['GOOGLE_CLOUD_PROJECT', 'ANTHROPIC_VERTEX_PROJECT_ID'],

@@ -22,7 +22,15 @@ export function readCohereAnswer(bytes: Uint8Array): Answer {
   return {
     upstreamId: filledTextOrNull(wire['id']),
     upstreamModel: null,
-    choices: [{ parts, finish: readFinish(wire, parts.some(({ head }) => head.type === 'tool_call')) }],
+    choices: [
+      {
+        parts,
+        finish: readFinish(
+          wire,
+          parts.some(({ head }) => head.type === 'tool_call'),
+        ),
+      },
+    ],
     usage: readCohereUsage(wire['usage']),
   }
 }
@@ -31,7 +39,12 @@ function partsOf(message: Wire): AnswerPart[] {
   const { content, tool_plan: plan, tool_calls: calls, citations } = message
   const blocks = Array.isArray(content) ? content.filter(isRecord) : []
   const cited = Array.isArray(citations) ? citations.filter(isRecord) : []
-  const parts = blocks.map((block, index) => readBlock(block, cited.filter((each) => contentIndexOf(each) === index)))
+  const parts = blocks.map((block, index) =>
+    readBlock(
+      block,
+      cited.filter((each) => contentIndexOf(each) === index),
+    ),
+  )
   if (typeof plan === 'string' && plan !== '') parts.push({ ...emptyPart(thoughtHead), text: plan })
   for (const call of Array.isArray(calls) ? calls.filter(isRecord) : [])
     parts.push({ ...emptyPart(callHeadOf(call)), text: argumentsOf(call) })

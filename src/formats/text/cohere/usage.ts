@@ -16,7 +16,12 @@ export function readCohereUsage(wire: unknown): ReportedUsage | null {
   if (input === null || output === null) return null
   const thinking = tokenCountOrNull(counted?.['reasoning_tokens']) ?? 0
   return {
-    usage: { ...noUsage, inputTokens: input, outputTokens: output, reasoningTokens: Math.min(thinking, output) },
+    usage: {
+      ...noUsage,
+      inputTokens: input,
+      outputTokens: output,
+      reasoningTokens: Math.min(thinking, output),
+    },
     mediaTokens: null,
     serviceTier: null,
     reportedCostNanocredits: null,

@@ -94,7 +94,8 @@ function* writeMessages(writing: Writing): Generator<void, Wire[]> {
     for (const result of results) messages.push(writeResult(result, writing, turn))
     const others = turn.parts.filter((part) => part.type !== 'tool_result')
     if (others.length === 0) continue
-    const message = turn.role === 'assistant' ? writeAnswer(others, writing, turn) : writeAsked(others, writing, turn)
+    const message =
+      turn.role === 'assistant' ? writeAnswer(others, writing, turn) : writeAsked(others, writing, turn)
     if (message !== null) messages.push(message)
   }
   // The provider refuses a request without messages of the user.
@@ -253,14 +254,16 @@ function thinkingOf({ conversation: { reasoning }, model, losses }: Writing): Wi
   if (reasoning.effort === 'none') return { thinking: { type: 'disabled' } }
   const { budgetTokens } = reasoning
   // It knows no efforts, only on and off.
-  if (reasoning.effort !== null && reasoning.effort !== 'high' && budgetTokens === null) losses.approximate('reasoning')
+  if (reasoning.effort !== null && reasoning.effort !== 'high' && budgetTokens === null)
+    losses.approximate('reasoning')
   return { thinking: { type: 'enabled', ...(budgetTokens === null ? {} : { token_budget: budgetTokens }) } }
 }
 
 /** A form is refused together with tools; it is then told in words. */
 function outputOf({ conversation, losses }: Writing) {
   const { output, tools } = conversation
-  const isHeld = tools.length === 0 && (output.kind === 'json' || (output.kind === 'schema' && output.schema !== null))
+  const isHeld =
+    tools.length === 0 && (output.kind === 'json' || (output.kind === 'schema' && output.schema !== null))
   if (isHeld) {
     const schema = output.kind === 'schema' ? { json_schema: output.schema } : {}
     return { format: { type: 'json_object', ...schema }, instruction: null, promised: null }
@@ -274,7 +277,8 @@ function noteLosses({ conversation, losses }: Writing): void {
   const { tuning, metadata, userId, cache } = conversation
   const lost = ['minP', 'repetitionPenalty', 'logitBias', 'verbosity', 'cacheKey'] as const
   for (const name of lost) if (tuning[name] !== null) losses.drop(name)
-  if (tuning.serviceTier !== null && !['auto', 'default'].includes(tuning.serviceTier)) losses.drop('serviceTier')
+  if (tuning.serviceTier !== null && !['auto', 'default'].includes(tuning.serviceTier))
+    losses.drop('serviceTier')
   if (metadata !== null) losses.drop('metadata')
   if (userId !== null) losses.drop('userId')
   if (cache !== undefined) losses.drop('cache')

@@ -21,7 +21,10 @@ const statusOfClass: Readonly<Record<string, number>> = {
 export function readConverseFailure(response: UpstreamErrorResponse): UpstreamFailure {
   const [name = ''] = (response.headers.get('x-amzn-errortype') ?? '').split(':', 1)
   const { message } = parseErrorBody(response.body)
-  if (response.status === 400 && noModel.test(message)) return readUpstreamFailure({ ...response, status: 404 })
-  const status = Object.hasOwn(statusOfClass, name) ? (statusOfClass[name] ?? response.status) : response.status
+  if (response.status === 400 && noModel.test(message))
+    return readUpstreamFailure({ ...response, status: 404 })
+  const status = Object.hasOwn(statusOfClass, name)
+    ? (statusOfClass[name] ?? response.status)
+    : response.status
   return readUpstreamFailure({ ...response, status })
 }

@@ -22,7 +22,8 @@ export const thoughtHead: PartHead = Object.freeze({ type: 'reasoning', id: null
 export function readBlock(block: Wire): AnswerPart {
   const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return { ...emptyPart({ type: 'text' }), text }
-  if (isRecord(toolUse)) return { ...emptyPart(callHeadOf(toolUse)), text: JSON.stringify(toolUse['input'] ?? {}) }
+  if (isRecord(toolUse))
+    return { ...emptyPart(callHeadOf(toolUse)), text: JSON.stringify(toolUse['input'] ?? {}) }
   if (isRecord(reasoningContent)) return readThought(reasoningContent)
   if (isRecord(citationsContent)) return readCited(citationsContent)
   const picture = isRecord(image) ? readPicture(image) : null

@@ -13,7 +13,13 @@ function frameOf(headers: Readonly<Record<string, string>>, payload: string): Bu
     Object.entries(headers).map(([name, value]) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(value))
-      return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([7]), length, Buffer.from(value)])
+      return Buffer.concat([
+        Buffer.from([name.length]),
+        Buffer.from(name),
+        Buffer.from([7]),
+        length,
+        Buffer.from(value),
+      ])
     }),
   )
   const body = Buffer.from(payload)
@@ -90,7 +96,9 @@ describe('a stream', () => {
   test('is read the same wherever its reads end', () => {
     const bytes = Buffer.concat(whole)
     const expected = joinEvents(eventsOf(bytes))
-    expect(expected.choices[0]?.parts.map(({ head, text, signature }) => [head.type, text, signature])).toEqual([
+    expect(
+      expected.choices[0]?.parts.map(({ head, text, signature }) => [head.type, text, signature]),
+    ).toEqual([
       ['reasoning', 'Hm — ja', 'c2ln'],
       ['text', 'Ein »Wort« 🙂', null],
       ['tool_call', '{"a":12345678901234567890}', null],
@@ -117,7 +125,9 @@ describe('a stream', () => {
 
   test('that ends before its reason is broken off', () => {
     expect(failureOf(Buffer.concat(whole.slice(0, 7)))[0]).toBe('provider_failed')
-    expect(failureOf(Buffer.concat([...whole.slice(0, 7), (whole[7] as Buffer).subarray(0, 20)]))[0]).toBe('provider_failed')
+    expect(failureOf(Buffer.concat([...whole.slice(0, 7), (whole[7] as Buffer).subarray(0, 20)]))[0]).toBe(
+      'provider_failed',
+    )
   })
 
   test('with a wrong checksum, or a length that no frame has, is broken off', () => {
@@ -168,7 +178,13 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   const answerOf = (content: object[], more: object = {}) =>
     readConverseAnswer(
-      Buffer.from(JSON.stringify({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', ...more })),
+      Buffer.from(
+        JSON.stringify({
+          output: { message: { role: 'assistant', content } },
+          stopReason: 'end_turn',
+          ...more,
+        }),
+      ),
     )
 
   test('has the same parts', () => {
@@ -178,7 +194,9 @@ describe('a whole answer', () => {
       { text: 'yes' },
       { toolUse: { toolUseId: 't1', name: 'add', input: { a: 1 } } },
     ])
-    expect(choices[0]?.parts.map(({ head, text, signature, sealed }) => [head.type, text, signature, sealed])).toEqual([
+    expect(
+      choices[0]?.parts.map(({ head, text, signature, sealed }) => [head.type, text, signature, sealed]),
+    ).toEqual([
       ['reasoning', 'hm', 'c2ln', null],
       ['reasoning', '', null, 'c2VhbA=='],
       ['text', 'yes', null, null],
@@ -188,7 +206,8 @@ describe('a whole answer', () => {
   })
 
   test('ends in the contract’s words', () => {
-    const reasonOf = (stopReason: string) => answerOf([{ text: 'x' }], { stopReason }).choices[0]?.finish?.reason
+    const reasonOf = (stopReason: string) =>
+      answerOf([{ text: 'x' }], { stopReason }).choices[0]?.finish?.reason
     expect(reasonOf('max_tokens')).toBe('length')
     expect(reasonOf('stop_sequence')).toBe('stop')
     expect(reasonOf('guardrail_intervened')).toBe('content_filter')

@@ -116,7 +116,8 @@ function indexOf(event: Wire): number {
 /** The pieces of a delta, each with the head of the block that it may begin; null for calls, which begin by themselves. */
 function* piecesOf(delta: Wire): Generator<{ head: PartHead | null; piece: Piece | null }> {
   const { text, toolUse, reasoningContent: thought } = delta
-  if (typeof text === 'string') yield { head: { type: 'text' }, piece: text === '' ? null : { type: 'text', text } }
+  if (typeof text === 'string')
+    yield { head: { type: 'text' }, piece: text === '' ? null : { type: 'text', text } }
   if (isRecord(toolUse)) {
     const piece = filledTextOrNull(toolUse['input'])
     yield { head: null, piece: piece === null ? null : { type: 'arguments', text: piece } }

@@ -95,7 +95,10 @@ describe('turns', () => {
   test('carry instructions as the user’s text when the model takes none, or when there is no other turn', () => {
     const alone = sentOf({ messages: [{ role: 'system', content: 'one' }] })
     expect(alone.wire).toEqual({ messages: [{ role: 'user', content: [{ text: 'one' }] }] })
-    const without = sentOf({ messages: [{ role: 'system', content: 'one' }, user] }, { ...claude, hasSystem: false })
+    const without = sentOf(
+      { messages: [{ role: 'system', content: 'one' }, user] },
+      { ...claude, hasSystem: false },
+    )
     expect(without.wire).toEqual({ messages: [{ role: 'user', content: [{ text: 'one' }, { text: 'hi' }] }] })
   })
 
@@ -103,7 +106,11 @@ describe('turns', () => {
     const { wire } = sentOf({
       messages: [
         user,
-        { role: 'assistant', content: 'look', tool_calls: [call('c1', 'look', '{"a":"x"}'), call('c2', 'see', '')] },
+        {
+          role: 'assistant',
+          content: 'look',
+          tool_calls: [call('c1', 'look', '{"a":"x"}'), call('c2', 'see', '')],
+        },
         { role: 'tool', tool_call_id: 'c1', content: 'found' },
         { role: 'tool', tool_call_id: 'c2', content: '' },
         { role: 'user', content: 'and now?' },
@@ -150,7 +157,10 @@ describe('turns', () => {
 
   test('have points of the cache after the parts that are marked', () => {
     const messages = [
-      { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+      {
+        role: 'user',
+        content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      },
     ]
     const system = [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }]
     const body = { max_tokens: 9, system, messages }
@@ -169,7 +179,11 @@ describe('turns', () => {
 
   test('give back thoughts that this provider signed, and no others', () => {
     const thought = (signature: string) => ({ type: 'thinking', thinking: 'hm', signature })
-    const messages = [user, { role: 'assistant', content: [thought('c2ln'), { type: 'text', text: 'b' }] }, user]
+    const messages = [
+      user,
+      { role: 'assistant', content: [thought('c2ln'), { type: 'text', text: 'b' }] },
+      user,
+    ]
     const { wire, dropped } = sentOf({ max_tokens: 9, messages }, claude, 'messages')
     expect(wire.messages[1]).toEqual({ role: 'assistant', content: [{ text: 'b' }] })
     expect(dropped).toEqual(['messages[].content[].thinking'])
@@ -186,7 +200,9 @@ describe('media', () => {
       { text: 'a' },
       { image: { format: 'png', source: { bytes: png } } },
     ])
-    expect(refusalOf({ messages }, plainModel)).toContain('has images, which the chosen provider cannot be sent')
+    expect(refusalOf({ messages }, plainModel)).toContain(
+      'has images, which the chosen provider cannot be sent',
+    )
   })
 
   test('are objects of S3 by their address', () => {
@@ -290,10 +306,14 @@ describe('settings', () => {
       output_config: { effort: 'low' },
     })
     expect(sentOf({ ...body, reasoning: { effort: 'xhigh' } }, nova)).toMatchObject({
-      wire: { additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } } },
+      wire: {
+        additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } },
+      },
       approximated: ['reasoning'],
     })
-    expect(sentOf({ ...body, reasoning: { effort: 'none' } }, nova).wire.additionalModelRequestFields).toEqual({
+    expect(
+      sentOf({ ...body, reasoning: { effort: 'none' } }, nova).wire.additionalModelRequestFields,
+    ).toEqual({
       reasoningConfig: { type: 'disabled' },
     })
     expect(sentOf(body, plainModel).dropped).toEqual(['reasoning'])

@@ -8,7 +8,7 @@ import { closedSchemaOf, type JsonSchema } from '../output/json-schema.ts'
 import { tellOutput } from '../output/promised-output.ts'
 import { tierToSend } from '../../service-tier.ts'
 import type { ConverseModel, ConverseQuirks } from './quirks.ts'
-import { cachePointOf, writeTurns, type WrittenTurns } from './write-turns.ts'
+import { cachePointOf, writeTurns, type ConverseTurns } from './write-turns.ts'
 
 /** Fewest tokens that Claude thinks with. */
 const thinkingBudgetMin = 1_024
@@ -85,8 +85,7 @@ function heldOutputOf({ output }: Conversation, { hasSchema }: ConverseModel): J
 }
 
 function outputOf({ output }: Conversation, schema: JsonSchema): Wire {
-  const { name, description } =
-    output.kind === 'schema' ? output : { name: 'answer', description: null }
+  const { name, description } = output.kind === 'schema' ? output : { name: 'answer', description: null }
   const jsonSchema = {
     name,
     ...(description === null ? {} : { description }),
@@ -95,7 +94,7 @@ function outputOf({ output }: Conversation, schema: JsonSchema): Wire {
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-function tell(text: string, { system, messages }: WrittenTurns, { hasSystem }: ConverseModel): void {
+function tell(text: string, { system, messages }: ConverseTurns, { hasSystem }: ConverseModel): void {
   const last = messages.at(-1)
   if (hasSystem) system.push({ text })
   else if (last?.role === 'user') last.content.push({ text })
@@ -105,13 +104,13 @@ function tell(text: string, { system, messages }: WrittenTurns, { hasSystem }: C
 /** A mark of the whole prompt is a point at its end. */
 function markWhole(
   { cache }: Conversation,
-  { messages }: WrittenTurns,
+  { messages }: ConverseTurns,
   writing: { model: ConverseModel; losses: Losses },
 ): void {
   if (cache !== undefined) messages.at(-1)?.content.push(...cachePointOf(cache, writing, 'cache'))
 }
 
-function writeTools(writing: Writing, messages: WrittenTurns['messages']): void {
+function writeTools(writing: Writing, messages: ConverseTurns['messages']): void {
   const { conversation, model, body, losses } = writing
   const { toolChoice, isParallel } = conversation
   const tools = conversation.tools.filter((tool): tool is Tool => tool.kind === 'function')
@@ -149,10 +148,11 @@ function toolNamed(name: string): Wire {
   return { toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } }
 }
 
-function namesOfCalls(messages: WrittenTurns['messages']): Set<string> {
+function namesOfCalls(messages: ConverseTurns['messages']): Set<string> {
   const names = new Set<string>()
   for (const { content } of messages)
-    for (const { toolUse } of content) if (toolUse !== undefined) names.add((toolUse as { name: string }).name)
+    for (const { toolUse } of content)
+      if (toolUse !== undefined) names.add((toolUse as { name: string }).name)
   return names
 }
 

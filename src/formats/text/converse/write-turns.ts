@@ -19,7 +19,7 @@ import type { ConverseModel } from './quirks.ts'
 type Wire = Record<string, unknown>
 
 /** The conversation's turns in the format's form: system texts apart, and alternating roles. */
-export interface WrittenTurns {
+export interface ConverseTurns {
   system: Wire[]
   messages: { role: string; content: Wire[] }[]
 }
@@ -44,9 +44,9 @@ const besideDocument = 'See the document.'
  * Writes turns in the format's form: instructions in `system`, neighbours of one role joined, and results of tools first in
  * the user's next message. Throws `invalid_request` for a part that the format cannot express.
  */
-export function* writeTurns(conversation: Conversation, writing: Writing): Generator<void, WrittenTurns> {
+export function* writeTurns(conversation: Conversation, writing: Writing): Generator<void, ConverseTurns> {
   const system: Wire[] = []
-  const messages: WrittenTurns['messages'] = []
+  const messages: ConverseTurns['messages'] = []
   const names = new Set<string>()
   for (const [index, turn] of conversation.turns.entries()) {
     if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
@@ -78,7 +78,8 @@ export function* writeTurns(conversation: Conversation, writing: Writing): Gener
 function arrange(message: { content: Wire[] }): void {
   const isResult = (block: Wire) => 'toolResult' in block
   const results = message.content.filter(isResult)
-  if (results.length > 0) message.content = [...results, ...message.content.filter((block) => !isResult(block))]
+  if (results.length > 0)
+    message.content = [...results, ...message.content.filter((block) => !isResult(block))]
   const hasDocument = message.content.some((block) => 'document' in block)
   if (hasDocument && !message.content.some((block) => 'text' in block))
     message.content.push({ text: besideDocument })
@@ -125,7 +126,10 @@ function blockOf(part: Part, writing: PartWriting): Wire | null {
 }
 
 /** Only a thought that this provider signed or sealed goes back to it. */
-function writeThought({ origin, text, signature, sealed }: ReasoningPart, { losses }: PartWriting): Wire | null {
+function writeThought(
+  { origin, text, signature, sealed }: ReasoningPart,
+  { losses }: PartWriting,
+): Wire | null {
   if (origin === 'converse' && sealed !== null) return { reasoningContent: { redactedContent: sealed } }
   if (origin === 'converse' && signature !== null)
     return { reasoningContent: { reasoningText: { text: text ?? '', signature } } }

@@ -4,7 +4,8 @@ import type { Piece } from '../../../canonical/text/events.ts'
 
 /** The beginning of every text that this gateway sealed. */
 export const sealedPrefix = 'hr1.'
-const pattern = /^hr1\.(chat|responses|messages|gemini|converse|cohere)(?:@([a-z0-9~_-]{1,64}))?\.([sdt])\.([^.]{0,200})\./
+const pattern =
+  /^hr1\.(chat|responses|messages|gemini|converse|cohere)(?:@([a-z0-9~_-]{1,64}))?\.([sdt])\.([^.]{0,200})\./
 
 /** The seal of a thought and the provider it belongs to. */
 export type Bound = Pick<ReasoningPart, 'id' | 'signature' | 'sealed' | 'origin' | 'sealer'>

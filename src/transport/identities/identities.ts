@@ -1,31 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Identity } from '../../canonical/endpoint.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Transport } from '../../transport/exchange.ts'
-import { fetchAwsLogin } from '../amazon-bedrock/login.ts'
-import { fetchEntraLogin, usualScope } from '../azure/login.ts'
-import type { IdentityKind } from '../define-provider.ts'
-import { fetchGoogleLogin } from '../vertex-ai/login.ts'
-import type { Grant, IdentityWorld, LoginQuestion } from './identity-world.ts'
+import type { Transport } from '../exchange.ts'
+import type { FetchLogin, IdentitySettings, IdentityWorld, LoginQuestion } from './identity-world.ts'
 import { KeptLogin } from './kept-login.ts'
-
-/** What the operator says of a login; the members are those of the configuration file, already checked. */
-export interface IdentitySettings {
-  access_key_id?: string | undefined
-  secret_access_key?: string | undefined
-  session_token?: string | undefined
-  profile?: string | undefined
-  role_arn?: string | undefined
-  external_id?: string | undefined
-  session_name?: string | undefined
-  credentials_file?: string | undefined
-  impersonate?: string | undefined
-  tenant_id?: string | undefined
-  client_id?: string | undefined
-  client_secret?: string | undefined
-  token_file?: string | undefined
-  scope?: string | undefined
-}
 
 /** A server that gives out logins answers within this time, or has none; its answer is short. */
 const askMs = 5_000
@@ -36,7 +14,8 @@ const fileCharactersMax = 1_000_000
 /** The deployment whose login is kept. */
 export interface IdentityOf {
   deploymentId: string
-  kind: IdentityKind
+  /** Asks where its provider's logins are. */
+  fetch: FetchLogin
   region: string
   settings: IdentitySettings
 }
@@ -65,50 +44,15 @@ export function createIdentities(options: IdentitiesOptions): Identities {
   const kept = new Map<string, KeptLogin>()
   return {
     add(of) {
-      const { deploymentId } = of
-      const login = new KeptLogin({ ...options, deploymentId, fetch: () => fetchLogin(of, world) })
+      const { deploymentId, region, settings } = of
+      const fetch = () => of.fetch({ settings, region }, world)
+      const login = new KeptLogin({ ...options, deploymentId, fetch })
       kept.set(deploymentId, login)
       return login
     },
     start: () => kept.forEach((login) => login.start()),
     stop: () => kept.forEach((login) => login.stop()),
     reasonOf: (deploymentId) => kept.get(deploymentId)?.reason ?? null,
-  }
-}
-
-function fetchLogin({ kind, region, settings }: IdentityOf, world: IdentityWorld): Promise<Grant> {
-  switch (kind) {
-    case 'aws':
-      return fetchAwsLogin(
-        {
-          accessKeyId: settings.access_key_id,
-          secretAccessKey: settings.secret_access_key,
-          sessionToken: settings.session_token,
-          profile: settings.profile,
-          roleArn: settings.role_arn,
-          externalId: settings.external_id,
-          sessionName: settings.session_name,
-          service: 'bedrock',
-          region,
-        },
-        world,
-      )
-    case 'google':
-      return fetchGoogleLogin(
-        { credentialsFile: settings.credentials_file, impersonate: settings.impersonate },
-        world,
-      )
-    case 'entra':
-      return fetchEntraLogin(
-        {
-          tenantId: settings.tenant_id,
-          clientId: settings.client_id,
-          clientSecret: settings.client_secret,
-          tokenFile: settings.token_file,
-          scope: settings.scope ?? usualScope,
-        },
-        world,
-      )
   }
 }
 

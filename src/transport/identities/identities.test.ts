@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { jwtVerify, importSPKI } from 'jose'
 import type { Login } from '../../canonical/endpoint.ts'
 import { systemClock } from '../../core/clock.ts'
-import { createTransport } from '../../transport/http-client.ts'
-import { createIdentities, type IdentitySettings } from './identities.ts'
+import { presets } from '../../providers/registry.ts'
+import { createTransport } from '../http-client.ts'
+import { createIdentities } from './identities.ts'
+import type { IdentitySettings } from './identity-world.ts'
 
 interface Asked {
   method: string
@@ -31,7 +33,12 @@ function startServer(replies: Readonly<Record<string, (asked: Asked) => Reply>>)
     hostname: '127.0.0.1',
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
-      const one = { method: request.method, path: pathname + search, headers: request.headers, body: await request.text() }
+      const one = {
+        method: request.method,
+        path: pathname + search,
+        headers: request.headers,
+        body: await request.text(),
+      }
       asked.push(one)
       const found = replies[`${request.method} ${pathname}`]
       if (found === undefined) return new Response('', { status: 404 })
@@ -71,7 +78,9 @@ function newIdentity({ kind, settings = {}, environment = {} }: Given) {
     report: (_deployment, reason) => reports.push(reason),
   })
   closers.push(() => identities.stop())
-  const identity = identities.add({ deploymentId: 'd', kind, region: 'us-east-1', settings })
+  const found = presets.find(({ identity: one }) => one?.kind === kind)?.identity
+  if (!found) throw new Error(`no provider has logins of ${kind}`)
+  const identity = identities.add({ deploymentId: 'd', fetch: found.fetch, region: 'us-east-1', settings })
   return { identity, reports, identities }
 }
 
@@ -93,7 +102,12 @@ const keys = (name: string, session: string | null = 'session'): Login => ({
   service: 'bedrock',
   region: 'us-east-1',
 })
-const token = (secret: string): Login => ({ type: 'header', name: 'authorization', prefix: 'Bearer ', secret })
+const token = (secret: string): Login => ({
+  type: 'header',
+  name: 'authorization',
+  prefix: 'Bearer ',
+  secret,
+})
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 const keysJson = (name: string) => () =>
   Response.json({
@@ -181,7 +195,9 @@ describe('a login at Amazon', () => {
     expect(await loginOf({ kind: 'aws', environment })).toEqual(keys('pod'))
     expect(agent.asked[0]?.headers.get('authorization')).toBe('pod-token')
     const elsewhere = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://example.com/v1/credentials' }
-    expect(await loginOf({ kind: 'aws', environment: elsewhere })).toContain('must have https, or name this machine')
+    expect(await loginOf({ kind: 'aws', environment: elsewhere })).toContain(
+      'must have https, or name this machine',
+    )
   })
 
   test('is the role of an instance, after a token for its metadata', async () => {
@@ -211,7 +227,8 @@ describe('a login at Google', () => {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  const oneHour = (secret: string) => () => Response.json({ access_token: secret, expires_in: 3_599, token_type: 'Bearer' })
+  const oneHour = (secret: string) => () =>
+    Response.json({ access_token: secret, expires_in: 3_599, token_type: 'Bearer' })
 
   test('is a token for a statement that the service account signed', async () => {
     const google = startServer({ 'POST /token': oneHour('ya29.a') })
@@ -224,7 +241,9 @@ describe('a login at Google', () => {
         token_uri: `${google.url}/token`,
       }),
     )
-    expect(await loginOf({ kind: 'google', environment: { GOOGLE_APPLICATION_CREDENTIALS: file } })).toEqual(token('ya29.a'))
+    expect(await loginOf({ kind: 'google', environment: { GOOGLE_APPLICATION_CREDENTIALS: file } })).toEqual(
+      token('ya29.a'),
+    )
     const form = new URLSearchParams(google.asked[0]?.body)
     expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
     const { payload, protectedHeader } = await jwtVerify(
@@ -289,7 +308,9 @@ describe('a login at Entra', () => {
   test('is a token for a secret, or for a workload’s token', async () => {
     const entra = startServer({ 'POST /t1/oauth2/v2.0/token': oneHour })
     const environment = { AZURE_AUTHORITY_HOST: entra.url, AZURE_TENANT_ID: 't1', AZURE_CLIENT_ID: 'c1' }
-    expect(await loginOf({ kind: 'entra', environment, settings: { client_secret: 's' } })).toEqual(token('ey.a'))
+    expect(await loginOf({ kind: 'entra', environment, settings: { client_secret: 's' } })).toEqual(
+      token('ey.a'),
+    )
     const file = fileWith('outer')
     await loginOf({ kind: 'entra', environment: { ...environment, AZURE_FEDERATED_TOKEN_FILE: file } })
     const common = {
@@ -314,11 +335,23 @@ describe('a login at Entra', () => {
         Response.json({ access_token: 'ey.m', expires_on: String(Math.floor(Date.now() / 1000) + 3_600) }),
     })
     const service = { IDENTITY_ENDPOINT: `${managed.url}/msi`, IDENTITY_HEADER: 'h' }
-    expect(await loginOf({ kind: 'entra', environment: service, settings: { client_id: 'c1' } })).toEqual(token('ey.a'))
+    expect(await loginOf({ kind: 'entra', environment: service, settings: { client_id: 'c1' } })).toEqual(
+      token('ey.a'),
+    )
     const machine = { AZURE_POD_IDENTITY_AUTHORITY_HOST: managed.url }
     expect(await loginOf({ kind: 'entra', environment: machine })).toEqual(token('ey.m'))
-    expect(managed.asked.map(({ path, headers }) => [path, headers.get('x-identity-header'), headers.get('metadata')])).toEqual([
-      ['/msi?api-version=2019-08-01&resource=https%3A%2F%2Fcognitiveservices.azure.com&client_id=c1', 'h', null],
+    expect(
+      managed.asked.map(({ path, headers }) => [
+        path,
+        headers.get('x-identity-header'),
+        headers.get('metadata'),
+      ]),
+    ).toEqual([
+      [
+        '/msi?api-version=2019-08-01&resource=https%3A%2F%2Fcognitiveservices.azure.com&client_id=c1',
+        'h',
+        null,
+      ],
       [
         '/metadata/identity/oauth2/token?api-version=2018-02-01&resource=https%3A%2F%2Fcognitiveservices.azure.com',
         null,

@@ -3,7 +3,12 @@ import type { Login } from '../../canonical/endpoint.ts'
 import type { Grant } from './identity-world.ts'
 import { KeptLogin } from './kept-login.ts'
 
-const login = (secret: string): Login => ({ type: 'header', name: 'authorization', prefix: 'Bearer ', secret })
+const login = (secret: string): Login => ({
+  type: 'header',
+  name: 'authorization',
+  prefix: 'Bearer ',
+  secret,
+})
 
 /** Logins that end after so long, on a clock that the test moves. */
 function newKept(lifeMs: number | null) {

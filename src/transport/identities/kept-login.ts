@@ -76,7 +76,9 @@ export class KeptLogin implements Identity {
   }
 
   #valid(): Login | null {
-    return this.#grant !== null && this.#options.clock.monotonicMs() < this.#usedUntilMs ? this.#grant.login : null
+    return this.#grant !== null && this.#options.clock.monotonicMs() < this.#usedUntilMs
+      ? this.#grant.login
+      : null
   }
 
   async #fetched(): Promise<Login> {

@@ -31,7 +31,8 @@ export function publicNameOf(upstreamModel: string): string {
   const author = Object.hasOwn(authors, maker) ? authors[maker] : undefined
   if (author === undefined) return upstreamModel.replaceAll('/', '--')
   const own = name.slice(dot + 1).replace(/:\d+(?:k)?$/, '')
-  const version = author === 'amazon' ? own : own.replace(/-v\d+$|-\d$/, (end) => (isVersion(own, end) ? '' : end))
+  const version =
+    author === 'amazon' ? own : own.replace(/-v\d+$|-\d$/, (end) => (isVersion(own, end) ? '' : end))
   const slug = version.replace(/^llama(\d)-(\d)-/, 'llama-$1.$2-').replace(/^llama(\d)-/, 'llama-$1-')
   return `${author}/${slug}`
 }

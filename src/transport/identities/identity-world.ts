@@ -25,6 +25,33 @@ export interface IdentityWorld {
   nowMs(): number
 }
 
+/** What the operator says of a login; the members are those of the configuration file, already checked. */
+export interface IdentitySettings {
+  access_key_id?: string | undefined
+  secret_access_key?: string | undefined
+  session_token?: string | undefined
+  profile?: string | undefined
+  role_arn?: string | undefined
+  external_id?: string | undefined
+  session_name?: string | undefined
+  credentials_file?: string | undefined
+  impersonate?: string | undefined
+  tenant_id?: string | undefined
+  client_id?: string | undefined
+  client_secret?: string | undefined
+  token_file?: string | undefined
+  scope?: string | undefined
+}
+
+/** What a login is fetched for. */
+export interface LoginAsked {
+  settings: IdentitySettings
+  region: string
+}
+
+/** Fetches a login of a provider. Rejects with LoginRefused. */
+export type FetchLogin = (asked: LoginAsked, world: IdentityWorld) => Promise<Grant>
+
 /** A login, and for how long it is valid from now; null for as long as it is not refused. */
 export interface Grant {
   login: Login
@@ -77,7 +104,8 @@ const errorWord = /^[\w .:-]{1,80}$/
 
 function refusalOf(status: number, body: Readonly<Record<string, unknown>> | null): string {
   const named = body?.['error'] ?? body?.['Code'] ?? body?.['code']
-  const inner = typeof named === 'object' && named !== null ? (named as Record<string, unknown>)['status'] : named
+  const inner =
+    typeof named === 'object' && named !== null ? (named as Record<string, unknown>)['status'] : named
   return typeof inner === 'string' && errorWord.test(inner)
     ? `it answered ${status}, ${inner}`
     : `it answered ${status}`
@@ -105,8 +133,12 @@ export function untilMs(moment: string, { dateMs }: LoginAnswer, world: Identity
 }
 
 /** A form's body. */
-export function formOf(members: Readonly<Record<string, string | undefined>>): Pick<LoginQuestion, 'headers' | 'body'> {
-  const given = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined)
+export function formOf(
+  members: Readonly<Record<string, string | undefined>>,
+): Pick<LoginQuestion, 'headers' | 'body'> {
+  const given = Object.entries(members).filter(
+    (member): member is [string, string] => member[1] !== undefined,
+  )
   return {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(given).toString(),
