@@ -13,7 +13,7 @@ import { createPriceFollower, loadPrices } from './catalog/price-lists/price-fol
 import { createPriceListsRepository } from './catalog/price-lists/price-lists-repository.ts'
 import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
-import { describeProvider } from './cli/doctor/provider-checks.ts'
+import { describeLogin, describeProvider } from './cli/doctor/provider-checks.ts'
 import { type Config, processEnvironment } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
@@ -180,7 +180,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   watch.start()
   if (config.role !== 'api') batches.start()
   telling.start()
-  providers.identities.start()
+  void providers.identities.start()
   providers.discovery.start()
   providers.prices.start()
   sweeper.start()
@@ -232,9 +232,14 @@ function describeGateway(
     async checkProviders() {
       await providers.discovery.refreshStale()
       const origin = { env: processEnvironment(), file: config.file }
-      return providers.discovery
+      const listed = providers.discovery
         .states()
         .map((state) => describeProvider(state, providers.settings.get(state.deploymentId), origin))
+      const logins = providers.deployments.flatMap(({ id }) => {
+        const reason = providers.identities.reasonOf(id)
+        return reason === undefined ? [] : [describeLogin(id, reason)]
+      })
+      return [...listed, ...logins]
     },
   }
 }

@@ -11,6 +11,7 @@ import {
 import { findPreset } from '../../providers/registry.ts'
 import { fetchListing } from '../../transport/fetch-listing.ts'
 import { createTransport } from '../../transport/http-client.ts'
+import { createIdentities } from '../../transport/identities/identities.ts'
 import type { ProviderCheck } from '../context.ts'
 
 /** The place where the operator configured a provider, so that a finding can name it. */
@@ -30,17 +31,34 @@ export function describeProvider(
   return { provider, ok: false, message: problemOf(failure, settings, origin) }
 }
 
+/** One line about a deployment's login that is no key, by why there is none. */
+export function describeLogin(provider: string, reason: string | null): ProviderCheck {
+  if (reason === null) return { provider, ok: true, message: 'has a login; it is not asked for its models' }
+  return { provider, ok: false, message: `has no login: ${reason}` }
+}
+
 /** Asks every provider for its models, once and all at the same time; one line each, never a key. */
 export function checkProviders(
   providers: readonly ProviderSettings[],
   origin: ProviderOrigin,
 ): Promise<readonly ProviderCheck[]> {
   const transport = createTransport({ clock: systemClock, environment: origin.env })
+  const identities = createIdentities({
+    transport,
+    clock: systemClock,
+    environment: origin.env,
+    report: () => undefined,
+  })
   return Promise.all(
     providers.map(async (settings): Promise<ProviderCheck> => {
-      const source = toDeploymentSource(settings)
+      const source = toDeploymentSource(settings, identities)
       const { id: deploymentId } = source.deployment
       const path = listingPathOf(settings)
+      const identity = source.credential.auth.type === 'identity' ? source.credential.auth : null
+      if (identity !== null) {
+        await Promise.resolve(identity.login()).catch(() => undefined)
+        return describeLogin(deploymentId, identities.reasonOf(deploymentId) ?? null)
+      }
       if (path === null) return { provider: deploymentId, ok: true, message: 'is not asked for its models' }
       const state: DiscoveryState = { deploymentId, modelCount: null, failure: null }
       try {
@@ -52,7 +70,7 @@ export function checkProviders(
       }
       return describeProvider(state, settings, origin)
     }),
-  )
+  ).finally(() => identities.stop())
 }
 
 function problemOf(failure: string, settings: ProviderSettings | undefined, origin: ProviderOrigin): string {

@@ -90,7 +90,7 @@ async function loginOf(given: Given): Promise<Login | string | null> {
   try {
     return await identity.login()
   } catch {
-    return identities.reasonOf('d')
+    return identities.reasonOf('d') ?? null
   }
 }
 

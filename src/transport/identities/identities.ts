@@ -24,10 +24,11 @@ export interface IdentityOf {
 export interface Identities {
   /** The login of one more deployment; nothing is fetched before `start`. */
   add(of: IdentityOf): Identity
-  start(): void
+  /** Fetches the first login of each; resolves when each was fetched or refused. Never rejects. */
+  start(): Promise<void>
   stop(): void
-  /** Why a deployment has no fresh login; null while all is well, and for deployments with a key. */
-  reasonOf(deploymentId: string): string | null
+  /** Why a deployment has no fresh login; null while all is well, undefined for one that has a key or nothing. */
+  reasonOf(deploymentId: string): string | null | undefined
 }
 
 /** What fetching logins needs; `environment` is read at every fetch. */
@@ -50,9 +51,9 @@ export function createIdentities(options: IdentitiesOptions): Identities {
       kept.set(deploymentId, login)
       return login
     },
-    start: () => kept.forEach((login) => login.start()),
+    start: () => Promise.all([...kept.values()].map((login) => login.start())).then(() => undefined),
     stop: () => kept.forEach((login) => login.stop()),
-    reasonOf: (deploymentId) => kept.get(deploymentId)?.reason ?? null,
+    reasonOf: (deploymentId) => kept.get(deploymentId)?.reason,
   }
 }
 

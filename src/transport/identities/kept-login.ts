@@ -66,8 +66,8 @@ export class KeptLogin implements Identity {
   }
 
   /** Fetches the first login, so that the first call need not wait. Never rejects. */
-  start(): void {
-    void this.#fetch()
+  async start(): Promise<void> {
+    await this.#fetch()
   }
 
   stop(): void {
