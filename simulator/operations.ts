@@ -6,6 +6,7 @@ import { azureAddressOf, isAzurePath, withDeployment } from './azure/addresses.t
 import { azureStyle } from './azure/style.ts'
 import type { Call } from './call.ts'
 import { converse, conversePath } from './bedrock/converse.ts'
+import { invoke, invokePath } from './bedrock/invoke.ts'
 import { bedrockStyle } from './bedrock/style.ts'
 import { chatCompletion } from './chat.ts'
 import { completion } from './completions.ts'
@@ -92,7 +93,7 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   if (path.startsWith(googlePath) || isFilesPath(path)) return googleStyle
   if (isStoragePath(path)) return storageStyle
   if (isAzurePath(path)) return azureStyle
-  if (conversePath.test(path)) return bedrockStyle
+  if (conversePath.test(path) || invokePath.test(path)) return bedrockStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
@@ -241,6 +242,7 @@ function versioned(request: IncomingMessage): IncomingMessage {
 /** Bedrock's paths have the model in them. */
 function jsonOperationAt(path: string): JsonOperation | undefined {
   if (conversePath.test(path)) return (call, { mount }) => converse(path, call, mount)
+  if (invokePath.test(path)) return (call, { mount }) => invoke(path, call, mount)
   return Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
 }
 

@@ -9,6 +9,7 @@ import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults
 import { asksFlex, flexRefusal, isFlexRefused } from './flex-tier.ts'
 import { uploadPath as googleUploadPath } from './gemini/files.ts'
 import { bedrockModelOf } from './bedrock/converse.ts'
+import { invokedModelOf } from './bedrock/invoke.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
 import {
@@ -142,7 +143,7 @@ function subjectOf(
   }
   if (body.form !== null) return { model: azureDeploymentOf(path) ?? fieldOf(body, 'model'), body: text }
   const parsed = parsedBody(body)
-  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? bedrockModelOf(path) ?? parsed?.['model']
+  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? bedrockModelOf(path) ?? invokedModelOf(path) ?? parsed?.['model']
   return { model: typeof named === 'string' ? named : null, body: text }
 }
 

@@ -16,9 +16,12 @@ export const identitySchema = z
     tenant_id: filled,
     client_id: filled,
     client_secret: filled,
-    token_file: filled.describe('The path of the file with the token of a workload, for Entra'),
+    token_file: filled.describe('The path of the file with the token of a workload, for Entra, or of OAuth, for Snowflake'),
     scope: filled.describe('What a token of Entra is for; ends with `/.default`'),
+    account: filled.describe('The account at Snowflake; the first part of the host by default'),
+    user: filled.describe('The user at Snowflake whose key pair signs the tokens'),
+    private_key_file: filled.describe('The path of that user’s private key (PKCS 8, without a passphrase)'),
   })
   .describe(
-    'A login that is not an API key, at `amazon-bedrock`, `vertex-ai` and `azure`. Left out, the first two look where their makers’ own tools do: variables, files of this machine, its metadata server. `{}` asks for that at `azure`',
+    'A login that is not an API key, at `amazon-bedrock`, `amazon-bedrock-mantle`, `vertex-ai`, `azure`, `databricks` and `snowflake`. Left out, Amazon’s and Google’s are looked for where their makers’ own tools look: variables, files of this machine, its metadata server. `{}` asks for that at `azure`',
   )

@@ -1,7 +1,7 @@
 import { type ProviderOutline, unresolved } from './config-file.ts'
 
 type Place = 'region' | 'project'
-type IdentityKind = 'aws' | 'google' | 'entra'
+type IdentityKind = 'aws' | 'google' | 'entra' | 'databricks' | 'snowflake'
 
 /** The members of `identity` by whose logins they are about. */
 const identityMembers: Readonly<Record<IdentityKind, readonly string[]>> = {
@@ -16,6 +16,8 @@ const identityMembers: Readonly<Record<IdentityKind, readonly string[]>> = {
   ],
   google: ['credentials_file', 'impersonate'],
   entra: ['tenant_id', 'client_id', 'client_secret', 'token_file', 'scope'],
+  databricks: ['client_id', 'client_secret'],
+  snowflake: ['account', 'user', 'private_key_file', 'token_file'],
 }
 
 /** What reading the environment needs to know about a preset. */

@@ -3,6 +3,8 @@ import type { AudioApi, AudioAsked } from '../audio/audio-api.ts'
 import { textMember } from '../audio/audio-api.ts'
 import { keyBehind, refusalStyle } from '../audio/speech-api.ts'
 import type { Call } from '../call.ts'
+import { chat, chatModels } from '../cohere/chat.ts'
+import { embed, embedModels } from '../cohere/embed.ts'
 import * as check from '../checks.ts'
 import { ApiError, modelNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -197,13 +199,16 @@ function rerankIn(dialect: RerankDialect): (asked: AudioAsked) => Reply {
   }
 }
 
-const listCohere = (): Reply =>
-  jsonReply(
-    JSON.stringify({
-      models: cohereModels.map((name) => ({ name, endpoints: ['rerank'], context_length: 4_096 })),
-      next_page_token: '',
-    }),
-  )
+const listCohere = (): Reply => {
+  const listed = (names: Iterable<string>, endpoint: string, length: number) =>
+    [...names].map((name) => ({ name, endpoints: [endpoint], context_length: length }))
+  const models = [
+    ...listed(cohereModels, 'rerank', 4_096),
+    ...listed(chatModels.keys(), 'chat', 288_000),
+    ...listed(embedModels.keys(), 'embed', 128_000),
+  ]
+  return jsonReply(JSON.stringify({ models, next_page_token: '' }))
+}
 
 const cohereApi = apiOf({
   slug: 'cohere',
@@ -212,10 +217,15 @@ const cohereApi = apiOf({
   style: styleOf('message'),
 })
 
-/** Cohere, with its listing. */
+/** Cohere, with its listing, chat and vectors. */
 export const cohere: AudioApi = {
   ...cohereApi,
-  operations: [...cohereApi.operations, { method: 'GET', path: /^\/v1\/models$/, answer: listCohere }],
+  operations: [
+    ...cohereApi.operations,
+    { method: 'POST', path: /^\/v2\/chat$/, answer: chat },
+    { method: 'POST', path: /^\/v2\/embed$/, answer: embed },
+    { method: 'GET', path: /^\/v1\/models$/, answer: listCohere },
+  ],
 }
 
 export const jina = apiOf({

@@ -20,6 +20,7 @@ export type TextFormat =
   | 'gemini'
   | 'converse'
   | 'cohere'
+  | 'invoke'
   | 'rerank'
   | 'completions'
 

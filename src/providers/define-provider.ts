@@ -37,6 +37,9 @@ export interface Retirement {
 /** The parts of a base URL that belong to a deployment, with the names of variables that tell them. */
 export type PlaceVariables = Readonly<Partial<Record<'region' | 'project', readonly string[]>>>
 
+/** Whose logins they are. */
+export type IdentityKind = 'aws' | 'google' | 'entra' | 'databricks' | 'snowflake'
+
 /** All that the gateway knows about a provider before the operator configures it. Immutable data. */
 export interface Preset {
   /** The tag of the provider: callers use it in `provider.only`, and the configuration in `preset`. */
@@ -56,10 +59,10 @@ export interface Preset {
   /** Variables from which these are read where the configuration has none, in order. */
   placeVariables: PlaceVariables
   /**
-   * Where its logins are valid for a while, or are found on the machine: Amazon's keys, Google's tokens, or Entra's. Null where
-   * it takes only a key. `entra` must be asked for by the configuration; the others serve where it has no key.
+   * Where its logins are valid for a while, or are found on the machine. Null where it takes only a key. Amazon's and Google's
+   * serve where the configuration has no key; the others must be asked for.
    */
-  identity: { kind: 'aws' | 'google' | 'entra'; fetch: FetchLogin } | null
+  identity: { kind: IdentityKind; fetch: FetchLogin } | null
   /**
    * The allowed endings of the operator's URL, the usual one first, when the ending decides the form of the API; empty
    * when any URL will do.

@@ -187,15 +187,24 @@ function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boole
 }
 
 function authOf(
-  { id, api_key: secret, key_form: form = '', region = '', identity: settings }: ProviderSettings,
-  { slug, auth, keyForms, identity }: Preset,
+  provider: ProviderSettings,
+  preset: Preset,
   identities: Pick<Identities, 'add'> | null,
 ): UpstreamAuth {
+  const { id, api_key: secret, key_form: form = '', region = '', identity: settings } = provider
+  const { slug, auth, keyForms, identity } = preset
   if (secret !== undefined) return { ...(keyForms[form] ?? auth), secret }
   // A resource of Azure without a key may be behind a proxy that adds one.
-  const isUnasked = identity?.kind === 'entra' && settings === undefined
-  if (identity === null || identities === null || isUnasked) return { type: 'none' }
-  return identities.add({ deploymentId: id ?? slug, fetch: identity.fetch, region, settings: settings ?? {} })
+  const isAmbient = identity?.kind === 'aws' || identity?.kind === 'google'
+  if (identity === null || identities === null || (!isAmbient && settings === undefined)) return { type: 'none' }
+  const baseUrl = baseUrlOf(provider, preset)
+  return identities.add({
+    deploymentId: id ?? slug,
+    fetch: identity.fetch,
+    region,
+    baseUrl,
+    settings: settings ?? {},
+  })
 }
 
 /** Only headers of the preset, because a header that the operator adds may be a secret. */

@@ -37,13 +37,13 @@ export function testMessages(preset: Preset, adapter: TextInterface): void {
   test('is sent messages of its own format, and nothing that is only the gateway’s', () => {
     const { body, dropped } = codec.encodeRequest(call, endpoint, adapter.quirks)
     const wire = JSON.parse(textOf(body))
-    const { bodyVersion } = asMessages(adapter.quirks)
+    const { inBody } = asMessages(adapter.quirks)
     expect(wire).toEqual({
-      ...(bodyVersion === null ? { model: 'claude-sonnet-4-5' } : { anthropic_version: bodyVersion }),
+      ...(inBody === null ? { model: 'claude-sonnet-4-5' } : { anthropic_version: inBody.version }),
       max_tokens: expect.any(Number),
       system: [{ type: 'text', text: 'be brief' }],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
-      stream: true,
+      ...(inBody?.hasStream === false ? {} : { stream: true }),
     })
     expect([...dropped].toSorted()).toEqual(['seed', 'unknown_member'])
   })

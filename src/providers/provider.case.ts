@@ -112,7 +112,7 @@ export function testProvider(preset: Preset): void {
   for (const adapter of embedding ?? []) {
     if (adapter.format === 'gemini') testGeminiEmbeddings(preset, adapter)
     else if (adapter.format === 'cohere') testCohereEmbeddings(preset, adapter)
-    else testEmbeddings(preset, adapter)
+    else if (adapter.format === 'embeddings') testEmbeddings(preset, adapter)
   }
 }
 

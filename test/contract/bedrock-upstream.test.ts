@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { at, startTestGateway } from '../support/gateway.ts'
 
-// The provider speaks Converse and binary events; requests are signed with the keys of the configuration.
+// The provider speaks Converse and binary events, and Claude’s own format inside them; requests are signed with the keys of the
+// configuration.
 
 const prices = { input_per_million: '1', output_per_million: '2', cached_input_per_million: '0.1' }
 const gateway = await startTestGateway({
@@ -26,6 +27,17 @@ const gateway = await startTestGateway({
           prices,
         },
         { id: 'amazon/nova-2-lite-v1', upstream: 'us.amazon.nova-2-lite-v1:0', prices },
+        {
+          id: 'amazon/titan-embed-text-v2',
+          upstream: 'amazon.titan-embed-text-v2:0',
+          prices: { input_per_million: '1' },
+        },
+        {
+          id: 'amazon/nova-2-multimodal-embeddings-v1',
+          upstream: 'amazon.nova-2-multimodal-embeddings-v1:0',
+          prices: { input_per_million: '1' },
+        },
+        { id: 'cohere/embed-v4', upstream: 'cohere.embed-v4:0', prices: { input_per_million: '1' } },
       ],
     },
   ],
@@ -108,8 +120,42 @@ test('messages: thoughts come with their signature and go back to the provider u
     })
     .finalMessage()
   expect(again.stop_reason).toBe('end_turn')
-  const { body } = await lastAsked()
-  expect(JSON.stringify(body)).toContain('"reasoningText"')
+  const { body, path } = await lastAsked()
+  expect(path).toBe(
+    '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream',
+  )
+  expect(Object.keys(body).toSorted()).toEqual(['anthropic_version', 'max_tokens', 'messages', 'thinking'])
+  expect(at(body, 'messages.1.content')).toEqual(first.content)
+})
+
+test('messages: betas go in the body, and every model without Claude’s format is asked by Converse', async () => {
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Say hello' }]
+  const headers = { 'anthropic-beta': 'context-1m-2025-08-07, interleaved-thinking-2025-05-14' }
+  await anthropic.messages.create({ model, max_tokens: 50, messages }, { headers })
+  const { body, headers: sent } = await lastAsked()
+  expect(body['anthropic_beta']).toEqual(['context-1m-2025-08-07', 'interleaved-thinking-2025-05-14'])
+  expect(sent['anthropic-beta']).toBeUndefined()
+  await anthropic.messages.create({ model: 'amazon/nova-2-lite-v1', max_tokens: 50, messages })
+  expect((await lastAsked()).path).toBe('/model/us.amazon.nova-2-lite-v1%3A0/converse')
+})
+
+test.each([
+  ['amazon/titan-embed-text-v2', 512],
+  ['amazon/nova-2-multimodal-embeddings-v1', 256],
+  ['cohere/embed-v4', 1_024],
+])('embeddings: %s gives a vector for each text, and what it counted is charged', async (named, length) => {
+  const input = ['Oslo', 'Bergen', 'Tromsø']
+  const asked = { model: named, input, dimensions: length, encoding_format: 'float' as const }
+  const answer = await openai.embeddings.create(asked)
+  expect(answer.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
+    [0, length],
+    [1, length],
+    [2, length],
+  ])
+  const [first] = (await openai.embeddings.create({ ...asked, input: 'Oslo' })).data
+  expect(answer.data[0]?.embedding).toEqual(first?.embedding ?? [])
+  expect(answer.usage.prompt_tokens).toBeGreaterThanOrEqual(3)
+  expect(Number(at(answer, 'usage.cost'))).toBe(answer.usage.prompt_tokens / 1e6)
 })
 
 test('responses: a stream, and an answer that is held to its schema', async () => {
@@ -134,23 +180,16 @@ test('responses: a stream, and an answer that is held to its schema', async () =
 test('cache marks become points, and what was cached is charged as such', async () => {
   await gateway.admin('faults', { mount: 'bedrock', rules: [{ fault: 'cached_tokens=40' }] })
   const text = 'x '.repeat(100)
-  const answer = await anthropic.messages.create({
-    model,
-    max_tokens: 50,
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text, cache_control: { type: 'ephemeral' } },
-          { type: 'text', text: 'Say it.' },
-        ],
-      },
-    ],
-  })
+  const content = [
+    { type: 'text', text, cache_control: { type: 'ephemeral' } },
+    { type: 'text', text: 'Say it.' },
+  ]
+  const messages = [{ role: 'user', content }] as unknown as OpenAI.ChatCompletionMessageParam[]
+  const answer = await openai.chat.completions.create({ model, max_tokens: 50, messages })
   await gateway.admin('faults', { mount: 'bedrock', rules: [] })
   const { body } = await lastAsked()
   expect(at(body, 'messages.0.content.1')).toEqual({ cachePoint: { type: 'default' } })
-  expect(answer.usage.cache_read_input_tokens).toBe(40)
+  expect(answer.usage?.prompt_tokens_details?.cached_tokens).toBe(40)
 })
 
 test.each([
@@ -169,12 +208,13 @@ test.each([
   ])
 })
 
-test('an exception in a stream ends it with its reason', async () => {
+test.each(['chat', 'messages'])('an exception in a stream of %s ends it with its reason', async (format) => {
   await gateway.admin('faults', { mount: 'bedrock', rules: [{ fault: 'error_chunk=3' }] })
   const messages = [{ role: 'user' as const, content: 'Say hello' }]
-  const stream = await openai.chat.completions.create({ model, messages, stream: true })
+  const asked = { model, messages, max_tokens: 50, stream: true } as const
+  const stream = format === 'chat' ? openai.chat.completions.create(asked) : anthropic.messages.create(asked)
   const read = async () => {
-    for await (const _ of stream) continue
+    for await (const _ of await stream) continue
   }
   const thrown: unknown = await read().catch((error: unknown) => error)
   await gateway.admin('faults', { mount: 'bedrock', rules: [] })

@@ -8,19 +8,27 @@ import { readConverseFailure } from '../../src/formats/text/converse/errors.ts'
 import { readConverseAnswer } from '../../src/formats/text/converse/read-answer.ts'
 import { createConverseReader } from '../../src/formats/text/converse/read-stream.ts'
 import type { StreamReader } from '../../src/formats/text/halves.ts'
-import { testContext } from '../../src/formats/text/testing.ts'
+import { runStream, testCharge, testContext, testEndpoint, textOf } from '../../src/formats/text/testing.ts'
+import { textAdapter } from '../../src/formats/text/adapter.ts'
+import { decodeChatRequest } from '../../src/formats/text/chat/read-request.ts'
+import { selectCodec } from '../../src/formats/text/formats.ts'
+import { messagesQuirks } from '../../src/formats/text/messages/quirks.ts'
+import { readMessagesAnswer } from '../../src/formats/text/messages/read-answer.ts'
+import { ChunkStream } from '../../src/formats/text/streams/chunk-stream.ts'
+import { bedrockEmbeddings } from '../../src/formats/embeddings/bedrock.ts'
+import { decodeEmbeddingsRequest } from '../../src/formats/embeddings/read-request.ts'
 import { readUpstreamFailure } from '../../src/formats/upstream-errors.ts'
 import { recordingsRoot } from './outside.ts'
 
 /** A body as it was recorded; the tests say what stands in it. */
-// oxlint-disable-next-line typescript/no-explicit-any
-type Wire = Record<string, any>
+type Wire = Record<string, ReturnType<typeof JSON.parse>>
 
 interface Exchange {
   id: string
   wire: string
   path: string
   status: number
+  request?: Wire
   response?: Wire
   sse?: string
   responseBase64?: string
@@ -137,11 +145,11 @@ describe.skipIf(reason !== null)('Bedrock’s recorded replies', () => {
       const bytes = Buffer.from(JSON.stringify(response))
       const { usage } = response ?? {}
       if (usage === undefined) return
-      expect(told(readConverseAnswer(bytes))).toEqual(converseTold(response ?? {}) as any)
+      expect(told(readConverseAnswer(bytes))).toEqual(converseTold(response ?? {}))
       return
     }
     const bytes = Buffer.from(responseBase64, 'base64')
-    const expected = streamTold(bytes) as any
+    const expected = streamTold(bytes)
     for (const step of [bytes.length, 1, 7, 100]) {
       const answer = told(read(createConverseReader(testContext), bytes, step))
       // A guardrail that ends the answer tells no usage.
@@ -169,7 +177,124 @@ describe.skipIf(reason !== null)('Bedrock’s recorded replies', () => {
   )
 })
 
-/** What Cohere's documentation says of a message. */
+/** The events that stand in the frames, as a client of Anthropic’s puts them together. */
+function claudeTold(bytes: Buffer) {
+  const events: Wire[] = framesOf(bytes).map(([, { bytes: event }]) =>
+    JSON.parse(Buffer.from(event, 'base64').toString('utf8')),
+  )
+  const content = new Map<number, { text: string; json: string; call: Wire | null }>()
+  let [usage, stop]: [Wire, unknown] = [{}, null]
+  for (const { type, index, content_block: block, delta, message, usage: counted } of events) {
+    if (type === 'message_start') usage = { ...message.usage }
+    if (type === 'content_block_start')
+      content.set(index, { text: block.text ?? '', json: '', call: block.type === 'tool_use' ? block : null })
+    const open = content.get(index)
+    if (type === 'content_block_delta' && open !== undefined) {
+      open.text += delta.text ?? ''
+      open.json += delta.partial_json ?? ''
+    }
+    if (type === 'message_delta') {
+      stop = delta.stop_reason
+      usage = { ...usage, ...counted }
+    }
+  }
+  const blocks = [...content.values()]
+  return {
+    text: blocks.map(({ text }) => text).join(''),
+    calls: blocks.flatMap(({ call, json }) =>
+      call === null ? [] : [[call['id'], call['name'], JSON.parse(json || '{}')]],
+    ),
+    native: stop,
+    input: usage['input_tokens'],
+    output: usage['output_tokens'],
+  }
+}
+
+describe.skipIf(reason !== null)('Claude’s recorded replies by Bedrock’s InvokeModel', () => {
+  const ofClaude = of('bedrock-invoke', true).filter(({ path }) => path.includes('anthropic.claude'))
+  const call = decodeChatRequest(
+    Buffer.from('{"model":"a/b","stream":true,"messages":[{"role":"user","content":"x"}]}'),
+    { sessionIdHeader: null },
+  )
+
+  test.each(ofClaude.filter(({ responseBase64 }) => responseBase64 !== undefined))(
+    '$id say the same in a stream',
+    ({ responseBase64 = '' }) => {
+      const bytes = Buffer.from(responseBase64, 'base64')
+      const expected = claudeTold(bytes)
+      for (const step of [bytes.length, 1, 7, 100]) {
+        const codec = selectCodec('chat', 'messages')
+        const rewriter = new ChunkStream(codec.createStream(testContext, messagesQuirks(), call))
+        const cuts = Array.from({ length: Math.floor(bytes.length / step) }, (_, at) => at * step)
+        const { shown, ending } = runStream(rewriter, bytes, cuts)
+        const choices: Wire[] = objectsOf(shown + ending).flatMap(({ choices: each }) => each)
+        const calls: Wire[] = []
+        for (const { delta } of choices)
+          for (const { index, id, function: piece } of delta.tool_calls ?? []) {
+            const one = (calls[index] ??= { id: '', name: '', json: '' })
+            one['id'] += id ?? ''
+            one['name'] += piece.name ?? ''
+            one['json'] += piece.arguments ?? ''
+          }
+        const { usage } = rewriter.reading()
+        expect<unknown>({
+          text: choices.map(({ delta }) => delta.content ?? '').join(''),
+          calls: calls.map(({ id, name, json }) => [id, name, JSON.parse(json || '{}')]),
+          native: expected.native,
+          input: usage?.inputTokens,
+          output: usage?.outputTokens,
+        }).toEqual(expected)
+      }
+    },
+  )
+
+  test.each(ofClaude.filter(({ response }) => response !== undefined))('$id say the same', ({ response }) => {
+    const { content, stop_reason: native, usage } = response ?? {}
+    const answer = told(readMessagesAnswer(Buffer.from(JSON.stringify(response)), testContext))
+    expect(answer).toMatchObject({
+      text: content.map(({ text }: Wire) => text ?? '').join(''),
+      calls: content.flatMap(({ type, id, name, input }: Wire) => (type === 'tool_use' ? [[id, name, input]] : [])),
+      native,
+      input: usage.input_tokens,
+      output: usage.output_tokens,
+    })
+  })
+})
+
+/** The objects of a stream of server-sent events. */
+function objectsOf(text: string): Wire[] {
+  return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+}
+
+describe.skipIf(reason !== null)('Bedrock’s recorded vectors', () => {
+  const embedded = of('bedrock-invoke', true).filter(({ path }) => path.includes('embed'))
+
+  test.each(embedded)('$id are read, and asked for as their client asked', ({ path, request, response }) => {
+    const input: string[] = request?.['texts'] ?? [request?.['singleEmbeddingParams'].text.value]
+    const call = decodeEmbeddingsRequest(Buffer.from(JSON.stringify({ model: 'a/b', input })), {
+      sessionIdHeader: null,
+    })
+    const upstream = decodeURIComponent(path.split('/')[2] ?? '')
+    const adapter = textAdapter('embeddings', bedrockEmbeddings())
+    const at = { call, endpoint: testEndpoint(upstream, 'amazon-bedrock'), context: testContext }
+    const step = adapter.first(at)
+    if (step.type !== 'send') throw new Error('expected a request')
+    expect(step.exchange.request.path).toBe(path)
+    const asked: Wire = JSON.parse(textOf(step.exchange.request.body as Parameters<typeof textOf>[0]))
+    expect(Object.keys(asked)).toContain(request?.['texts'] === undefined ? 'singleEmbeddingParams' : 'texts')
+    const bytes = Buffer.from(JSON.stringify(response))
+    const next = adapter.next(step.state, { headers: new Headers(), bytes }, at)
+    if (next.type !== 'answer') throw new Error('expected an answer')
+    const shown: Wire = JSON.parse(textOf(next.answer.encode(testCharge)))
+    const { embeddings } = response ?? {}
+    const vectors: unknown[] = (embeddings.float ?? embeddings).map((each: Wire | number[]) =>
+      Array.isArray(each) ? each : each['embedding'],
+    )
+    expect(shown['data'].map(({ embedding }: Wire) => embedding)).toEqual(vectors)
+  })
+})
+
+/** What Cohere’s documentation says of a message. */
 function cohereTold({ message, finish_reason: native, usage }: Wire) {
   const content: Wire[] = message.content ?? []
   return {

@@ -38,7 +38,11 @@ const carried: ReadonlySet<string> = new Set([
 ])
 
 /** Writes the caller's texts; their bytes are unchanged. Throws `invalid_request` for inputs that are not texts, and for too many. */
-export function encodeCohereEmbeddings({ document, model }: TextCall, endpoint: Endpoint): EncodedRequest {
+export function encodeCohereEmbeddings(
+  { document, model }: TextCall,
+  endpoint: Endpoint,
+  { namesModel }: { namesModel: boolean } = { namesModel: true },
+): EncodedRequest {
   if (inputKindOf(document) !== 'text')
     throw fieldError('input', `must be text for ${model}: its provider takes nothing else.`)
   const count = countInputs(document)
@@ -50,7 +54,7 @@ export function encodeCohereEmbeddings({ document, model }: TextCall, endpoint: 
   const asked = memberValue(document, 'input_type')
   const [dimensions, truncate] = [memberValue(document, 'dimensions'), memberValue(document, 'truncate')]
   const head = JSON.stringify({
-    model: endpoint.upstreamModel,
+    ...(namesModel ? { model: endpoint.upstreamModel } : {}),
     input_type: inputTypes.get(asked) ?? usualType,
     embedding_types: ['float'],
     ...(typeof dimensions === 'number' ? { output_dimension: dimensions } : {}),

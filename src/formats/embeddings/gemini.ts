@@ -8,16 +8,11 @@ import type { EncodedRequest } from '../text/halves.ts'
 import { isRecord, tokenCountOrNull } from '../../json/values.ts'
 import { encodeFloats } from './vectors.ts'
 import { gatewayMembers, showVectors } from './embeddings-codec.ts'
-import { countInputs, inputKindOf } from './read-request.ts'
+import { countInputs, inputKindOf, textsOf } from './read-request.ts'
 import { fieldError } from '../../core/errors.ts'
-import { hasMember, memberBytes, memberValue } from '../../json/document.ts'
-import { skipSpace, skipValue } from '../../json/scan.ts'
-import { toBuffer } from '../../json/bytes.ts'
+import { hasMember, memberValue } from '../../json/document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
-
-const openBracket = 0x5b
-const quote = 0x22
 
 /** Gemini's task types, by the words that other providers use for them. */
 const tasks: ReadonlyMap<unknown, string> = new Map([
@@ -66,7 +61,7 @@ export function encodeGeminiEmbeddings(
     ...(typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {}),
   })
   const body: BodyPiece[] = []
-  for (const text of textsOf(toBuffer(memberBytes(document, 'input') ?? new Uint8Array()))) {
+  for (const text of textsOf(document)) {
     body.push(`${body.length === 0 ? '{"requests":[' : ','}{"content":{"parts":[{"text":`, text)
     body.push(`}]},${rest.slice(1)}`)
   }
@@ -75,21 +70,6 @@ export function encodeGeminiEmbeddings(
   )
   const isTypeLost = hasMember(document, 'input_type') && task === undefined
   return { body: [...body, ']}'], dropped: isTypeLost ? [...left, 'input_type'] : left }
-}
-
-/** The JSON of each text: of a single text, or of every entry of a list. */
-function* textsOf(input: Buffer): Generator<Buffer> {
-  if (input[0] !== openBracket) {
-    yield input
-    return
-  }
-  let position = skipSpace(input, 1)
-  while (input[position] === quote) {
-    const end = skipValue(input, position)
-    yield input.subarray(position, end)
-    // Skips the comma.
-    position = skipSpace(input, skipSpace(input, end) + 1)
-  }
 }
 
 /** Encodes the provider's vectors, which are in the order of the texts, as the caller asked. */

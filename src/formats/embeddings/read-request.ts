@@ -164,6 +164,22 @@ export function countInputs(document: JsonDocument): number {
   }
 }
 
+/** The JSON of each text, with its escapes: of a single text, or of every entry of a list. */
+export function* textsOf(document: JsonDocument): Generator<Buffer> {
+  const input = toBuffer(memberBytes(document, 'input') ?? new Uint8Array())
+  if (input[0] !== openBracket) {
+    yield input
+    return
+  }
+  let position = skipSpace(input, 1)
+  while (input[position] === quote) {
+    const end = skipValue(input, position)
+    yield input.subarray(position, end)
+    // Skips the comma.
+    position = skipSpace(input, skipSpace(input, end) + 1)
+  }
+}
+
 function countOf(byte: number, bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1

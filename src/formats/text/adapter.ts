@@ -6,9 +6,11 @@ import type {
   DecodedAnswer,
   PromisedOutput,
   StreamRewriter,
+  UpstreamReply,
   UpstreamRequest,
 } from '../../canonical/upstream.ts'
 import { hasOwnCodec } from './codec.ts'
+import { ChunkStream } from './streams/chunk-stream.ts'
 import { addressAt, type TextInterface } from './text-interface.ts'
 import type { EncodedRequest } from './halves.ts'
 import { encodeInSteps, selectCodec } from './formats.ts'
@@ -27,14 +29,17 @@ export function lostParameters({
   return [...dropped, ...approximated].filter((name) => !name.includes('[]'))
 }
 
-/** Its state is the output form that was promised to the caller; null for nearly all calls. */
-export interface TextAdapter extends Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter> {
+/** The output form that was promised to the caller, or the replies to the requests before the last; null for nearly all calls. */
+type TextState = PromisedOutput | readonly UpstreamReply[] | null
+
+/** A text call through an interface as steps. */
+export interface TextAdapter extends Adapter<TextCall, TextState, DecodedAnswer, StreamRewriter> {
   /** Like `first`, in steps, so that other calls get their turn. */
   firstInSteps(asked: CallAt<TextCall>): Generator<void, TextStep>
 }
 
 /** The next step that a text adapter asks for. */
-export type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
+export type TextStep = Step<TextState, DecodedAnswer, StreamRewriter>
 
 const adapters = new WeakMap<TextInterface, Map<TextFormat, TextAdapter>>()
 
@@ -52,10 +57,10 @@ export function textAdapter(callerFormat: TextFormat, asked: TextInterface): Tex
 }
 
 function createTextAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
-  const { quirks, auth } = asked
+  const { quirks, auth, framing } = asked
   const codec = hasOwnCodec(quirks) ? quirks.codec : selectCodec(callerFormat, quirks.format)
-  const stepOf = ({ call, endpoint }: CallAt<TextCall>, encoded: EncodedRequest): TextStep => {
-    const { body, dropped, approximated, headers, promised } = encoded
+  const exchangeOf = ({ call, endpoint }: CallAt<TextCall>, encoded: EncodedRequest): Exchange => {
+    const { body, dropped, approximated, headers } = encoded
     const usual = call.stream ? streamHeaders : jsonHeaders
     const target = { model: endpoint.upstreamModel, stream: call.stream }
     const request: UpstreamRequest = {
@@ -66,25 +71,44 @@ function createTextAdapter(callerFormat: TextFormat, asked: TextInterface): Text
     if (auth !== undefined) request.auth = auth
     const exchange: Exchange = { request, dropped }
     if (approximated) exchange.approximated = approximated
-    return call.stream
-      ? {
-          type: 'stream',
-          exchange,
-          open: (context) => codec.createStream(withWishes(context, call, promised ?? null), quirks, call),
-        }
-      : { type: 'send', exchange, state: promised ?? null }
+    return exchange
+  }
+  const stepOf = (at: CallAt<TextCall>, encoded: EncodedRequest): TextStep => {
+    const { call } = at
+    const exchange = exchangeOf(at, encoded)
+    const promised = encoded.promised ?? null
+    if (!call.stream) return { type: 'send', exchange, state: promised }
+    return {
+      type: 'stream',
+      exchange,
+      open(context) {
+        const stream = codec.createStream(withWishes(context, call, promised), quirks, call)
+        return framing === undefined ? stream : new ChunkStream(stream)
+      },
+    }
   }
   return {
     first: (at) => stepOf(at, codec.encodeRequest(at.call, at.endpoint, quirks)),
     *firstInSteps(at) {
       return stepOf(at, yield* encodeInSteps(codec, { ...at, quirks }))
     },
-    next: (promised, { bytes }, { call, context }) => ({
-      type: 'answer',
-      answer: codec.decodeAnswer(bytes, withWishes(context, call, promised), quirks, call),
-    }),
+    next(state, reply, at) {
+      const { call, context, endpoint } = at
+      if (codec.encodeNext && codec.decodeAnswers) {
+        const replies = [...(isReplies(state) ? state : []), reply]
+        const encoded = codec.encodeNext(call, endpoint, replies.length)
+        if (encoded === null) return { type: 'answer', answer: codec.decodeAnswers(replies, context, call) }
+        return { type: 'send', exchange: exchangeOf(at, encoded), state: replies }
+      }
+      const wishes = withWishes(context, call, isReplies(state) ? null : state)
+      return { type: 'answer', answer: codec.decodeAnswer(reply.bytes, wishes, quirks, call) }
+    },
     readError: (response) => codec.readError(response),
   }
+}
+
+function isReplies(state: TextState): state is readonly UpstreamReply[] {
+  return Array.isArray(state)
 }
 
 /** The context with the form that the answer must have, and whether thoughts are hidden. */

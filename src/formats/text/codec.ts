@@ -8,6 +8,7 @@ import type {
   StreamRewriter,
   UpstreamErrorResponse,
   UpstreamFailure,
+  UpstreamReply,
 } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { EncodedRequest } from './halves.ts'
@@ -36,6 +37,10 @@ export interface TextCodec {
   encodeInSteps?(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): Generator<void, EncodedRequest>
   /** Throws `provider_failed`, or the provider's error when it came with a success status. */
   decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
+  /** For a provider that takes a part of the call in each request: the one after so many answers, or null after the last. */
+  encodeNext?(call: TextCall, endpoint: Endpoint, answered: number): EncodedRequest | null
+  /** The answer from all replies, where there is `encodeNext`. */
+  decodeAnswers?(replies: readonly UpstreamReply[], context: AnswerContext, call: TextCall): DecodedAnswer
   createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter
   /** The reason of an unsuccessful response, as the provider's half of the format reads it. */
   readError(response: UpstreamErrorResponse): UpstreamFailure

@@ -41,6 +41,8 @@ export interface TextInterface<Quirks extends TextQuirks = TextQuirks> {
   auth?: Readonly<Record<string, AuthScheme>>
   /** Headers that every request through it carries besides. */
   headers?: Readonly<Record<string, string>>
+  /** The frames around the events of a stream, where they are not those of server-sent events: `amazon` has one event in each. */
+  framing?: 'amazon'
   /** Whether the interface answers such a call; absent when it answers all. */
   serves?: (asked: AskedInterface) => boolean
 }

@@ -15,11 +15,9 @@ import {
   textIn,
   untilMs,
 } from '../../transport/identities/identity-world.ts'
+import { bearer } from '../define-provider.ts'
 import { signedHeaders } from '../../transport/aws-signature.ts'
 import { readProfile } from './profile.ts'
-
-/** The service that requests are signed for. */
-const service = 'bedrock'
 
 type Keys = Pick<SigningKeys, 'accessKeyId' | 'secret' | 'sessionToken'>
 type KeyGrant = Keys & { lifeMs: number | null }
@@ -27,55 +25,62 @@ type KeyGrant = Keys & { lifeMs: number | null }
 const sessionName = 'headrace'
 
 /**
- * Fetches a login at Amazon: the keys of the configuration, else the first of the places that its own tools look at, in
- * their order. With a role, these keys are exchanged for the role's.
+ * Fetches a login at Amazon with which requests to a service are signed: the keys of the configuration, else the first of
+ * the places that its own tools look at, in their order. With a role, these keys are exchanged for the role's.
  */
-export const fetchAwsLogin: FetchLogin = async (asked, world) => {
-  const { settings } = asked
-  const { login, lifeMs } = await firstOf(sourcesOf(asked), world)
-  if (login.type !== 'signature') throw new LoginRefused('the login found is no pair of keys')
-  if (settings.role_arn === undefined) return { login, lifeMs }
-  const { role_arn: arn, external_id: externalId, session_name: name } = settings
-  return grantOf(await assumeRole(login, { arn, externalId, sessionName: name }, { asked, world }), asked)
-}
-
-function sourcesOf(asked: LoginAsked): readonly IdentitySource[] {
-  const { settings } = asked
-  if (settings.access_key_id !== undefined)
-    return [toSource('the keys of the configuration', asked, () => staticKeys(settings))]
-  const shared = toSource('the shared profile', asked, (world) => keysOfProfile(asked, world))
-  if (settings.profile !== undefined) return [shared]
-  return [
-    toSource('the environment', asked, keysOfEnvironment),
-    shared,
-    toSource('the web identity', asked, (world) => keysOfWebIdentity(asked, world)),
-    toSource('the container', asked, keysOfContainer),
-    toSource("the instance's role", asked, keysOfInstance),
-  ]
-}
-
-function toSource(
-  name: string,
-  asked: LoginAsked,
-  find: (world: IdentityWorld) => Promise<KeyGrant | null>,
-): IdentitySource {
-  return {
-    name,
-    async find(world) {
-      const keys = await find(world)
-      return keys === null ? null : grantOf(keys, asked)
-    },
+export function awsLoginFor(service: string): FetchLogin {
+  return async (asked, world) => {
+    const { settings, region } = asked
+    const toGrant = ({ lifeMs, ...keys }: KeyGrant): Grant => ({
+      login: { type: 'signature', ...keys, service, region },
+      lifeMs,
+    })
+    const { login, lifeMs } = await firstOf(sourcesOf(asked, toGrant), world)
+    if (settings.role_arn === undefined) return { login, lifeMs }
+    if (login.type !== 'signature') throw new LoginRefused('the login found is no pair of keys')
+    const { role_arn: arn, external_id: externalId, session_name: name } = settings
+    return toGrant(await assumeRole(login, { arn, externalId, sessionName: name }, { asked, world }))
   }
 }
 
-function grantOf({ lifeMs, ...keys }: KeyGrant, { region }: LoginAsked): Grant {
-  return { login: { type: 'signature', ...keys, service, region }, lifeMs }
+function sourcesOf(asked: LoginAsked, toGrant: (keys: KeyGrant) => Grant): readonly IdentitySource[] {
+  const { settings } = asked
+  const toSource = (
+    name: string,
+    find: (world: IdentityWorld) => Promise<KeyGrant | null>,
+  ): IdentitySource => ({
+    name,
+    async find(world) {
+      const keys = await find(world)
+      return keys === null ? null : toGrant(keys)
+    },
+  })
+  if (settings.access_key_id !== undefined)
+    return [toSource('the keys of the configuration', () => staticKeys(settings))]
+  const shared = toSource('the shared profile', (world) => keysOfProfile(asked, world))
+  if (settings.profile !== undefined) return [shared]
+  const apiKey = { name: 'the API key of the environment', find: apiKeyOfEnvironment }
+  return [
+    // A role is taken with a pair of keys.
+    ...(settings.role_arn === undefined ? [apiKey] : []),
+    toSource('the environment', keysOfEnvironment),
+    shared,
+    toSource('the web identity', (world) => keysOfWebIdentity(asked, world)),
+    toSource('the container', keysOfContainer),
+    toSource("the instance's role", keysOfInstance),
+  ]
 }
 
 async function staticKeys(settings: IdentitySettings): Promise<KeyGrant | null> {
   const { access_key_id: accessKeyId, secret_access_key: secret, session_token: sessionToken } = settings
   if (accessKeyId === undefined || secret === undefined) return null
   return { accessKeyId, secret, sessionToken: sessionToken ?? null, lifeMs: null }
+}
+
+/** A key of Bedrock's own, which needs no signature. */
+async function apiKeyOfEnvironment({ env }: IdentityWorld): Promise<Grant | null> {
+  const secret = env['AWS_BEARER_TOKEN_BEDROCK']
+  return secret ? { login: { ...bearer, secret }, lifeMs: null } : null
 }
 
 async function keysOfEnvironment({ env }: IdentityWorld): Promise<KeyGrant | null> {

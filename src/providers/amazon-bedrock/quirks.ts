@@ -1,5 +1,8 @@
 import { type ConverseModel, plainModel } from '../../formats/text/converse/quirks.ts'
+import type { ChatQuirkOptions } from '../../formats/text/chat/quirks.ts'
+import type { ResponsesQuirkOptions } from '../../formats/text/responses/quirks.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
+import { openAiChatOptions, openAiResponsesOptions } from '../openai/quirks.ts'
 
 /** A geography in front of the name of an inference profile, and the whole name of one by its ARN. */
 const profilePrefix =
@@ -69,4 +72,19 @@ function claudeModelOf(name: string, common: ConverseModel): ConverseModel {
     outputTokensMax,
     hasHourCache: withHourCache.test(name),
   }
+}
+
+/** OpenAI's models have its name in front here. */
+const withoutMaker = (name: string): string => plainNameOf(name).replace(/^openai\./, '')
+
+/** OpenAI's chat completions at Amazon. */
+export const bedrockChatOptions: ChatQuirkOptions = {
+  ...openAiChatOptions,
+  modelOf: (name) => openAiChatOptions.modelOf?.(withoutMaker(name)) ?? null,
+}
+
+/** OpenAI's responses at Amazon, which opens no seals of OpenAI's own service. */
+export const bedrockResponsesOptions: ResponsesQuirkOptions = {
+  ...openAiResponsesOptions,
+  modelOf: (name) => openAiResponsesOptions.modelOf?.(withoutMaker(name)) ?? { reasons: false, sampling: 'always' },
 }

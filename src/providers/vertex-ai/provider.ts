@@ -47,7 +47,7 @@ export const vertexAi = defineProvider({
     language: [
       onlyFor(named(claude), {
         ...anthropicMessages(
-          { modelOf: claudeOf, bodyVersion: 'vertex-2023-10-16' },
+          { modelOf: claudeOf, inBody: { version: 'vertex-2023-10-16', hasStream: true, hasBetas: false } },
           pathOf('anthropic', ['rawPredict', 'streamRawPredict']),
         ),
       }),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { jwtVerify, importSPKI } from 'jose'
 import type { Login } from '../../canonical/endpoint.ts'
 import { systemClock } from '../../core/clock.ts'
+import type { IdentityKind } from '../../providers/define-provider.ts'
 import { presets } from '../../providers/registry.ts'
 import { createTransport } from '../http-client.ts'
 import { createIdentities } from './identities.ts'
@@ -63,12 +64,13 @@ function fileWith(text: string): string {
 }
 
 interface Given {
-  kind: 'aws' | 'google' | 'entra'
+  kind: IdentityKind
+  baseUrl?: string
   settings?: IdentitySettings
   environment?: Record<string, string>
 }
 
-function newIdentity({ kind, settings = {}, environment = {} }: Given) {
+function newIdentity({ kind, baseUrl = 'http://127.0.0.1', settings = {}, environment = {} }: Given) {
   const reports: (string | null)[] = []
   const identities = createIdentities({
     transport: createTransport({ clock: systemClock }),
@@ -80,7 +82,7 @@ function newIdentity({ kind, settings = {}, environment = {} }: Given) {
   closers.push(() => identities.stop())
   const found = presets.find(({ identity: one }) => one?.kind === kind)?.identity
   if (!found) throw new Error(`no provider has logins of ${kind}`)
-  const identity = identities.add({ deploymentId: 'd', fetch: found.fetch, region: 'us-east-1', settings })
+  const identity = identities.add({ deploymentId: 'd', fetch: found.fetch, region: 'us-east-1', baseUrl, settings })
   return { identity, reports, identities }
 }
 
@@ -123,6 +125,19 @@ const keysXml = (name: string) =>
   )
 
 describe('a login at Amazon', () => {
+  test('is the API key of the environment before any pair of keys, unless a role is taken', async () => {
+    const environment = {
+      AWS_BEARER_TOKEN_BEDROCK: 'bedrock-api-key',
+      AWS_ACCESS_KEY_ID: 'AKIAenv',
+      AWS_SECRET_ACCESS_KEY: 'secret-env',
+    }
+    expect(await loginOf({ kind: 'aws', environment })).toEqual(token('bedrock-api-key'))
+    const sts = startServer({ 'POST /': () => keysXml('role') })
+    const role = { role_arn: 'arn:aws:iam::123456789012:role/gateway' }
+    const withSts = { ...environment, AWS_ENDPOINT_URL_STS: sts.url }
+    expect(await loginOf({ kind: 'aws', environment: withSts, settings: role })).toEqual(keys('role'))
+  })
+
   test('is the keys of the configuration, else those of the environment', async () => {
     const environment = { AWS_ACCESS_KEY_ID: 'AKIAenv', AWS_SECRET_ACCESS_KEY: 'secret-env' }
     const settings = { access_key_id: 'AKIAown', secret_access_key: 'secret-own' }
@@ -218,7 +233,7 @@ describe('a login at Amazon', () => {
   test('that is nowhere says where it was looked for', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: 'true' }
     expect(await loginOf({ kind: 'aws', environment })).toBe(
-      "no login was found; looked at the environment, the shared profile, the web identity, the container, the instance's role",
+      "no login was found; looked at the API key of the environment, the environment, the shared profile, the web identity, the container, the instance's role",
     )
   })
 })
@@ -363,6 +378,48 @@ describe('a login at Entra', () => {
   test('without a tenant says what to set', async () => {
     expect(await loginOf({ kind: 'entra', settings: { client_secret: 's' } })).toBe(
       'the client secret: the tenant is not known; set "tenant_id" or AZURE_TENANT_ID',
+    )
+  })
+})
+
+describe('a login at a workspace', () => {
+  test('of Databricks is a token for the service principal, from the workspace itself', async () => {
+    const workspace = startServer({
+      'POST /oidc/v1/token': () => Response.json({ access_token: 'dapi', expires_in: 3_600, token_type: 'Bearer' }),
+    })
+    const baseUrl = `${workspace.url}/serving-endpoints`
+    const settings = { client_id: 'c1', client_secret: 's1' }
+    expect(await loginOf({ kind: 'databricks', baseUrl, settings })).toEqual(token('dapi'))
+    const [{ headers, body } = { headers: new Headers(), body: '' }] = workspace.asked
+    expect(headers.get('authorization')).toBe(`Basic ${btoa('c1:s1')}`)
+    expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+      grant_type: 'client_credentials',
+      scope: 'all-apis',
+    })
+    expect(await loginOf({ kind: 'databricks', baseUrl, settings: { client_id: 'c1' } })).toContain(
+      'DATABRICKS_CLIENT_SECRET',
+    )
+  })
+
+  test('of Snowflake is a token that the key pair signs, or one of a file', async () => {
+    const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+    const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const login = await loginOf({
+      kind: 'snowflake',
+      baseUrl: 'https://myorg-acct1.snowflakecomputing.com/api/v2/cortex/v1',
+      settings: { user: 'gateway', private_key_file: fileWith(pem) },
+    })
+    const secret = typeof login === 'object' && login?.type === 'header' ? login.secret : ''
+    const { payload } = await jwtVerify(secret, pair.publicKey)
+    const der = pair.publicKey.export({ type: 'spki', format: 'der' })
+    const fingerprint = new Bun.CryptoHasher('sha256').update(der).digest('base64')
+    expect(payload.sub).toBe('MYORG-ACCT1.GATEWAY')
+    expect(payload.iss).toBe(`MYORG-ACCT1.GATEWAY.SHA256:${fingerprint}`)
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBeLessThanOrEqual(3_600)
+    const file = fileWith('oauth-token\n')
+    expect(await loginOf({ kind: 'snowflake', settings: { token_file: file } })).toEqual(token('oauth-token'))
+    expect(await loginOf({ kind: 'snowflake', settings: { user: 'u', private_key_file: fileWith('x') } })).toContain(
+      'has no private key that can be read',
     )
   })
 })

@@ -17,6 +17,7 @@ export interface IdentityOf {
   /** Asks where its provider's logins are. */
   fetch: FetchLogin
   region: string
+  baseUrl: string
   settings: IdentitySettings
 }
 
@@ -45,8 +46,8 @@ export function createIdentities(options: IdentitiesOptions): Identities {
   const kept = new Map<string, KeptLogin>()
   return {
     add(of) {
-      const { deploymentId, region, settings } = of
-      const fetch = () => of.fetch({ settings, region }, world)
+      const { deploymentId, region, baseUrl, settings } = of
+      const fetch = () => of.fetch({ settings, region, baseUrl }, world)
       const login = new KeptLogin({ ...options, deploymentId, fetch })
       kept.set(deploymentId, login)
       return login

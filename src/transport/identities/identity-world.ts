@@ -41,12 +41,17 @@ export interface IdentitySettings {
   client_secret?: string | undefined
   token_file?: string | undefined
   scope?: string | undefined
+  account?: string | undefined
+  user?: string | undefined
+  private_key_file?: string | undefined
 }
 
 /** What a login is fetched for. */
 export interface LoginAsked {
   settings: IdentitySettings
   region: string
+  /** The deployment's own, for services that give out logins at the host of their API. */
+  baseUrl: string
 }
 
 /** Fetches a login of a provider. Rejects with LoginRefused. */

@@ -92,7 +92,13 @@ class CohereHandler implements StreamHandler {
     this.#parts.add(key, head, piece)
   }
 
+  /** An error that comes after the answer has begun ends the stream like an answer, with a reason of its own. */
   #readEnd(delta: Wire): void {
+    const reason = delta['finish_reason']
+    if (reason === 'ERROR' || reason === 'TIMEOUT') {
+      const message = filledTextOrNull(delta['error']) ?? 'The provider broke off its answer.'
+      throw readReportedError({ message, type: 'server_error', code: reason === 'TIMEOUT' ? '504' : '500' }, this.#context)
+    }
     const usage = readCohereUsage(delta['usage'])
     if (usage !== null) this.#emit({ type: 'usage', usage })
     if (this.#finish !== null) return

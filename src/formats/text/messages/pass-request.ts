@@ -35,11 +35,12 @@ export function passMessagesRequest(
   endpoint: Endpoint,
   quirks: MessagesQuirks,
 ): EncodedRequest {
-  const { bodyVersion } = quirks
+  const { inBody } = quirks
   const set: Record<string, BodyPiece | BodyPieces> =
-    bodyVersion === null
+    inBody === null
       ? { model: JSON.stringify(endpoint.upstreamModel) }
-      : { anthropic_version: JSON.stringify(bodyVersion) }
+      : { anthropic_version: JSON.stringify(inBody.version) }
+  if (inBody?.hasBetas === true && betas !== undefined) set['anthropic_beta'] = betaList(betas)
   // The format requires a limit, the contract does not.
   if (!hasMember(document, 'max_tokens')) {
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
@@ -62,13 +63,19 @@ export function passMessagesRequest(
     dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
   // Another speed costs several times as much, and no endpoint has a price for it.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
-  const inPath = bodyVersion === null ? [] : ['model']
+  const inPath = inBody === null ? [] : inBody.hasStream ? ['model'] : ['model', 'stream']
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped, ...inPath] })
   return {
     body,
     dropped,
-    ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
+    ...(betas === undefined || inBody?.hasBetas === true ? {} : { headers: { 'anthropic-beta': betas } }),
   }
+}
+
+/** The names of a header as a list. */
+function betaList(betas: string): string {
+  const names = betas.split(',').map((name) => name.trim())
+  return JSON.stringify(names.filter((name) => name !== ''))
 }
 
 /** A provider keeps a thread under the ids of its own answers, and callers never see these ids. */

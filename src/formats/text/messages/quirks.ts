@@ -21,6 +21,16 @@ export interface MessagesModel {
   outputTokensMax: number
 }
 
+/** What stands in the body at a cloud, whose path names the model. */
+export interface BodyForm {
+  /** The value of `anthropic_version`. */
+  version: string
+  /** Whether the body has `stream`, too; otherwise only the path says it. */
+  hasStream: boolean
+  /** Whether `anthropic_beta` is a list in the body instead of a header. */
+  hasBetas: boolean
+}
+
 /** Where a provider of Anthropic's messages differs from Anthropic, as data. */
 export interface MessagesQuirkOptions {
   /**
@@ -45,11 +55,8 @@ export interface MessagesQuirkOptions {
    * signature: thoughts without one go back to them unchanged.
    */
   signsThoughts?: boolean
-  /**
-   * The version of the format that stands in the body of a provider whose path names the model; no model stands in the body
-   * then. Default null: the body has the model, and a header the version.
-   */
-  bodyVersion?: string | null
+  /** Set for a provider whose path names the model. Default null: the body has the model, and headers the rest. */
+  inBody?: BodyForm | null
   /** The media that it fetches by URL. Default: https URLs, like Anthropic. */
   addresses?: AddressSupport
 }
@@ -86,7 +93,7 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
     ...has,
     isWhole: Object.values(has).every(Boolean),
     signsThoughts: options.signsThoughts ?? true,
-    bodyVersion: options.bodyVersion ?? null,
+    inBody: options.inBody ?? null,
     addresses: options.addresses ?? { image: 'https', file: 'https' },
   }
 }

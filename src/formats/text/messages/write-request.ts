@@ -43,13 +43,13 @@ export function* writeMessagesRequest(
   if (told !== null) losses.approximate('output')
   if (told !== null && tool === null) system.push({ type: 'text', text: told.instruction })
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
-  const { bodyVersion } = quirks
+  const { inBody } = quirks
   const body: Wire = {
-    ...(bodyVersion === null ? { model: endpoint.upstreamModel } : { anthropic_version: bodyVersion }),
+    ...(inBody === null ? { model: endpoint.upstreamModel } : { anthropic_version: inBody.version }),
     max_tokens: limit,
     ...(system.length > 0 ? { system } : {}),
     messages,
-    ...(conversation.stream ? { stream: true } : {}),
+    ...(conversation.stream && (inBody?.hasStream ?? true) ? { stream: true } : {}),
   }
   const writing: Writing = { conversation, model, quirks, body, losses }
   writeTools(writing)
