@@ -84,6 +84,7 @@ const fields: Record<string, check.Check> = {
 }
 
 const contextTokens = 288_000
+export const tooManyTokens = 'TOO_MANY_TOKENS'
 const usualOutputTokens = 4_096
 /** The hidden part of a prompt, which counts as tokens and is not billed. */
 const hiddenTokens = 480
@@ -110,17 +111,21 @@ export function chat(asked: AudioAsked): Reply {
   const messages = (body['messages'] as JsonObject[]).map(messageOf)
   refuse(body, messages, model)
   const input = messages.flatMap(({ texts }) => texts).reduce((sum, text) => sum + countTokens(text), 0)
-  if (input > contextTokens)
-    throw new ApiError({
-      status: 400,
-      type: 'TOO_MANY_TOKENS',
-      message: `too many tokens: size limit exceeded by ${input - contextTokens} tokens. Try using shorter or fewer inputs. The limit for this model is ${contextTokens} tokens.`,
-    })
+  if (input > contextTokens) throw refuseLength(input - contextTokens)
   const prompt = promptOf(body, messages, model)
   const scripted = mount.scripts.play({ path: '/v2/chat', model: name, prompt })
   const answer = answerPrompt(prompt, faults, scripted)
   const told = { answer, usage: usageOf(answer, input, faults), id: idOf(asked) }
   return body['stream'] === true ? eventReply(framesOf(told), form) : jsonReply(wholeOf(told))
+}
+
+/** The refusal of a prompt that has so many tokens too many. */
+export function refuseLength(more: number): ApiError {
+  return new ApiError({
+    status: 400,
+    type: tooManyTokens,
+    message: `too many tokens: size limit exceeded by ${more} tokens. Try using shorter or fewer inputs. The limit for this model is ${contextTokens} tokens.`,
+  })
 }
 
 function refuse(body: JsonObject, messages: readonly Message[], { thinks, sees }: { thinks: boolean; sees: boolean }): void {

@@ -3,7 +3,7 @@ import type { AudioApi, AudioAsked } from '../audio/audio-api.ts'
 import { textMember } from '../audio/audio-api.ts'
 import { keyBehind, refusalStyle } from '../audio/speech-api.ts'
 import type { Call } from '../call.ts'
-import { chat, chatModels } from '../cohere/chat.ts'
+import { chat, chatModels, refuseLength, tooManyTokens } from '../cohere/chat.ts'
 import { embed, embedModels } from '../cohere/embed.ts'
 import * as check from '../checks.ts'
 import { ApiError, modelNotFound } from '../errors.ts'
@@ -210,11 +210,26 @@ const listCohere = (): Reply => {
   return jsonReply(JSON.stringify({ models, next_page_token: '' }))
 }
 
+const messageStyle = styleOf('message')
+
+/** Only a prompt that is too long has a name of its error. */
+const cohereStyle: ApiStyle = {
+  ...messageStyle,
+  errorBody(error, key) {
+    const body = messageStyle.errorBody(error, key)
+    return error.type === tooManyTokens
+      ? JSON.stringify({ error_type: tooManyTokens, ...(JSON.parse(body) as JsonObject) })
+      : body
+  },
+  errorOf: (fault) =>
+    fault.kind === 'context_length' ? refuseLength(1_000) : messageStyle.errorOf(fault),
+}
+
 const cohereApi = apiOf({
   slug: 'cohere',
   path: /^\/v2\/rerank$/,
   dialect: cohereDialect,
-  style: styleOf('message'),
+  style: cohereStyle,
 })
 
 /** Cohere, with its listing, chat and vectors. */

@@ -128,8 +128,8 @@ test('embeddings: a vector for each text, in both encodings, charged by what is 
 
 test.each([
   ['status=429', 429, 'rate_limit_exceeded'],
-  ['status=503', 502, 'provider_unavailable'],
-  ['kind=context_length', 400, 'context_length_exceeded'],
+  ['status=503', 529, 'provider_overloaded'],
+  ['context_length', 400, 'context_length_exceeded'],
 ])('%s is %s here', async (fault, status, type) => {
   await gateway.admin('faults', { mount: 'command', rules: [{ fault }] })
   const { status: given, json } = await gateway.post('/chat/completions', {

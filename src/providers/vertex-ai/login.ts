@@ -19,61 +19,72 @@ import {
 type Wire = Readonly<Record<string, unknown>>
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
+/** Of a token that only fetches one of another account. */
+const exchangeScope = 'https://www.googleapis.com/auth/iam'
 const tokenAddress = 'https://oauth2.googleapis.com/token'
 const stsAddress = 'https://sts.googleapis.com/v1/token'
 
 /** Fetches a token at Google, in the name of another account where the operator asks for that. */
 export const fetchGoogleLogin: FetchLogin = async ({ settings }, world) => {
-  const grant = await firstOf(sourcesOf(settings), world)
+  const isOwn = settings.impersonate === undefined
+  const grant = await firstOf(sourcesOf(settings, isOwn ? scope : exchangeScope), world)
   if (settings.impersonate === undefined) return grant
-  const account = encodeURIComponent(settings.impersonate)
+  const account = encodeURIComponent(settings.impersonate).replaceAll('%40', '@')
   const url = `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${account}:generateAccessToken`
-  return impersonated(url, grant, world)
+  return impersonated({ url, grant, wanted: scope }, world)
 }
 
-function sourcesOf({ credentials_file: credentialsFile }: IdentitySettings): readonly IdentitySource[] {
+function sourcesOf(
+  { credentials_file: credentialsFile }: IdentitySettings,
+  wanted: string,
+): readonly IdentitySource[] {
   const named = {
     name: 'the credentials file',
     find: (world: IdentityWorld) =>
-      ofFile(credentialsFile ?? world.env['GOOGLE_APPLICATION_CREDENTIALS'], world),
+      ofFile(credentialsFile ?? world.env['GOOGLE_APPLICATION_CREDENTIALS'], wanted, world),
   }
   if (credentialsFile !== undefined) return [named]
   return [
     named,
-    { name: "gcloud's own file", find: ofGcloud },
+    { name: "gcloud's own file", find: (world) => ofGcloud(wanted, world) },
     { name: 'the metadata server', find: ofMetadataServer },
   ]
 }
 
-async function ofFile(path: string | undefined, world: IdentityWorld): Promise<Grant | null> {
+async function ofFile(
+  path: string | undefined,
+  wanted: string,
+  world: IdentityWorld,
+): Promise<Grant | null> {
   if (!path) return null
   const text = await world.readFile(path)
   if (text === null) throw new LoginRefused(`there is no file ${path}`)
-  return withCredentials(text, world)
+  return withCredentials(text, wanted, world)
 }
 
-async function ofGcloud(world: IdentityWorld): Promise<Grant | null> {
+async function ofGcloud(wanted: string, world: IdentityWorld): Promise<Grant | null> {
   const { env } = world
   const folder = env['CLOUDSDK_CONFIG'] || (env['HOME'] ? join(env['HOME'], '.config/gcloud') : '')
   const text =
     folder === '' ? null : await world.readFile(join(folder, 'application_default_credentials.json'))
-  return text === null ? null : withCredentials(text, world)
+  return text === null ? null : withCredentials(text, wanted, world)
 }
 
 /** The kinds of credentials that files have. */
-async function withCredentials(text: string, world: IdentityWorld): Promise<Grant> {
+async function withCredentials(text: string, wanted: string, world: IdentityWorld): Promise<Grant> {
   const wire = jsonOf({ status: 200, text, dateMs: null })
   switch (wire['type']) {
     case 'service_account':
-      return ofServiceAccount(wire, world)
+      return ofServiceAccount(wire, wanted, world)
     case 'external_account':
-      return ofWorkload(wire, world)
+      return ofWorkload(wire, wanted, world)
     case 'authorized_user':
       return ofUser(wire, world)
     case 'impersonated_service_account': {
       const source = wire['source_credentials']
-      const inner = await withCredentials(JSON.stringify(source ?? {}), world)
-      return impersonated(textIn(wire, 'service_account_impersonation_url'), inner, world)
+      const inner = await withCredentials(JSON.stringify(source ?? {}), exchangeScope, world)
+      const url = textIn(wire, 'service_account_impersonation_url')
+      return impersonated({ url, grant: inner, wanted }, world)
     }
     default:
       throw new LoginRefused('the file has credentials of a kind that is not known here')
@@ -81,14 +92,14 @@ async function withCredentials(text: string, world: IdentityWorld): Promise<Gran
 }
 
 /** A statement signed with the account's own key, for a token of an hour. */
-async function ofServiceAccount(wire: Wire, world: IdentityWorld): Promise<Grant> {
+async function ofServiceAccount(wire: Wire, wanted: string, world: IdentityWorld): Promise<Grant> {
   const url = typeof wire['token_uri'] === 'string' ? wire['token_uri'] : tokenAddress
   const issuedAt = Math.floor(world.nowMs() / 1000)
   const keyId = wire['private_key_id']
   const key = await importPKCS8(textIn(wire, 'private_key'), 'RS256').catch(() => {
     throw new LoginRefused('the file has no private key that can be read')
   })
-  const assertion = await new SignJWT({ scope })
+  const assertion = await new SignJWT({ scope: wanted })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(typeof keyId === 'string' ? { kid: keyId } : {}) })
     .setIssuer(textIn(wire, 'client_email'))
     .setAudience(url)
@@ -111,19 +122,19 @@ async function ofUser(wire: Wire, world: IdentityWorld): Promise<Grant> {
 }
 
 /** A token of another issuer, from a file that is replaced while the process runs or from an address, for one of Google's. */
-async function ofWorkload(wire: Wire, world: IdentityWorld): Promise<Grant> {
+async function ofWorkload(wire: Wire, wanted: string, world: IdentityWorld): Promise<Grant> {
+  const other = wire['service_account_impersonation_url']
   const url = typeof wire['token_url'] === 'string' ? wire['token_url'] : stsAddress
   const form = formOf({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     audience: textIn(wire, 'audience'),
-    scope,
+    scope: typeof other === 'string' ? exchangeScope : wanted,
     requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
     subject_token: await subjectToken(wire, world),
     subject_token_type: textIn(wire, 'subject_token_type'),
   })
   const grant = tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
-  const other = wire['service_account_impersonation_url']
-  return typeof other === 'string' ? impersonated(other, grant, world) : grant
+  return typeof other === 'string' ? impersonated({ url: other, grant, wanted }, world) : grant
 }
 
 async function subjectToken(wire: Wire, world: IdentityWorld): Promise<string> {
@@ -155,13 +166,16 @@ function recordIn(wire: Wire, name: string): Wire {
 }
 
 /** A token of another account, for an hour. */
-async function impersonated(url: string, { login }: Grant, world: IdentityWorld): Promise<Grant> {
+async function impersonated(
+  { url, grant: { login }, wanted }: { url: string; grant: Grant; wanted: string },
+  world: IdentityWorld,
+): Promise<Grant> {
   const secret = login.type === 'header' ? login.secret : ''
   const answer = await world.ask({
     method: 'POST',
     url,
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ scope: [scope], lifetime: '3600s' }),
+    body: JSON.stringify({ scope: [wanted], lifetime: '3600s' }),
   })
   const body = jsonOf(answer)
   const lifeMs = untilMs(textIn(body, 'expireTime'), answer, world)

@@ -292,7 +292,7 @@ describe('a login at Google', () => {
     expect(Object.fromEntries(new URLSearchParams(exchange?.body))).toEqual({
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
       audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q',
-      scope: 'https://www.googleapis.com/auth/cloud-platform',
+      scope: 'https://www.googleapis.com/auth/iam',
       requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
       subject_token: 'outer',
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',

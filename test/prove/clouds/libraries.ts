@@ -5,7 +5,7 @@ import type { PackageSet } from '../../clients/packages.ts'
 export const cloudLibraries: PackageSet = {
   name: 'python-clouds',
   registry: 'python',
-  versions: { botocore: '1.40.0', 'google-auth': '2.40.3', requests: '2.32.4', msal: '1.33.0' },
+  versions: { botocore: '1.44.8', 'google-auth': '2.63.0', requests: '2.34.2', msal: '1.39.0' },
 }
 
 const program = join(import.meta.dir, '../../clients/programs/cloud_logins.py')
@@ -45,10 +45,11 @@ export function drawFrom(seed: number) {
   return {
     /** A whole number from 0 to `most`. */
     upTo,
-    of: <T>(choices: readonly T[]): T => {
-      const chosen = choices[upTo(choices.length - 1)]
-      if (chosen === undefined) throw new Error('there is nothing to choose from')
-      return chosen
+    /** A character of a text. */
+    in(text: string): string {
+      const characters = [...text]
+      return characters[upTo(characters.length - 1)] ?? ''
     },
+    of: <T>(choices: readonly [T, ...T[]]): T => choices[upTo(choices.length - 1)] ?? choices[0],
   }
 }

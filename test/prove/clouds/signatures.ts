@@ -43,7 +43,7 @@ async function proveSignatures(folder: string): Promise<ProofResult> {
 }
 
 function requestOf(draw: ReturnType<typeof drawFrom>) {
-  const text = (length: number) => Array.from({ length: draw.upTo(length) }, () => draw.of([...characters])).join('')
+  const text = (length: number) => Array.from({ length: draw.upTo(length) }, () => draw.in(characters)).join('')
   const model = `${draw.of(['us.anthropic.claude-x-v1:0', 'arn:aws:bedrock:eu-west-1:1:inference-profile/a.b-c', ''])}${text(12)}`
   const query = draw.upTo(3)
   const members = Array.from({ length: query }, (_, at) => `k${at}=${encodeURIComponent(text(8))}`)

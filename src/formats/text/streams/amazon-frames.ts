@@ -33,6 +33,14 @@ export class AmazonFrames {
   /** The length of the frame that is being gathered; 0 while it is not known. */
   #wanted = 0
 
+  #joined(): Uint8Array {
+    const [only] = this.#pieces
+    if (only !== undefined && this.#pieces.length === 1) return only
+    const bytes = Buffer.concat(this.#pieces)
+    this.#pieces = [bytes]
+    return bytes
+  }
+
   /**
    * The frames that are whole now. Pieces of a frame are joined once, when it is whole. A wrong checksum, and a length that
    * no frame has, throw after the frames before them.
@@ -50,14 +58,6 @@ export class AmazonFrames {
       this.#wanted = 0
       yield this.#read(frame)
     }
-  }
-
-  #joined(): Uint8Array {
-    const [only] = this.#pieces
-    if (only !== undefined && this.#pieces.length === 1) return only
-    const bytes = Buffer.concat(this.#pieces)
-    this.#pieces = [bytes]
-    return bytes
   }
 
   #read(frame: Uint8Array): AmazonFrame {

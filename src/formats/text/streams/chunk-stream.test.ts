@@ -94,7 +94,6 @@ describe('a model’s stream in frames of Amazon', () => {
     const rewriter = open()
     rewriter.push(Buffer.concat([...events.slice(0, 3).map(chunk), exception, ...events.slice(3).map(chunk)]))
     expect(rewriter.failure?.type).toBe('upstream_rate_limited')
-    expect(rewriter.failure?.message).toContain('Too many tokens')
   })
 
   test('that ends without its last event has failed', () => {
