@@ -56,6 +56,8 @@ export interface Preset {
    * says of the deployment.
    */
   baseUrl: string | null
+  /** Hosts of regions that are not named as the others; absent where there are none. */
+  regionHosts?: Readonly<Record<string, string>>
   /** Variables from which these are read where the configuration has none, in order. */
   placeVariables: PlaceVariables
   /**

@@ -159,17 +159,21 @@ export function targetOf({ deployment, credential }: ConfiguredDeployment): Upst
 /** The operator may write the URL of its own server as its other clients need it: without the path of the version. */
 function baseUrlOf(
   { base_url: given, region = '', project = '' }: ProviderSettings,
-  { baseUrl, isLocal }: Preset,
+  { baseUrl, isLocal, regionHosts }: Preset,
 ): string {
-  const url = (given ?? placed(baseUrl ?? '', { region, project })).replace(/\/+$/, '')
+  const url = (given ?? placed(baseUrl ?? '', { region, project }, regionHosts)).replace(/\/+$/, '')
   const isBare = isLocal && /^https?:\/\/[^/?#]+$/.test(url)
   return isBare ? `${url}/v1` : url
 }
 
-/** Google's global location has no region in its host. */
-function placed(url: string, { region, project }: { region: string; project: string }): string {
-  return url
-    .replace('//{region}-', region === 'global' ? '//' : '//{region}-')
+/** The preset's address with the deployment's region and project; some regions have hosts of their own. */
+function placed(
+  url: string,
+  { region, project }: { region: string; project: string },
+  hosts: Preset['regionHosts'] = {},
+): string {
+  const host = Object.hasOwn(hosts, region) ? hosts[region] : undefined
+  return (host === undefined ? url : url.replace(/^https:\/\/[^/]+/, `https://${host}`))
     .replaceAll('{region}', encodeURIComponent(region))
     .replaceAll('{project}', encodeURIComponent(project))
 }

@@ -2,6 +2,7 @@ import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { modalityRow, type TextFormat } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
+import { hasOwnCodec } from '../formats/text/codec.ts'
 import { selectCodec } from '../formats/text/formats.ts'
 import { chatCompletions, embeddings } from '../formats/text/text-operations.ts'
 import { lostParameters } from '../formats/text/adapter.ts'
@@ -164,7 +165,8 @@ function indexIn(interfaces: readonly TextInterface[], chosen: TextInterface | n
 function carries(chosen: TextInterface | null, call: TextCall, endpoint: Endpoint): boolean {
   if (chosen === null) return false
   try {
-    const codec = selectCodec(call.format, chosen.format)
+    const { quirks } = chosen
+    const codec = hasOwnCodec(quirks) ? quirks.codec : selectCodec(call.format, chosen.format)
     return lostParameters(codec.encodeRequest(call, endpoint, chosen.quirks)).length === 0
   } catch (error) {
     if (error instanceof GatewayError) return false

@@ -11,10 +11,11 @@ import { notRun, type ProofResult, type ProofRow } from './proof.ts'
 
 const suiteFile = 'test/vendor-sdks/npm-sdks.test.ts'
 
-/** A row for each vendor with an SDK, in the order of the alphabet. */
-export async function vendorRows(prefix: string): Promise<readonly ProofRow[]> {
-  const results = new Map([...(await resultsOfSuite()), ...(await resultsOfInstalled())])
-  return vendors.map((vendor): ProofRow => {
+/** A row for each vendor with an SDK, or for each of some, in the order of the alphabet. */
+export async function vendorRows(prefix: string, slugs?: readonly string[]): Promise<readonly ProofRow[]> {
+  const chosen = vendors.filter(({ slug }) => slugs?.includes(slug) ?? true)
+  const results = new Map([...(await resultsOfSuite(chosen)), ...(await resultsOfInstalled(chosen))])
+  return chosen.map((vendor): ProofRow => {
     const { slug, packages, differences } = vendor
     const { status, figures } = results.get(slug) ?? notRun('nothing was compared')
     const versions = Object.entries(packages.versions).map(([name, version]) => `${name} ${version}`)
@@ -31,8 +32,9 @@ function lineOf({ of, at, sdk, ours, why }: Difference): string {
 }
 
 /** The SDKs among this repository's packages, by their tests. */
-async function resultsOfSuite(): Promise<Map<string, ProofResult>> {
-  const inSuite = vendors.filter(isInSuite)
+async function resultsOfSuite(listed: readonly Vendor[]): Promise<Map<string, ProofResult>> {
+  const inSuite = listed.filter(isInSuite)
+  if (inSuite.length === 0) return new Map()
   const outcomes = await outcomesOf({ file: suiteFile, names: inSuite.map(({ slug }) => `${slug}: `) })
   return new Map(inSuite.map(({ slug }) => [slug, judgeVendor(slug, outcomes)]))
 }
@@ -50,12 +52,13 @@ function judgeVendor(slug: string, outcomes: readonly Outcome[]): ProofResult {
 }
 
 /** The SDKs of PyPI, and those of npm that are too large for everybody: installed for this run. */
-async function resultsOfInstalled(): Promise<Map<string, ProofResult>> {
+async function resultsOfInstalled(listed: readonly Vendor[]): Promise<Map<string, ProofResult>> {
   const packages = createPackages()
   try {
     const results = new Map<string, ProofResult>()
     for (const registry of ['npm', 'python'] as const) {
-      const chosen = vendors.filter((vendor) => !isInSuite(vendor) && vendor.packages.registry === registry)
+      const chosen = listed.filter((vendor) => !isInSuite(vendor) && vendor.packages.registry === registry)
+      if (chosen.length === 0) continue
       for (const [slug, result] of await compareInstalled(packages, registry, chosen))
         results.set(slug, result)
     }

@@ -92,7 +92,7 @@ async function read({ request, path, query, body }: Incoming): Promise<Recorded>
   const names = path
     .replace(/\/$/, '')
     .split('/')
-    .map((name) => (madeUp.test(name) ? ':id' : name))
+    .map((name) => (madeUp.test(name) ? ':id' : decodeURIComponent(name)))
   return { method: request.method, path: names.join('/'), facts }
 }
 

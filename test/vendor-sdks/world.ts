@@ -28,6 +28,7 @@ const modalities: Readonly<Record<Ask['path'], 'speech' | 'transcription' | 'emb
   '/embeddings': 'embedding',
   '/chat/completions': 'language',
   '/responses': 'language',
+  '/messages': 'language',
 }
 
 interface Place {

@@ -102,7 +102,8 @@ async function ofServiceAccount(wire: Wire, wanted: string, world: IdentityWorld
   const assertion = await new SignJWT({ scope: wanted })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(typeof keyId === 'string' ? { kid: keyId } : {}) })
     .setIssuer(textIn(wire, 'client_email'))
-    .setAudience(url)
+    // Also where the file names another address, as Google's own libraries have it.
+    .setAudience(tokenAddress)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + 3_600)
     .sign(key)

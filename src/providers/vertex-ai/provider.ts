@@ -11,7 +11,7 @@ import { publicNameOf } from './public-names.ts'
 
 const claude = /(?:^|\/)claude-/
 const gemini = /(?:^|\/)(?:gemini|gemma)-[^/]*$/
-/** The model of another maker, whose name here begins with its publisher. */
+/** The model of another maker, whose name here begins with its publisher; public ids say nothing of that. */
 const other = /^(?!google\/|anthropic\/)[\w-]+\/[^/]+$/
 
 /** The path of a model of one publisher; names may have the publisher in front. */
@@ -28,6 +28,11 @@ export const vertexAi = defineProvider({
   slug: 'vertex-ai',
   name: 'Vertex AI',
   baseUrl: 'https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}',
+  regionHosts: {
+    global: 'aiplatform.googleapis.com',
+    us: 'aiplatform.us.rep.googleapis.com',
+    eu: 'aiplatform.eu.rep.googleapis.com',
+  },
   auth: { type: 'header', name: 'x-goog-api-key', prefix: '' },
   keyForms: { bearer },
   identity: { kind: 'google', fetch: fetchGoogleLogin },
@@ -58,7 +63,7 @@ export const vertexAi = defineProvider({
           pathOf('google', ['generateContent', 'streamGenerateContent?alt=sse']),
         ),
       ),
-      onlyFor(named(other), openAiChat({}, '/endpoints/openapi/chat/completions')),
+      onlyFor(({ upstreamModel }) => other.test(upstreamModel), openAiChat({}, '/endpoints/openapi/chat/completions')),
     ],
   },
 })

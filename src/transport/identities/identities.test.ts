@@ -264,7 +264,7 @@ describe('a login at Google', () => {
     const { payload, protectedHeader } = await jwtVerify(
       form.get('assertion') ?? '',
       await importSPKI(publicKey, 'RS256'),
-      { audience: `${google.url}/token`, issuer: 'gateway@p.iam.gserviceaccount.com' },
+      { audience: 'https://oauth2.googleapis.com/token', issuer: 'gateway@p.iam.gserviceaccount.com' },
     )
     expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'k1' })
     expect(payload['scope']).toBe('https://www.googleapis.com/auth/cloud-platform')
