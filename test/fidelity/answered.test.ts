@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cellOf, modelFor } from './cells.ts'
+import { converseAnswered } from './features/converse.ts'
 import { geminiAnswered } from './features/gemini.ts'
-import { requestOf, startLab } from './lab.ts'
+import { repliesSaying, requestOf, startLab } from './lab.ts'
 import { joined } from './replies.ts'
-import { saying } from './responses-replies.ts'
 import { parts } from './rows.ts'
 import { pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
 
@@ -12,12 +12,7 @@ import { pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
 const lab = await startLab()
 afterAll(() => lab.stop())
 
-const nothing = {
-  chat: { message: { content: 'x' }, finish: 'stop' },
-  responses: { output: [saying('x')] },
-  messages: { content: [{ type: 'text', text: 'x' }], stop: { stop_reason: 'end_turn' } },
-  gemini: { parts: [{ text: 'x' }], finish: 'STOP' },
-}
+const nothing = repliesSaying('x')
 
 async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Promise<void> {
   const cell = cellOf(row, caller, upstream)
@@ -28,8 +23,9 @@ async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Prom
     responses: responses ?? nothing.responses,
     messages: messages ?? nothing.messages,
     gemini: geminiAnswered[row.id]?.given ?? nothing.gemini,
+    converse: converseAnswered[row.id]?.given ?? nothing.converse,
   })
-  const request = requestOf(caller, modelFor(row, upstream), {})
+  const request = requestOf(caller, modelFor(row, { caller, upstream }), {})
   const whole = await lab.ask(caller, request)
   expect(whole).toMatchObject({ status: 200 })
   expect(whole.json).toMatchObject(cell.expected)

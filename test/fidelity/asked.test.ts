@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { at } from '../support/gateway.ts'
 import { cellOf, modelFor } from './cells.ts'
-import { requestOf, startLab } from './lab.ts'
-import { saying } from './responses-replies.ts'
+import { repliesSaying, requestOf, startLab } from './lab.ts'
 import { parts } from './rows.ts'
 import { pairs, type AskedRow, type Caller, type Cell, type Json, type Upstream } from './table.ts'
 
@@ -18,14 +17,11 @@ async function check(
   const cell = cellOf(row, caller, upstream)
   const cells = row.cells[caller]
   if (cell.is === 'impossible' || 'cannotAsk' in cells) return
-  const text = row.text ?? 'Well.'
-  lab.answer({
-    chat: { message: { content: text }, finish: 'stop' },
-    responses: { output: [saying(text)] },
-    messages: { content: [{ type: 'text', text }], stop: { stop_reason: 'end_turn' } },
-    gemini: { parts: [{ text }], finish: 'STOP' },
-  })
-  const { status, json } = await lab.ask(caller, requestOf(caller, modelFor(row, upstream), cells.ask))
+  lab.answer(repliesSaying(row.text ?? 'Well.'))
+  const { status, json } = await lab.ask(
+    caller,
+    requestOf(caller, modelFor(row, { caller, upstream }), cells.ask),
+  )
   if (cell.is === 'refused') {
     expect({ status, json, seen: lab.seen }).toMatchObject({ status: cell.status, seen: [] })
     expect(String(at(json, 'error.message'))).toContain(`"${cell.param}`)

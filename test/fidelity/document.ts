@@ -24,8 +24,10 @@ a request through the gateway and looks at what the provider was sent and what t
 A column names the caller's format first, then the provider's. Unless a row says otherwise, the provider of \`chat\`
 behaves as OpenAI does, that of \`responses\` is OpenAI with a thinking model, that of \`messages\` is Anthropic with a model
 that takes schemas and a budget for thinking, and that of \`gemini\` is Google AI Studio with Gemini 2.5 Flash, or with
-Gemini 3 Pro in rows about a model that decides itself how long it thinks. Other hosts may take fewer members. A server of
-the operator's own, such as Ollama, is also sent members that the gateway does not know.
+Gemini 3 Pro in rows about a model that decides itself how long it thinks. That of \`converse\` is Amazon Bedrock with Nova 2
+Lite; callers of chat and responses ask a Claude in rows about schemas, about budgets for thinking and about models that
+decide themselves how long they think, while callers of messages reach a Claude at Bedrock in their own format. Other hosts
+may take fewer members. A server of the operator's own, such as Ollama, is also sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands
 inside messages does not count.

@@ -1,21 +1,28 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
+import { eventFrame, exceptionFrame } from '../../simulator/bedrock/frames.ts'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { requestOf } from './lab.ts'
-import { callers, type Caller, type Json, type Upstream } from './table.ts'
+import { callers, upstreams, type Caller, type Json, type Upstream } from './table.ts'
 
 // Errors before and inside a stream, in the words of the caller's format whatever the provider's; docs/fidelity.md, E1 to E3.
 
 const upstream = startScriptedUpstream()
-const providerAt = (preset: string, id: string) => ({
+const providerAt = (preset: string, id: string, upstreamName?: string) => ({
   preset,
   base_url: `${upstream.url}/v1`,
   api_key: 'scripted',
   weight: 1,
   discover: false,
-  models: [{ id, prices: { input_per_million: '1', output_per_million: '1' } }],
+  models: [
+    {
+      id,
+      ...(upstreamName === undefined ? {} : { upstream: upstreamName }),
+      prices: { input_per_million: '1', output_per_million: '1' },
+    },
+  ],
 })
 const gateway = await startTestGateway({
   providers: () => [
@@ -23,6 +30,7 @@ const gateway = await startTestGateway({
     providerAt('openai', 'openai/gpt-5.1-codex'),
     providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
     providerAt('google-ai-studio', 'google/gemini-2.5-flash'),
+    providerAt('amazon-bedrock', 'amazon/nova-2-lite-v1', 'us.amazon.nova-2-lite-v1:0'),
   ],
 })
 afterAll(async () => {
@@ -40,6 +48,7 @@ const modelOf: Readonly<Record<Upstream, string>> = {
   responses: 'openai/gpt-5.1-codex',
   messages: 'anthropic/claude-sonnet-4-5',
   gemini: 'google/gemini-2.5-flash',
+  converse: 'amazon/nova-2-lite-v1',
 }
 
 /** An error body of the provider's own. */
@@ -53,10 +62,21 @@ const bodies: Readonly<Record<Upstream, (type: string) => Json>> = {
         ? { code: 503, status: 'UNAVAILABLE', message: 'The model is overloaded.' }
         : { code: 400, status: 'INVALID_ARGUMENT', message: 'It went wrong.' },
   }),
+  converse: () => ({ message: 'It went wrong.' }),
 }
 
+/** What is told beside the body: the status of an overload, and for Bedrock the class of the error. */
+const overloads: Partial<Record<Upstream, ResponseInit>> = {
+  converse: { status: 503, headers: { 'x-amzn-errortype': 'ServiceUnavailableException' } },
+}
+const refusals: Partial<Record<Upstream, ResponseInit>> = {
+  converse: { status: 400, headers: { 'x-amzn-errortype': 'ValidationException' } },
+}
+
+type Bytes = string | Uint8Array
+
 /** A stream that says a word and then breaks off with an error of the provider's own. */
-const streams: Readonly<Record<Upstream, readonly [said: string, broken: string]>> = {
+const streams: Readonly<Record<Upstream, readonly [said: Bytes, broken: Bytes]>> = {
   chat: [
     frame({
       id: 'c',
@@ -101,6 +121,13 @@ const streams: Readonly<Record<Upstream, readonly [said: string, broken: string]
     frame({ candidates: [{ content: { role: 'model', parts: [{ text: 'So' }] }, index: 0 }] }),
     frame({ error: { code: 500, status: 'INTERNAL', message: 'It went wrong.' } }),
   ],
+  converse: [
+    Buffer.concat([
+      eventFrame('messageStart', { role: 'assistant' }, ''),
+      eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'So' } }, ''),
+    ]),
+    exceptionFrame('internalServerException', 'It went wrong.'),
+  ],
 }
 
 function frame(value: Json): string {
@@ -108,7 +135,7 @@ function frame(value: Json): string {
 }
 
 /** The first part, and the second once somebody has read the first. */
-function streamOf(first: string, isRead: Promise<void>, second: string): Response {
+function streamOf(first: Bytes, isRead: Promise<void>, second: Bytes): Response {
   async function* parts() {
     yield first
     await isRead
@@ -131,11 +158,13 @@ const eventStream = { 'content-type': 'text/event-stream' }
 const chatEnd = `${frame({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
 
 for (const caller of callers) {
-  for (const format of ['chat', 'responses', 'messages', 'gemini'] as const) {
+  for (const format of upstreams) {
     const request = requestOf(caller, modelOf[format], {})
 
     test(`E1 ${format} to ${caller}: what the provider refuses is 400 in the caller's envelope`, async () => {
-      upstream.answer(() => Response.json(bodies[format]('invalid_request_error'), { status: 400 }))
+      upstream.answer(() =>
+        Response.json(bodies[format]('invalid_request_error'), refusals[format] ?? { status: 400 }),
+      )
       const { status, json } = await gateway.post(paths[caller], request)
       expect([status, at(json, 'error.code')]).toEqual([400, 400])
       expect([json['type'], at(json, 'error.type')]).toEqual(
@@ -144,7 +173,9 @@ for (const caller of callers) {
     })
 
     test(`E2 ${format} to ${caller}: a provider that is overloaded is 529, also before a stream`, async () => {
-      upstream.answer(() => Response.json(bodies[format]('overloaded_error'), { status: 529 }))
+      upstream.answer(() =>
+        Response.json(bodies[format]('overloaded_error'), overloads[format] ?? { status: 529 }),
+      )
       for (const stream of [false, true]) {
         const { status, json, text } = await gateway.post(paths[caller], { ...request, stream })
         expect([stream, status, text.includes('overloaded')]).toEqual([stream, 529, true])

@@ -4,13 +4,15 @@ import {
   type ScriptedUpstream,
   type UpstreamSeen,
 } from '../support/scripted-upstream.ts'
+import { converseStream, converseWhole } from './converse-replies.ts'
 import { geminiStream, geminiWhole } from './gemini-replies.ts'
 import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
-import { responsesStream, responsesWhole } from './responses-replies.ts'
+import { responsesStream, responsesWhole, saying } from './responses-replies.ts'
 import {
   filesUrl,
   type Caller,
   type ChatReply,
+  type ConverseReply,
   type GeminiReply,
   type Json,
   type MessagesReply,
@@ -18,14 +20,14 @@ import {
   type Upstream,
 } from './table.ts'
 
-/** The gateway in front of one upstream that speaks both formats, each at its own address. */
+/** The gateway in front of one upstream that speaks every format, each at its own address. */
 export interface Lab {
   /** Sends a request; what its provider was sent is in `seen`. */
   ask(caller: Caller, body: Json): Promise<Answer>
   /** What the providers were sent since the last `ask`. */
   readonly seen: readonly Json[]
-  /** What the providers answer from now on. */
-  answer(replies: Replies): void
+  /** What the providers answer from now on; a word in formats that are left out. */
+  answer(replies: Partial<Replies>): void
   stop(): Promise<void>
 }
 
@@ -35,12 +37,26 @@ export interface Replies {
   responses: ResponsesReply
   messages: MessagesReply
   gemini: GeminiReply
+  converse: ConverseReply
+}
+
+/** The same text from every provider. */
+export function repliesSaying(text: string): Replies {
+  return {
+    chat: { message: { content: text }, finish: 'stop' },
+    responses: { output: [saying(text)] },
+    messages: { content: [{ type: 'text', text }], stop: { stop_reason: 'end_turn' } },
+    gemini: { parts: [{ text }], finish: 'STOP' },
+    converse: { content: [{ text }], stop: 'end_turn' },
+  }
 }
 
 const pdfPath = '/a.pdf'
 const pngPath = '/a.png'
 /** Stands in requests for a picture that most providers fetch themselves. */
 const pngAddress = 'https://example.com/a.png'
+/** Models whose providers fetch no pictures. */
+const fetchesNothing = /^(?:google|amazon)\//
 const pngBytes = Buffer.from('iVBORw0KGgo=', 'base64')
 
 /** Models of the table, by what they can. */
@@ -62,11 +78,24 @@ export const models = {
   gemini: 'google/gemini-2.5-flash',
   /** Thinks at a level. */
   geminiNewest: 'google/gemini-3-pro-preview',
+  /** Takes no schema, thinks at one of three levels. */
+  converse: 'amazon/nova-2-lite-v1',
+  /** A Claude, which takes schemas and thinks within a budget. */
+  converseClaude: 'anthropic/claude-sonnet-4-5-20250929',
+  /** A Claude that thinks as it sees fit, and takes no sampling. */
+  converseNewest: 'anthropic/claude-opus-4-7',
   /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
   messagesNewest: 'anthropic/claude-opus-5',
   /** Takes no schema. */
   messagesOlder: 'anthropic/claude-3-5-haiku',
 } as const
+
+/** The providers' own names of models, where they are not the second part of the public ones. */
+const upstreamNames: Readonly<Record<string, string>> = {
+  [models.converse]: 'us.amazon.nova-2-lite-v1:0',
+  [models.converseClaude]: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  [models.converseNewest]: 'us.anthropic.claude-opus-4-7',
+}
 
 const paths: Readonly<Record<Caller, string>> = {
   chat: '/chat/completions',
@@ -91,11 +120,13 @@ export async function startLab(): Promise<Lab> {
   return {
     ask: (caller, body) => {
       upstream.seen.length = 0
-      const isGemini = String(body['model']).startsWith('google/')
       const text = JSON.stringify(body)
         .replaceAll(filesUrl, upstream.url)
-        // The gateway fetches for this one, and the test is on a machine of its own.
-        .replaceAll(isGemini ? pngAddress : filesUrl, `${upstream.url}${pngPath}`)
+        // For these the gateway fetches, and the test is on a machine of its own.
+        .replaceAll(
+          fetchesNothing.test(String(body['model'])) ? pngAddress : filesUrl,
+          `${upstream.url}${pngPath}`,
+        )
       return gateway.post(paths[caller], JSON.parse(text))
     },
     get seen() {
@@ -103,7 +134,7 @@ export async function startLab(): Promise<Lab> {
         .filter(({ path }) => path !== pdfPath && path !== pngPath)
         .map(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Json)
     },
-    answer: (replies) => upstream.answer((seen) => replyTo(seen, replies)),
+    answer: (replies) => upstream.answer((seen) => replyTo(seen, { ...repliesSaying('x'), ...replies })),
     stop: () => stop(gateway, upstream),
   }
 }
@@ -115,7 +146,11 @@ function providersAt(url: string) {
     api_key: 'scripted',
     weight: 1,
     discover: false,
-    models: ids.map((id) => ({ id, prices: { input_per_million: '1', output_per_million: '1' } })),
+    models: ids.map((id) => ({
+      id,
+      ...(upstreamNames[id] === undefined ? {} : { upstream: upstreamNames[id] }),
+      prices: { input_per_million: '1', output_per_million: '1' },
+    })),
   })
   return [
     // As OpenAI answers chat completions; its own preset answers callers of responses in their format.
@@ -125,25 +160,38 @@ function providersAt(url: string) {
     at('mistral', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     at('google-ai-studio', [models.gemini, models.geminiNewest]),
+    at('amazon-bedrock', [models.converse, models.converseClaude, models.converseNewest]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
     { ...at('custom', [models.chatThatMarks]), id: 'marked', cache_marks: true },
   ]
 }
 
-function replyTo({ path, body }: UpstreamSeen, { chat, responses, messages, gemini }: Replies): Response {
+type Reply = { whole: () => Json; stream: () => string | Uint8Array<ArrayBuffer> }
+
+function replyTo({ path, body }: UpstreamSeen, replies: Replies): Response {
   if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
   if (path === pngPath) return new Response(pngBytes, { headers: { 'content-type': 'image/png' } })
-  const isStream = (JSON.parse(body) as Json)['stream'] === true || path.endsWith(':streamGenerateContent')
-  const ways: Readonly<Record<Upstream, { whole: () => Json; stream: () => string }>> = {
+  const { chat, responses, messages, gemini, converse } = replies
+  const isStream =
+    (JSON.parse(body) as Json)['stream'] === true || /:streamGenerateContent$|\/converse-stream$/.test(path)
+  const ways: Readonly<Record<Upstream, Reply>> = {
     chat: { whole: () => chatWhole(chat), stream: () => chatStream(chat) },
     responses: { whole: () => responsesWhole(responses), stream: () => responsesStream(responses) },
     messages: { whole: () => messagesWhole(messages), stream: () => messagesStream(messages) },
     gemini: { whole: () => geminiWhole(gemini), stream: () => geminiStream(gemini) },
+    converse: { whole: () => converseWhole(converse), stream: () => converseStream(converse) },
   }
-  const own = /\/(responses|messages)$/.exec(path)?.[1] as 'responses' | 'messages' | undefined
-  const way = ways[path.endsWith('enerateContent') ? 'gemini' : (own ?? 'chat')]
-  if (!isStream) return Response.json(way.whole())
-  return new Response(way.stream(), { headers: { 'content-type': 'text/event-stream' } })
+  const format = formatOf(path)
+  if (!isStream) return Response.json(ways[format].whole())
+  const type = format === 'converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
+  return new Response(ways[format].stream(), { headers: { 'content-type': type } })
+}
+
+/** The format that a provider is asked in at this path. */
+function formatOf(path: string): Upstream {
+  if (path.endsWith('enerateContent')) return 'gemini'
+  if (/\/converse(?:-stream)?$/.test(path)) return 'converse'
+  return (/\/(responses|messages)$/.exec(path)?.[1] ?? 'chat') as Upstream
 }
 
 async function stop(gateway: TestGateway, upstream: ScriptedUpstream): Promise<void> {

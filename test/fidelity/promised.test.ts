@@ -32,6 +32,9 @@ const pairs = [
   ['messages', models.responses],
   ['chat', models.gemini],
   ['messages', models.gemini],
+  ['chat', models.converse],
+  ['responses', models.converse],
+  ['messages', models.converse],
 ] as const
 
 function answer(text: string, { finish, stop }: { finish: string; stop: string }): void {
@@ -40,6 +43,7 @@ function answer(text: string, { finish, stop }: { finish: string; stop: string }
     responses: { output: [saying(text)], ...(finish === 'length' ? { end: cutOff } : {}) },
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: stop } },
     gemini: { parts: [{ text }], finish: finish === 'length' ? 'MAX_TOKENS' : 'STOP' },
+    converse: { content: [{ text }], stop },
   })
 }
 

@@ -1,9 +1,11 @@
 /** Whose format a request comes in. */
 export const callers = ['chat', 'responses', 'messages'] as const
 /** Whose format its provider speaks. */
-export const upstreams = ['chat', 'responses', 'messages', 'gemini'] as const
+export const upstreams = ['chat', 'responses', 'messages', 'gemini', 'converse'] as const
 export type Caller = (typeof callers)[number]
 export type Upstream = (typeof upstreams)[number]
+/** Those whose cells stand in a file of their own; the cells of the others stand in the rows. */
+export type ColumnUpstream = Exclude<Upstream, 'chat' | 'responses' | 'messages'>
 export type Json = Record<string, unknown>
 
 /** What becomes of a feature between one caller's format and one upstream's. */
@@ -88,6 +90,22 @@ export interface GeminiReply {
   blocked?: Json
 }
 
+/** A reply of a provider that speaks Bedrock's Converse. */
+export interface ConverseReply {
+  content: readonly Json[]
+  stop: string
+  usage?: Json
+}
+
+/** Cells of a row in a column that has a file of its own; a caller who cannot ask has none. */
+export type ColumnCells = Partial<Record<Caller, Cell>>
+
+/** What the provider of such a column says, null where it cannot say so, and what each caller gets of it. */
+export interface ColumnAnswer<Reply> {
+  given: Reply | null
+  cells: Readonly<Record<Caller, Cell>>
+}
+
 /** A row about what a request asks for. Models are those of `rows.ts` unless it names others. */
 export interface AskedRow {
   kind: 'asked'
@@ -120,7 +138,7 @@ export const pairs: readonly { caller: Caller; upstream: Upstream }[] = callers.
 const missing: Cell = impossible('')
 
 /** The cell of a row, of a format whose cells stand in it. */
-export function cellOf(row: Row, caller: Caller, upstream: Exclude<Upstream, 'gemini'>): Cell {
+export function cellOf(row: Row, caller: Caller, upstream: Exclude<Upstream, ColumnUpstream>): Cell {
   if (row.kind === 'answered') {
     const { fromChat, fromMessages, fromResponses = missing } = row.cells[caller]
     return { chat: fromChat, responses: fromResponses, messages: fromMessages }[upstream]

@@ -6,15 +6,14 @@ import {
   refused,
   type Caller,
   type Cell,
+  type ColumnAnswer,
+  type ColumnCells,
   type GeminiReply,
   type Json,
 } from '../table.ts'
 
 // The column of a provider that speaks Gemini's format, by the rows of the other files. Expectations follow the format's
 // documents and ADR 8. The model is Gemini 2.5 Flash, which thinks within a budget, unless `geminiModels` says another.
-
-/** What becomes of a row, by caller; one that cannot ask has none. */
-export type GeminiCells = Partial<Record<Caller, Cell>>
 
 /** Models of rows that are about another one. */
 export const geminiModels: Readonly<Record<string, string>> = {
@@ -32,7 +31,7 @@ const inline = (mimeType: string, data: string): Json => ({ inlineData: { mimeTy
 const config = (members: Json): Json => ({ generationConfig: members })
 const thinking = (members: Json): Json => config({ thinkingConfig: members })
 const calling = (members: Json): Json => ({ toolConfig: { functionCallingConfig: members } })
-const same = (cell: Cell): GeminiCells => ({ chat: cell, responses: cell, messages: cell })
+const same = (cell: Cell): ColumnCells => ({ chat: cell, responses: cell, messages: cell })
 const fetched = { note: 'as bytes, which the gateway fetches' }
 
 const png = inline('image/png', 'iVBORw0KGgo=')
@@ -46,7 +45,7 @@ const inRow = carried(contents(said(t('One.'), t('Two.')), answered(t('Yes.')), 
 const refusedBefore = carried(contents(said(t('Hi.')), answered(t('No.')), said(t('Why?'))))
 const asUser = (listed: string) => approximated('as words of the user', [listed], inTheMiddle)
 
-const historyCells: Readonly<Record<string, GeminiCells>> = {
+const historyCells: Readonly<Record<string, ColumnCells>> = {
   H1: same(instructed),
   H2: {
     chat: asUser('messages[].role'),
@@ -171,7 +170,7 @@ const shownBehind = contents(
 )
 const oneAtATime = (listed: string) => dropped([listed], ['parallel_tool_calls'], declared('a', 'b'))
 
-const toolCells: Readonly<Record<string, GeminiCells>> = {
+const toolCells: Readonly<Record<string, ColumnCells>> = {
   T1: same(
     carried(
       { ...declared('a', 'b'), ...calling({ mode: 'VALIDATED' }) },
@@ -253,7 +252,7 @@ const foreign = (listed: string) =>
 const asLevel = approximated('as a level', ['reasoning.max_tokens'], thinking({ thinkingLevel: 'LOW' }))
 const noEffort = ['generationConfig.thinkingConfig.thinkingBudget']
 
-const wishCells: Readonly<Record<string, GeminiCells>> = {
+const wishCells: Readonly<Record<string, ColumnCells>> = {
   W1: same(carried(config({ maxOutputTokens: 50 }))),
   W2: { chat: asJson, responses: asJson },
   W3: same(held(closed)),
@@ -409,7 +408,7 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
 }
 
 /** By the rows about what is asked. */
-export const geminiAsked: Readonly<Record<string, GeminiCells>> = {
+export const geminiAsked: Readonly<Record<string, ColumnCells>> = {
   ...historyCells,
   ...toolCells,
   ...wishCells,
@@ -437,19 +436,13 @@ const url = 'https://example.com'
 const asError = { note: 'as an error' }
 const errorInstead = impossible('the format has no word for it; the caller gets an error, as in E3')
 
-/** What the provider says, null where it cannot say so, and what each caller gets of it. */
-export interface GeminiAnswered {
-  given: GeminiReply | null
-  cells: Readonly<Record<Caller, Cell>>
-}
-
-const never = (why = 'no provider of the format says so'): GeminiAnswered => ({
+const never = (why = 'no provider of the format says so'): ColumnAnswer<GeminiReply> => ({
   given: null,
   cells: { chat: impossible(why), responses: impossible(why), messages: impossible(why) },
 })
 
 /** An end, in the provider's word and in those of the callers. */
-const ended = (native: string, shown: Record<Caller, Json>): GeminiAnswered => ({
+const ended = (native: string, shown: Record<Caller, Json>): ColumnAnswer<GeminiReply> => ({
   given: reply([t('So')], { finish: native }),
   cells: {
     chat: carried({ choices: [{ ...shown.chat, native_finish_reason: native }] }),
@@ -459,7 +452,7 @@ const ended = (native: string, shown: Record<Caller, Json>): GeminiAnswered => (
 })
 
 /** By the rows about what an answer says. */
-export const geminiAnswered: Readonly<Record<string, GeminiAnswered>> = {
+export const geminiAnswered: Readonly<Record<string, ColumnAnswer<GeminiReply>>> = {
   A1: {
     given: reply([t('Größe 東京 🦆')]),
     cells: {

@@ -112,6 +112,23 @@ describe('a stream', () => {
     expect(joinEvents(eventsOf(bytes, everywhere))).toEqual(expected)
   })
 
+  test('has pictures, which may come in pieces', () => {
+    const piece = (text: string) =>
+      delta(0, { image: { source: { bytes: Buffer.from(text).toString('base64') } } })
+    const picture = [
+      event('contentBlockStart', { contentBlockIndex: 0, start: { image: { format: 'png' } } }),
+      piece('abcd'),
+      piece('efghi'),
+      stop(0),
+      ...whole.slice(-2),
+    ]
+    const { choices } = joinEvents(eventsOf(Buffer.concat(picture)))
+    const base64 = Buffer.from('abcdefghi').toString('base64')
+    expect(choices[0]?.parts.map(({ head }) => head)).toEqual([
+      { type: 'image', mediaType: 'image/png', base64 },
+    ])
+  })
+
   test('counts what was read from the cache and written to it as input', () => {
     const { usage: read } = joinEvents(eventsOf(Buffer.concat(whole)))
     expect(read?.usage).toMatchObject({

@@ -1,13 +1,13 @@
 import type { Finish, PartHead, Piece } from '../../../canonical/text/events.ts'
 import type { AnswerContext } from '../../../canonical/upstream.ts'
-import { streamToolCallsMax } from '../../../core/limits/text.ts'
+import { streamHeldBytesMax, streamToolCallsMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../../json/values.ts'
 import { PartSequence } from '../part-sequence.ts'
 import type { StreamReader } from '../halves.ts'
 import { createBinaryReader } from '../streams/binary-reader.ts'
 import type { Emit, StreamHandler } from '../streams/stream-reader.ts'
 import { readStop } from './read-answer.ts'
-import { callHeadOf, readCitation, thoughtHead } from './read-blocks.ts'
+import { callHeadOf, readBlock, readCitation, thoughtHead } from './read-blocks.ts'
 import { readConverseUsage } from './usage.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -24,6 +24,9 @@ class ConverseHandler implements StreamHandler {
   readonly #parts: PartSequence
   /** The heads of open blocks, by their index. */
   readonly #blocks = new Map<number, PartHead>()
+  /** The pictures that are not whole yet, by the index of their blocks. */
+  readonly #pictures = new Map<number, { image: Wire; pieces: Buffer[] }>()
+  #pictureBytes = 0
   #blockCount = 0
   #hasBegun = false
   #sawToolCalls = false
@@ -53,10 +56,12 @@ class ConverseHandler implements StreamHandler {
     contentBlockStart: (event: Wire) => {
       const start = isRecord(event['start']) ? event['start'] : {}
       if (isRecord(start['toolUse'])) this.#open(indexOf(event), callHeadOf(start['toolUse']))
+      if (isRecord(start['image'])) this.#pictures.set(indexOf(event), { image: start['image'], pieces: [] })
     },
     contentBlockDelta: (event: Wire) => this.#readDelta(event),
     contentBlockStop: (event: Wire) => {
       const index = indexOf(event)
+      this.#endPicture(index)
       this.#blocks.delete(index)
       this.#parts.end(String(index))
     },
@@ -90,6 +95,8 @@ class ConverseHandler implements StreamHandler {
     if (!isRecord(delta)) return
     const index = indexOf(event)
     const key = String(index)
+    const { image } = delta
+    if (isRecord(image)) return this.#addToPicture(index, image)
     const citation = delta['citation']
     if (isRecord(citation)) return this.#parts.annotate(key, readCitation(citation))
     for (const { head, piece } of piecesOf(delta)) {
@@ -97,6 +104,24 @@ class ConverseHandler implements StreamHandler {
       if (open === null) throw new Error('arguments came for a tool call that is not open')
       if (piece !== null) this.#parts.add(key, open, piece)
     }
+  }
+
+  #addToPicture(index: number, { source }: Wire): void {
+    const base64 = isRecord(source) ? filledTextOrNull(source['bytes']) : null
+    if (base64 === null) return
+    const piece = Buffer.from(base64, 'base64')
+    this.#pictureBytes += piece.length
+    if (this.#pictureBytes > streamHeldBytesMax) throw new RangeError('too large pictures')
+    this.#pictures.get(index)?.pieces.push(piece)
+  }
+
+  #endPicture(index: number): void {
+    const picture = this.#pictures.get(index)
+    this.#pictures.delete(index)
+    if (picture === undefined) return
+    const bytes = Buffer.concat(picture.pieces).toString('base64')
+    const { head } = readBlock({ image: { ...picture.image, source: { bytes } } })
+    if (head.type === 'image') this.#open(index, head)
   }
 
   #readEnd(event: Wire): void {

@@ -137,7 +137,7 @@ describe('turns', () => {
     ])
   })
 
-  test('mark the result of a failed tool where the model takes the mark', () => {
+  test('mark the result of a failed tool, in words where the model does not take the mark', () => {
     const messages = [
       user,
       { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
@@ -150,9 +150,28 @@ describe('turns', () => {
     })
     const other = sentOf(body, nova, 'messages')
     expect(other.wire.messages[2].content[0]).toEqual({
-      toolResult: { toolUseId: 'c1', content: [{ text: 'no' }] },
+      toolResult: { toolUseId: 'c1', content: [{ text: 'The tool failed:' }, { text: 'no' }] },
     })
-    expect(other.dropped).toContain('messages[].content[].is_error')
+    expect(other.approximated).toEqual(['messages[].content[].is_error'])
+  })
+
+  test('name the tools that a search has found as texts', () => {
+    const content = [{ type: 'tool_reference', tool_name: 'look' }]
+    const messages = [
+      user,
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'find', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content }] },
+    ]
+    const { wire, approximated } = sentOf({ max_tokens: 9, messages }, claude, 'messages')
+    expect(wire.messages[2].content[0].toolResult.content).toEqual([{ text: 'look' }])
+    expect(approximated).toEqual(['messages[].content[].content'])
+  })
+
+  test('have one point of the cache where a part and the whole prompt are marked', () => {
+    const cache_control = { type: 'ephemeral' }
+    const content = [{ type: 'text', text: 'a', cache_control }]
+    const { wire } = sentOf({ messages: [{ role: 'user', content }], cache_control })
+    expect(wire.messages[0].content).toEqual([{ text: 'a' }, { cachePoint: { type: 'default' } }])
   })
 
   test('have points of the cache after the parts that are marked', () => {
@@ -305,18 +324,41 @@ describe('settings', () => {
       thinking: { type: 'adaptive' },
       output_config: { effort: 'low' },
     })
-    expect(sentOf({ ...body, reasoning: { effort: 'xhigh' } }, nova)).toMatchObject({
-      wire: {
-        additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } },
-      },
-      approximated: ['reasoning'],
-    })
     expect(
       sentOf({ ...body, reasoning: { effort: 'none' } }, nova).wire.additionalModelRequestFields,
     ).toEqual({
       reasoningConfig: { type: 'disabled' },
     })
     expect(sentOf(body, plainModel).dropped).toEqual(['reasoning'])
+  })
+
+  test('of thinking are levels for Nova, which takes the highest without a limit and without sampling', () => {
+    const body = { reasoning: { effort: 'xhigh' }, temperature: 0.5, top_p: 0.9, messages: [user] }
+    const high = sentOf(body, nova)
+    expect(high.wire).toEqual({
+      messages: [said],
+      additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } },
+    })
+    expect([high.approximated, high.dropped]).toEqual([['reasoning'], ['temperature', 'top_p']])
+    const limited = sentOf({ ...body, max_tokens: 9_000 }, nova)
+    expect(limited.wire).toMatchObject({
+      inferenceConfig: { maxTokens: 9_000, temperature: 0.5 },
+      additionalModelRequestFields: { reasoningConfig: { maxReasoningEffort: 'medium' } },
+    })
+    expect(limited.approximated).toEqual(['reasoning'])
+    const budget = sentOf({ messages: [user], reasoning: { max_tokens: 2_000 } }, nova)
+    expect(budget.wire.additionalModelRequestFields.reasoningConfig.maxReasoningEffort).toBe('low')
+    expect(budget.approximated).toEqual(['reasoning.max_tokens'])
+  })
+
+  test('of thinking within a budget are left out behind calls without a thought', () => {
+    const messages = [
+      user,
+      { role: 'assistant', content: null, tool_calls: [call('c1', 'look')] },
+      { role: 'tool', tool_call_id: 'c1', content: 'found' },
+    ]
+    const { wire, dropped } = sentOf({ messages, reasoning: { effort: 'low' }, tools: [tool('look')] })
+    expect([wire.additionalModelRequestFields, dropped]).toEqual([undefined, ['reasoning']])
   })
 
   test('of the answer’s form are enforced, or told', () => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../canonical/endpoint.ts'
 import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { effortOf } from '../conversation-reading.ts'
 import { typeNameOf } from '../../../json/values.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { type Carried, leaveOwnMembers, Losses, nameOf, refuseTool } from '../member-names.ts'
@@ -47,7 +48,7 @@ export function* writeConverseRequest(
   const writing: Writing = { conversation, endpoint, model, body, own: {}, losses }
   writeTools(writing, messages)
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
-  writeReasoning(writing, limit)
+  writeReasoning(writing, { limit, messages })
   writeSampling(writing)
   if (held !== null) body['outputConfig'] = outputOf(conversation, held)
   writeRest(writing)
@@ -101,13 +102,15 @@ function tell(text: string, { system, messages }: ConverseTurns, { hasSystem }: 
   else messages.push({ role: 'user', content: [{ text }] })
 }
 
-/** A mark of the whole prompt is a point at its end. */
+/** A mark of the whole prompt is a point at its end, where the last part may have one of its own. */
 function markWhole(
   { cache }: Conversation,
   { messages }: ConverseTurns,
   writing: { model: ConverseModel; losses: Losses },
 ): void {
-  if (cache !== undefined) messages.at(-1)?.content.push(...cachePointOf(cache, writing, 'cache'))
+  const last = messages.at(-1)?.content
+  if (cache === undefined || last?.at(-1)?.['cachePoint'] !== undefined) return
+  last?.push(...cachePointOf(cache, writing, 'cache'))
 }
 
 function writeTools(writing: Writing, messages: ConverseTurns['messages']): void {
@@ -177,10 +180,13 @@ const budgetShares: Readonly<Record<string, number>> = {
 
 /** Claude's lowest effort is `low`. */
 const claudeEfforts: Readonly<Record<string, string>> = { minimal: 'low' }
-/** Nova has three levels. */
+/** Nova has three levels. With the highest it refuses a limit of the output, and sampling. */
 const novaEfforts: Readonly<Record<string, string>> = { minimal: 'low', xhigh: 'high', max: 'high' }
 
-function writeReasoning(writing: Writing, limit: number): void {
+function writeReasoning(
+  writing: Writing,
+  { limit, messages }: { limit: number; messages: ConverseTurns['messages'] },
+): void {
   const { conversation, model, own, losses } = writing
   const { reasoning, toolChoice } = conversation
   if (reasoning === null) return
@@ -191,7 +197,8 @@ function writeReasoning(writing: Writing, limit: number): void {
   }
   // The provider refuses thinking together with a forced tool.
   const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
-  if (isForced || model.thinking === 'none') return losses.drop('reasoning')
+  const isInterrupted = model.thinking === 'budget' && !beginsWithThought(messages)
+  if (isForced || isInterrupted || model.thinking === 'none') return losses.drop('reasoning')
   if (model.thinking === 'effort') return writeLevel(reasoning, writing)
   if (model.thinking === 'adaptive') {
     own['thinking'] = { type: 'adaptive' }
@@ -206,12 +213,19 @@ function writeReasoning(writing: Writing, limit: number): void {
   if (reasoning.budgetTokens !== null && reasoning.budgetTokens !== budget) losses.approximate('budget')
 }
 
-function writeLevel({ effort, budgetTokens }: ReasoningWish, { own, losses }: Writing): void {
-  const wanted = effort ?? 'medium'
-  const level = novaEfforts[wanted] ?? wanted
+/** Claude with a budget refuses to think on after calls that have no thought before them. */
+function beginsWithThought(messages: ConverseTurns['messages']): boolean {
+  const content = messages.findLast(({ role }) => role === 'assistant')?.content ?? []
+  return content.every(({ toolUse }) => toolUse === undefined) || 'reasoningContent' in (content[0] ?? {})
+}
+
+function writeLevel({ effort, budgetTokens }: ReasoningWish, { conversation, own, losses }: Writing): void {
+  const wanted = effort ?? (budgetTokens === null ? 'medium' : effortOf(budgetTokens))
+  const nearest = novaEfforts[wanted] ?? wanted
+  const level = nearest === 'high' && conversation.outputTokensMax !== null ? 'medium' : nearest
   own['reasoningConfig'] = { type: 'enabled', maxReasoningEffort: level }
   if (level !== wanted) losses.approximate('reasoning')
-  if (budgetTokens !== null) losses.drop('budget')
+  if (budgetTokens !== null) losses.approximate('budget')
 }
 
 /** The budget for thinking, below the output limit, for which the hold was taken. Null when too few tokens are left. */
@@ -225,7 +239,8 @@ function writeSampling({ conversation, model, body, own, losses }: Writing): voi
   const { tuning, outputTokensMax, stop } = conversation
   const { temperature, topP, topK } = tuning
   const isThinking = own['thinking'] !== undefined && model.thinking === 'budget'
-  const takesNone = model.sampling === 'none' || isThinking
+  const { maxReasoningEffort: level } = (own['reasoningConfig'] ?? {}) as { maxReasoningEffort?: string }
+  const takesNone = model.sampling === 'none' || isThinking || level === 'high'
   const config: Wire = {}
   if (outputTokensMax !== null) config['maxTokens'] = outputTokensMax
   if (stop.length > 0) config['stopSequences'] = stop

@@ -234,10 +234,15 @@ function writeSource(source: MediaSource, { turn }: PartWriting): Wire {
 function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {
   const { model, losses } = writing
   const content = part.content.flatMap((each) => {
-    const block = blockOf(each, writing)
+    const words = each.type === 'opaque' && each.format !== 'converse' ? each.words : undefined
+    if (words) losses.approximate('resultMedia')
+    const block = words ? { text: words } : blockOf(each, writing)
     return block === null ? [] : [block]
   })
-  if (part.isError && !model.hasResultStatus) losses.drop('resultError')
+  if (part.isError && !model.hasResultStatus) {
+    losses.approximate('resultError')
+    content.unshift({ text: 'The tool failed:' })
+  }
   return {
     toolResult: {
       toolUseId: toolIdOf(part.callId),
