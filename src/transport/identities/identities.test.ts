@@ -230,6 +230,26 @@ describe('a login at Amazon', () => {
     ])
   })
 
+  test.each([-3_600_000, 3_600_000])('whose server has another clock ends by that clock: %d', async (offsetMs) => {
+    const theirMs = Date.now() + offsetMs
+    const agent = startServer({
+      'GET /v1/credentials': () =>
+        Response.json(
+          {
+            AccessKeyId: 'AKIAclock',
+            SecretAccessKey: 'secret-clock',
+            Token: 'session-clock',
+            Expiration: new Date(theirMs + 900_000).toISOString(),
+          },
+          { headers: { date: new Date(theirMs).toUTCString() } },
+        ),
+    })
+    const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/v1/credentials` }
+    const { identity } = newIdentity({ kind: 'aws', environment })
+    for (let round = 0; round < 3; round += 1) expect(await identity.login()).toEqual(keys('clock'))
+    expect(agent.asked).toHaveLength(1)
+  })
+
   test('that is nowhere says where it was looked for', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: 'true' }
     expect(await loginOf({ kind: 'aws', environment })).toBe(

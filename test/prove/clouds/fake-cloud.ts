@@ -21,6 +21,8 @@ export interface FakeCloud {
   life(seconds: number): void
   /** By so much the clock of its servers differs from this machine's. */
   clock(offsetMs: number): void
+  /** Providers refuse calls with this status and all headers of the call in their message; null ends that. */
+  refuse(status: number | null): void
   /** Streams last so long. */
   streamFor(ms: number): void
   stop(): Promise<void>
@@ -30,6 +32,7 @@ export interface FakeCloud {
 export function startFakeCloud(): FakeCloud {
   let [exchanges, asked, expired, refused] = [0, 0, 0, 0]
   let fault: LoginFault | null = null
+  let refusal: number | null = null
   let [delayMs, lifeSeconds, offsetMs, streamMs] = [0, 3_600, 0, 0]
   /** By what a call says of its login, when that ends by this machine's monotonic clock. */
   const ends = new Map<string, number>()
@@ -94,6 +97,10 @@ export function startFakeCloud(): FakeCloud {
       await request.arrayBuffer()
       if (pathname.startsWith('/own/')) return Response.json(chatAnswer)
       asked += 1
+      if (refusal !== null) {
+        const message = `not with these: ${JSON.stringify(request.headers)}`
+        return Response.json({ message, error: { message } }, { status: refusal })
+      }
       const authorization = request.headers.get('authorization') ?? ''
       const name = /ASIA(\d{4})|token-of-(\d{4})/.exec(authorization)
       const endMs = ends.get(name?.[1] ?? name?.[2] ?? '')
@@ -122,6 +129,7 @@ export function startFakeCloud(): FakeCloud {
     delay: (ms) => void (delayMs = ms),
     life: (seconds) => void (lifeSeconds = seconds),
     clock: (offset) => void (offsetMs = offset),
+    refuse: (status) => void (refusal = status),
     streamFor: (ms) => void (streamMs = ms),
     stop: () => server.stop(true),
   }

@@ -1,10 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { prepareGateway, type RealGateway, writeConfig } from '../../story/real-gateway.ts'
+import type { RealGateway } from '../../story/real-gateway.ts'
 import { logOf, proofKey } from '../observed-gateway.ts'
 import { combine, type Proof, type ProofResult } from '../proof.ts'
-import { type FakeCloud, startFakeCloud } from './fake-cloud.ts'
+import { type Kind, kinds, withKind } from './kinds.ts'
 
 /** Calls that begin at once, before any login is there. */
 const callersAtOnce = 500
@@ -26,147 +23,7 @@ export const proof: Proof = {
   },
 }
 
-interface Kind {
-  name: string
-  preset: string
-  model: string
-  more?: Record<string, unknown>
-  env: (cloud: FakeCloud, gateway: RealGateway) => Record<string, string>
-  identity?: Record<string, unknown>
-  base?: string
-}
-
-const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString()
-
-function fileOf({ folder }: RealGateway, name: string, text: string): string {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
-}
-
-const noMetadata = { AWS_EC2_METADATA_DISABLED: 'true' }
-const bedrock = { preset: 'amazon-bedrock', model: 'us.amazon.nova-2-lite-v1:0', more: { region: 'us-east-1' } }
-const vertex = {
-  preset: 'vertex-ai',
-  model: 'gemini-2.5-flash',
-  more: { region: 'europe-west4', project: 'p1' },
-  base: '/v1beta1/projects/p1/locations/europe-west4',
-}
-const azure = { preset: 'azure', model: 'gpt-4o', base: '/openai/v1' }
-
-const kinds: readonly Kind[] = [
-  {
-    ...bedrock,
-    name: 'role of an instance',
-    env: ({ url }) => ({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url }),
-  },
-  {
-    ...bedrock,
-    name: 'Pod Identity',
-    env: ({ url }, gateway) => ({
-      ...noMetadata,
-      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials`,
-      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: fileOf(gateway, 'pod-token', 'pod-token'),
-    }),
-  },
-  {
-    ...bedrock,
-    name: 'web identity',
-    env: ({ url }, gateway) => ({
-      ...noMetadata,
-      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/gateway',
-      AWS_WEB_IDENTITY_TOKEN_FILE: fileOf(gateway, 'web-token', 'web-token'),
-      AWS_ENDPOINT_URL_STS: url,
-    }),
-  },
-  { ...vertex, name: 'metadata server of Google', env: ({ host }) => ({ GCE_METADATA_HOST: host }) },
-  {
-    ...vertex,
-    name: 'service account',
-    env: ({ url }, gateway) => ({
-      GOOGLE_APPLICATION_CREDENTIALS: fileOf(
-        gateway,
-        'account.json',
-        JSON.stringify({
-          type: 'service_account',
-          client_email: 'g@p.iam.gserviceaccount.com',
-          private_key: pem,
-          token_uri: `${url}/token`,
-        }),
-      ),
-    }),
-  },
-  {
-    ...azure,
-    name: 'managed identity of a machine',
-    env: ({ url }) => ({ AZURE_POD_IDENTITY_AUTHORITY_HOST: url }),
-    identity: {},
-  },
-  {
-    ...azure,
-    name: 'client secret',
-    env: ({ url }) => ({ AZURE_AUTHORITY_HOST: url }),
-    identity: { tenant_id: 't1', client_id: 'c1', client_secret: 'entra-secret' },
-  },
-  {
-    name: 'service principal of Databricks',
-    preset: 'databricks',
-    model: 'databricks-gpt-oss-120b',
-    base: '/serving-endpoints',
-    env: () => ({}),
-    identity: { client_id: 'c1', client_secret: 'databricks-secret' },
-  },
-]
 const [instance, , web] = kinds as readonly [Kind, Kind, Kind]
-
-interface Running {
-  gateway: RealGateway
-  cloud: FakeCloud
-}
-
-/** Starts a gateway with one cloud whose logins come from the fake, and another provider that needs none. */
-async function withKind<Result>(
-  { preset, model, more, env, identity, base = '' }: Kind,
-  prove: (running: Running) => Promise<Result>,
-  prepare: (cloud: FakeCloud) => void = () => undefined,
-): Promise<Result> {
-  const cloud = startFakeCloud()
-  prepare(cloud)
-  const prices = { input_per_million: '1', output_per_million: '1' }
-  const gateway = prepareGateway()
-  writeConfig(gateway.folder, {
-    providers: [
-      {
-        preset,
-        id: 'cloud',
-        base_url: `${cloud.url}${base}`,
-        models: [{ id: 'cloud/model', upstream: model, modality: 'language', prices }],
-        ...more,
-        ...(identity === undefined ? {} : { identity }),
-      },
-      {
-        preset: 'custom',
-        id: 'own',
-        base_url: `${cloud.url}/own`,
-        discover: false,
-        models: [{ id: 'own/model', prices }],
-      },
-    ],
-  })
-  try {
-    await gateway.start({
-      HEADRACE_BOOTSTRAP_KEY: proofKey,
-      HEADRACE_BOOTSTRAP_CREDITS: '1000',
-      ...env(cloud, gateway),
-    })
-    return await prove({ gateway, cloud })
-  } finally {
-    await gateway.remove()
-    await cloud.stop()
-  }
-}
 
 function ask({ baseUrl }: RealGateway, model = 'cloud/model', stream = false): Promise<Response> {
   return fetch(`${baseUrl}/chat/completions`, {
@@ -210,7 +67,7 @@ async function proveKinds(): Promise<ProofResult> {
             own >= 500 && other === 200 && readyMs < readyMsMax && line !== undefined && cloud.asked === 0
           return isGood ? null : `${fault}: ${own}, the other provider ${other}, ready in ${Math.round(readyMs)} ms, log ${JSON.stringify(line)}`
         },
-        (cloud) => cloud.fail(fault),
+        { prepare: (cloud) => cloud.fail(fault) },
       )
       if (told !== null) bad.push(told)
     }
@@ -232,7 +89,7 @@ function proveCrowd(): Promise<ProofResult> {
         `${good} of ${callersAtOnce} served by ${cloud.exchanges} exchange`,
       )
     },
-    (cloud) => cloud.delay(1_500),
+    { prepare: (cloud) => cloud.delay(1_500) },
   )
 }
 
@@ -259,9 +116,11 @@ function proveRotation(): Promise<ProofResult> {
         `${good} of ${all.length} calls served in ${rotationMs / 1000} s by ${cloud.exchanges} logins, ${cloud.expired} with one that had ended; a stream of 30 s ${isWhole ? 'came whole' : 'broke off'}`,
       )
     },
-    (cloud) => {
-      cloud.life(shortLife)
-      cloud.streamFor(30_000)
+    {
+      prepare(cloud) {
+        cloud.life(shortLife)
+        cloud.streamFor(30_000)
+      },
     },
   )
 }
@@ -295,7 +154,7 @@ function proveFaults(): Promise<ProofResult> {
         `${before}; ${meanwhile} with the old login; ${after} after its end, in ${Math.round(refusedMs)} ms; ${again} within a minute after the server answers again; ${isTold ? 'both in the log' : 'not in the log'}`,
       )
     },
-    (cloud) => cloud.life(shortLife),
+    { prepare: (cloud) => cloud.life(shortLife) },
   )
 }
 
@@ -319,9 +178,11 @@ async function proveClock(): Promise<ProofResult> {
             `${good} of 20 served by ${cloud.exchanges} login`,
           )
         },
-        (cloud) => {
-          cloud.life(900)
-          cloud.clock(hours * 3_600_000)
+        {
+          prepare(cloud) {
+            cloud.life(900)
+            cloud.clock(hours * 3_600_000)
+          },
         },
       ),
     )

@@ -97,7 +97,10 @@ class CohereHandler implements StreamHandler {
     const reason = delta['finish_reason']
     if (reason === 'ERROR' || reason === 'TIMEOUT') {
       const message = filledTextOrNull(delta['error']) ?? 'The provider broke off its answer.'
-      throw readReportedError({ message, type: 'server_error', code: reason === 'TIMEOUT' ? '504' : '500' }, this.#context)
+      throw readReportedError(
+        { message, type: 'server_error', code: reason === 'TIMEOUT' ? '504' : '500' },
+        this.#context,
+      )
     }
     const usage = readCohereUsage(delta['usage'])
     if (usage !== null) this.#emit({ type: 'usage', usage })

@@ -3,6 +3,7 @@ import type {
   FilePart,
   ImagePart,
   Part,
+  ReasoningPart,
   Tool,
   ToolChoice,
   ToolResultPart,
@@ -11,15 +12,19 @@ import type {
 import { fieldError } from '../../../core/errors.ts'
 import { steppedMessagesMax } from '../../../core/limits/text.ts'
 import { typeNameOf } from '../../../json/values.ts'
+import { asText } from '../conversation-reading.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { cannotCarry, type Carried, leaveOwnMembers, Losses, nameOf, refuseTool } from '../member-names.ts'
 import { tellOutput } from '../output/promised-output.ts'
+import { isHeldByCohere } from './held-schema.ts'
 import type { CohereModel, CohereQuirks } from './quirks.ts'
 
 type Wire = Record<string, unknown>
 
 /** The provider takes at most so many. */
 const stopTextsMax = 5
+/** The limit of an answer, where neither the caller nor the catalog says one. */
+const usualOutputTokens = 32_000
 
 interface Writing {
   conversation: Conversation
@@ -49,7 +54,7 @@ export function* writeCohereRequest(
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
     ...samplingOf(writing),
     ...toolsOf(writing),
-    ...thinkingOf(writing),
+    ...thinkingOf(writing, outputTokensMax ?? endpoint.outputTokensMax ?? usualOutputTokens),
     ...(output.format === null ? {} : { response_format: output.format }),
   }
   noteLosses(writing)
@@ -89,9 +94,9 @@ function* writeMessages(writing: Writing): Generator<void, Wire[]> {
   const messages: Wire[] = []
   for (const [index, turn] of writing.conversation.turns.entries()) {
     if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
-    if (turn.name !== null) writing.losses.drop('speaker')
+    noteTurn(turn, writing.losses)
     const results = turn.parts.filter((part): part is ToolResultPart => part.type === 'tool_result')
-    for (const result of results) messages.push(writeResult(result, writing, turn))
+    messages.push(...writeResults(results, writing, turn))
     const others = turn.parts.filter((part) => part.type !== 'tool_result')
     if (others.length === 0) continue
     const message =
@@ -107,6 +112,12 @@ function* writeMessages(writing: Writing): Generator<void, Wire[]> {
     }
   }
   return messages
+}
+
+function noteTurn({ name, role, parts }: Turn, losses: Losses): void {
+  if (name !== null) losses.drop('speaker')
+  if (parts.some(({ cache }) => cache !== undefined))
+    losses.drop(role === 'system' ? 'systemCache' : 'partCache')
 }
 
 function writeAsked(parts: readonly Part[], writing: Writing, turn: Turn): Wire | null {
@@ -132,14 +143,13 @@ function writeAnswer(parts: readonly Part[], writing: Writing, turn: Turn): Wire
 }
 
 function contentOf(part: Part, writing: Writing, turn: Turn): Wire[] {
-  const { losses, model } = writing
-  if (part.cache !== undefined) losses.drop(turn.role === 'system' ? 'systemCache' : 'partCache')
+  const { model } = writing
   switch (part.type) {
     case 'text':
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
-      return writeThought(part.text, writing)
+      return writeThought(part, writing)
     case 'image':
       if (!model.hasImages || turn.role === 'assistant') throw cannotCarry(turn, 'images')
       return [writeImage(part, turn)]
@@ -155,9 +165,9 @@ function contentOf(part: Part, writing: Writing, turn: Turn): Wire[] {
   }
 }
 
-/** Thoughts are plain words here, which a model that thinks is given back. */
-function writeThought(text: string | null, { model, losses }: Writing): Wire[] {
-  if (model.canThink && text !== null && text !== '') return [{ type: 'thinking', thinking: text }]
+/** Thoughts are plain words here, which a model that thinks is given back; a thought with a seal is of another provider. */
+function writeThought({ text, signature, sealed }: ReasoningPart, { model, losses }: Writing): Wire[] {
+  if (model.canThink && text && !signature && !sealed) return [{ type: 'thinking', thinking: text }]
   losses.drop('thought')
   return []
 }
@@ -169,21 +179,43 @@ function writeImage({ source, detail }: ImagePart, turn: Turn): Wire {
 }
 
 /** It has no place for files of the user; a text goes as text. */
-function writeFile({ source, name }: FilePart, turn: Turn): Wire {
+function writeFile({ source, name, context, citations }: FilePart, turn: Turn): Wire {
+  if (citations) throw cannotCarry(turn, 'documents to be cited')
   const isText = source.kind === 'data' && source.mediaType.startsWith('text/')
   if (source.kind !== 'text' && !isText) throw cannotCarry(turn, 'files')
   const text = source.kind === 'text' ? source.text : Buffer.from(source.base64, 'base64').toString('utf8')
-  return { type: 'text', text: name === null ? text : `${name}:\n${text}` }
+  return { type: 'text', text: asText(text, name, context) }
 }
 
-function writeResult({ callId, content, isError }: ToolResultPart, { losses }: Writing, turn: Turn): Wire {
-  if (isError) losses.drop('resultError')
-  const texts = content.map((part) => {
-    if (part.type === 'text') return part.text
-    if (part.type === 'opaque' && part.words !== undefined) return part.words
-    throw cannotCarry(turn, 'results of tools that are no text')
-  })
-  return { role: 'tool', tool_call_id: callId, content: texts.join('') }
+/** A tool's message takes only text, so other content of a result follows as the user's, after the last result. */
+function writeResults(results: readonly ToolResultPart[], writing: Writing, turn: Turn): Wire[] {
+  const media = results.flatMap((result) => mediaOf(result, writing, turn))
+  const messages = results.map((result) => writeResult(result, writing))
+  if (media.length === 0) return messages
+  writing.losses.approximate('resultMedia')
+  return [...messages, { role: 'user', content: media }]
+}
+
+function writeResult({ callId, content, isError }: ToolResultPart, { losses }: Writing): Wire {
+  const texts = content.map(wordsOf).filter((text) => text !== null)
+  if (content.some((part) => part.type === 'opaque' && wordsOf(part) !== null))
+    losses.approximate('resultMedia')
+  if (isError) losses.approximate('resultError')
+  const failed = isError ? 'The tool failed:\n' : ''
+  return { role: 'tool', tool_call_id: callId, content: `${failed}${texts.join('\n')}` }
+}
+
+/** The text of a part for a tool's message; null for a part that follows as the user's. */
+function wordsOf(part: ToolResultPart['content'][number]): string | null {
+  if (part.type === 'text') return part.text
+  return part.type === 'opaque' && part.words ? part.words : null
+}
+
+function mediaOf({ callId, content }: ToolResultPart, writing: Writing, turn: Turn): Wire[] {
+  const media = content
+    .filter((part) => wordsOf(part) === null)
+    .flatMap((part) => contentOf(part, writing, turn))
+  return media.length === 0 ? [] : [{ type: 'text', text: `From the tool call ${callId}:` }, ...media]
 }
 
 function samplingOf({ conversation, losses }: Writing): Wire {
@@ -245,32 +277,41 @@ function choiceOf(choice: ToolChoice): 'REQUIRED' | 'NONE' | null {
   return isRequired || (choice.kind === 'allowed' && choice.mode === 'required') ? 'REQUIRED' : null
 }
 
-function thinkingOf({ conversation: { reasoning }, model, losses }: Writing): Wire {
+/** The share of the output limit for thoughts, by effort: the provider knows budgets, and no efforts. */
+const budgetShares: Readonly<Record<string, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+}
+
+function thinkingOf({ conversation: { reasoning }, model, losses }: Writing, limit: number): Wire {
   if (reasoning === null) return {}
   if (!model.canThink) {
     if (reasoning.effort !== 'none') losses.drop('reasoning')
     return {}
   }
   if (reasoning.effort === 'none') return { thinking: { type: 'disabled' } }
-  const { budgetTokens } = reasoning
-  // It knows no efforts, only on and off.
-  if (reasoning.effort !== null && reasoning.effort !== 'high' && budgetTokens === null)
-    losses.approximate('reasoning')
-  return { thinking: { type: 'enabled', ...(budgetTokens === null ? {} : { token_budget: budgetTokens }) } }
+  const share = reasoning.effort === null ? null : (budgetShares[reasoning.effort] ?? null)
+  const budget = reasoning.budgetTokens ?? (share === null ? null : Math.max(1, Math.floor(limit * share)))
+  return { thinking: { type: 'enabled', ...(budget === null ? {} : { token_budget: budget }) } }
 }
 
-/** A form is refused together with tools; it is then told in words. */
+/** A form is refused together with tools; it is then told in words, as is what a schema has that the provider does not know. */
 function outputOf({ conversation, losses }: Writing) {
   const { output, tools } = conversation
-  const isHeld =
-    tools.length === 0 && (output.kind === 'json' || (output.kind === 'schema' && output.schema !== null))
-  if (isHeld) {
-    const schema = output.kind === 'schema' ? { json_schema: output.schema } : {}
-    return { format: { type: 'json_object', ...schema }, instruction: null, promised: null }
+  const schema = output.kind === 'schema' ? output.schema : null
+  const takesForm = tools.length === 0 && output.kind !== 'text'
+  if (takesForm && (schema === null || isHeldByCohere(schema))) {
+    const held = schema === null ? {} : { json_schema: schema }
+    return { format: { type: 'json_object', ...held }, instruction: null, promised: null }
   }
   const told = tellOutput(output, nameOf('output', conversation))
   if (told !== null) losses.approximate('output')
-  return { format: null, instruction: told?.instruction ?? null, promised: told?.promised ?? null }
+  const format = takesForm && schema?.['type'] === 'object' ? { type: 'json_object' } : null
+  return { format, instruction: told?.instruction ?? null, promised: told?.promised ?? null }
 }
 
 function noteLosses({ conversation, losses }: Writing): void {
