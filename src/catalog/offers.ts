@@ -76,7 +76,10 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   return offers
 }
 
-/** The public id of a model that the operator does not describe. */
+/**
+ * The public id of a model that the operator does not describe. At a server that the operator named it begins with that name,
+ * and `publicName` has written `--` for `/`.
+ */
 function publicIdOf({ author, publicName }: DeploymentSource, upstream: string): string {
   return toPublicId(author, publicName(upstream))
 }
