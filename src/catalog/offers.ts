@@ -76,6 +76,15 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   return offers
 }
 
+function statedOutput(
+  source: DeploymentSource,
+  upstream: string,
+  model: string,
+): Pick<Endpoint, 'outputTokensStated'> {
+  const outputTokensStated = source.outputTokensStatedOf?.(upstream, model) ?? null
+  return outputTokensStated === null ? {} : { outputTokensStated }
+}
+
 /**
  * The public id of a model that the operator does not describe. At a server that the operator named it begins with that name,
  * and `publicName` has written `--` for `/`.
@@ -180,6 +189,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     isPriced: hasPrice(modality, ordered.price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,
+    ...statedOutput(source, upstream, model),
     parameters: null,
     inputModalities: modalities.input,
     outputModalities: modalities.output,
