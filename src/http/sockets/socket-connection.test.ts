@@ -106,9 +106,10 @@ test('a provider is read only as far as the client has read', async () => {
   const most = Math.ceil(unreadBytesMax / piece.length) + 1
   // Until nothing is read any more, however slow this machine is, or too much was.
   const rest = async (): Promise<void> => {
-    for (let seen = -1; seen !== reads && reads <= 3 * most;) {
-      seen = reads
+    for (;;) {
+      const seen = reads
       await Bun.sleep(30)
+      if (seen === reads || reads > 3 * most) return
     }
   }
   connection.message(create)
