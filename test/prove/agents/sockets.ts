@@ -12,7 +12,7 @@ const rounds = 4
 const stallMs = 4_000
 /** After each round, all are read to the end, and the gateway rests before its memory is measured. */
 const restMs = 6_000
-/** What each of them is to read. The kernels on the way hold eight megabytes of it, and the gateway the answer so far, for its last event. */
+/** What each of them is to read. The kernels on the way take up to eight megabytes of it. */
 const slowBytes = 9_000_000
 const growthMax = 1.1
 const turns = 3_000
