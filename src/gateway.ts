@@ -273,7 +273,7 @@ async function createProviders(
     table,
     prices: config.prices,
     names: config,
-    potential: potentialProviders(configured),
+    potential: potentialProviders(configured, processEnvironment()),
     nowMs: () => clock.nowMs(),
   })
   const inspect = createInspection(sources, configured, transport)

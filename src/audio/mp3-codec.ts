@@ -1,8 +1,8 @@
 import { GatewayError } from '../core/errors.ts'
+import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
 /** The most streams converted from or to mp3 at once; each uses half a megabyte. */
 export const mp3ConversionsMax = 512
-import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
 /** One stream to convert. The caller that opens it closes it. */
 export interface Mp3Conversion {

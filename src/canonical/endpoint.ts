@@ -268,6 +268,11 @@ export interface Endpoint {
   contextLength: number | null
   outputTokensMax: number | null
   /**
+   * The limit that the gateway itself states to the provider where neither the caller nor the endpoint has one, because the
+   * format requires one; absent where it states none. It is held for such a call.
+   */
+  outputTokensStated?: number
+  /**
    * Contract names of the parameters that the endpoint honours, for chat completions and embeddings. Null for audio, where
    * routing checks each capability by itself.
    */

@@ -31,8 +31,8 @@ export interface Exchange {
 }
 
 /**
- * An adapter's next step. `send`: the whole response is read and passed to `next` with the state. The state is plain data,
- * so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader; the reader
+ * An adapter's next step. `send`: the whole response is read and passed to `next` with the state. The state is plain data
+ * and lives as long as its call. `stream`: the response's body is the answer and goes through the reader; the reader
  * may look at the response's headers. `answer`: the call is complete.
  */
 export type Step<State, Answer, Reader> =

@@ -432,6 +432,12 @@ describe('an unknown model is refused with the next step', () => {
       '"gpt-4o" is not served here; openai/gpt-4o would be with OPENAI_API_KEY set.',
     )
     expect(refusal('gpt-4o', catalog).type).toBe('model_not_found')
+    const ignored = catalogOf([source('ollama', { models: [{ id: 'mine', modality: 'language' }] })], {
+      potential: potential.map((one) => ({ ...one, ignoredFor: 'openai' })),
+    })
+    expect(refusal('gpt-4o', ignored).message).toBe(
+      '"gpt-4o" is not served here; openai/gpt-4o would be with a provider of preset openai in the configuration; OPENAI_API_KEY is set, but in "ignored_variables".',
+    )
   })
 
   test('the path that serves it', () => {

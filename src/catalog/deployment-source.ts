@@ -42,6 +42,11 @@ export interface DeploymentSource {
   modelRules: readonly ModelRule[]
   /** The parameters that an endpoint of it honours, as `Endpoint.parameters`; called before that member is set. */
   parametersOf: (endpoint: Endpoint) => ReadonlySet<string> | null
+  /**
+   * The limit of output that is stated to a model's provider where none is known, as `Endpoint.outputTokensStated`; null where
+   * its format needs none. Absent like null.
+   */
+  outputTokensStatedOf?: (upstreamModel: string, model: string) => number | null
   /** How to derive the price of cache writes for an hour from that of other writes; absent when the provider has no rule. */
   hourWrites?: HourRule
   /** The days on which the provider shuts models down, `YYYY-MM-DD`, by its own names for them. */
@@ -71,6 +76,8 @@ export interface PotentialProvider {
   publicName: (upstreamModel: string) => string
   /** The environment variable that would switch it on. */
   keyVariable: string
+  /** Set when the variable has a value that the configuration ignores; a provider of this preset would be needed then. */
+  ignoredFor?: string
 }
 
 /** The quota that the operator states of a model or of a whole provider; nothing where none is stated. */

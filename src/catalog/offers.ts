@@ -76,7 +76,19 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   return offers
 }
 
-/** The public id of a model that the operator does not describe. */
+function statedOutput(
+  source: DeploymentSource,
+  upstream: string,
+  model: string,
+): Pick<Endpoint, 'outputTokensStated'> {
+  const outputTokensStated = source.outputTokensStatedOf?.(upstream, model) ?? null
+  return outputTokensStated === null ? {} : { outputTokensStated }
+}
+
+/**
+ * The public id of a model that the operator does not describe. At a server that the operator named it begins with that name,
+ * and `publicName` has written `--` for `/`.
+ */
 function publicIdOf({ author, publicName }: DeploymentSource, upstream: string): string {
   return toPublicId(author, publicName(upstream))
 }
@@ -177,6 +189,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     isPriced: hasPrice(modality, ordered.price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,
+    ...statedOutput(source, upstream, model),
     parameters: null,
     inputModalities: modalities.input,
     outputModalities: modalities.output,

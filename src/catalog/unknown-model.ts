@@ -54,7 +54,7 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   const sameSlug = snapshot.idsBySlug.get(base.toLowerCase()) ?? []
   if (sameSlug.length > 1) return `is the name of several models; write one of ${sameSlug.join(', ')}.`
   const enabling = enablingVariable(base, potential, question.table)
-  if (enabling) return `is not served here; ${enabling.id} would be with ${enabling.keyVariable} set.`
+  if (enabling) return `is not served here; ${enabling.id} would be with ${enabling.remedy}.`
   if (nearest.length > 0)
     return `is not served here; near it are ${nearest.join(', ')}. GET /models lists all.`
   if (snapshot.list.length > 0) return 'is not served here; GET /models lists what is.'
@@ -120,14 +120,22 @@ function tagsOf(modelId: string, snapshot: Snapshot): string[] {
  * slug.
  */
 function enablingVariable(base: string, potential: readonly PotentialProvider[], table: PriceTable) {
-  for (const { author, pricesProviderId: providerId, prices, publicName, keyVariable } of potential) {
+  for (const provider of potential) {
+    const { author, pricesProviderId: providerId, prices, publicName } = provider
+    const remedy = remedyBy(provider)
     const names = [...tableNames({ table, providerId }), ...prices.names]
     const idOf = (name: string) => toPublicId(author, publicName(name))
     const exact = names.find((name) => [idOf(name), name].includes(base))
-    if (exact !== undefined) return { id: idOf(exact), keyVariable }
+    if (exact !== undefined) return { id: idOf(exact), remedy }
     const slug = slugOf(base)
     const isKnown = tableFacts({ table, providerId }, slug, 0) !== null
-    if (isKnown && base === toPublicId(author, slug)) return { id: base, keyVariable }
+    if (isKnown && base === toPublicId(author, slug)) return { id: base, remedy }
   }
   return null
+}
+
+function remedyBy({ keyVariable, ignoredFor }: PotentialProvider): string {
+  return ignoredFor === undefined
+    ? `${keyVariable} set`
+    : `a provider of preset ${ignoredFor} in the configuration; ${keyVariable} is set, but in "ignored_variables"`
 }

@@ -1,6 +1,6 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { BatchJobs } from '../canonical/batch-jobs.ts'
-import type { BatchSettings, DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
+import type { BatchSettings, DataPolicy, Deployment, Endpoint, UpstreamAuth } from '../canonical/endpoint.ts'
 import { modalityNames, type Modality } from '../canonical/operation.ts'
 import {
   type DeploymentSource,
@@ -12,9 +12,10 @@ import type { Inspection } from '../catalog/inspection.ts'
 import { createProviderPrices } from '../catalog/prices/provider-prices.ts'
 import { assert } from '../core/assert.ts'
 import { isInsideHost } from '../transport/public-address.ts'
-import type { Preset } from './define-provider.ts'
+import { asMessages } from '../formats/text/messages/quirks.ts'
 import type { Identities } from '../transport/identities/identities.ts'
 import type { IdentitySettings } from '../transport/identities/identity-world.ts'
+import { type Preset, textInterfacesOf } from './define-provider.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
 
@@ -137,6 +138,7 @@ export function toDeploymentSource(
     ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),
     modelRules: modelRulesOf(preset),
     parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
+    outputTokensStatedOf: (upstreamModel, model) => outputTokensStated(preset, { upstreamModel, model }),
     expirationDates: new Map(
       preset.retirements.flatMap(({ upstream, on }) => upstream.map((name): [string, string] => [name, on])),
     ),
@@ -149,6 +151,18 @@ export function toDeploymentSource(
     audio: preset.audio,
     models: provider.models,
   }
+}
+
+/** Anthropic's messages have no call without a limit of output, so one is stated for callers who state none. */
+function outputTokensStated(
+  { adapters }: Preset,
+  named: Pick<Endpoint, 'model' | 'upstreamModel'>,
+): number | null {
+  const asked = { ...named, format: 'messages', parameters: [] } as const
+  const chosen = textInterfacesOf(adapters, 'language').find(
+    ({ format, serves }) => format === 'messages' && (serves?.(asked) ?? true),
+  )
+  return chosen === undefined ? null : asMessages(chosen.quirks).modelOf(named.upstreamModel).outputTokensMax
 }
 
 /** The target for questions to a deployment about itself, with the operator's credential. */
@@ -255,13 +269,18 @@ export function simulatorSettings(url: string): ProviderSettings {
 }
 
 /** Providers that could be configured too, so that an error can say which of them would serve the requested model. */
-export function potentialProviders(configured: readonly ProviderSettings[]): PotentialProvider[] {
+export function potentialProviders(
+  configured: readonly ProviderSettings[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): PotentialProvider[] {
   const known = new Set(configured.map(({ preset }) => preset))
   return presets.flatMap((preset) => {
     const { slug, author, pricesProviderId, publicName, keyVariable } = preset
     if (keyVariable === null || known.has(slug)) return []
     const prices = createProviderPrices(preset.prices, preset.documentedModels)
-    return [{ author, pricesProviderId, prices, publicName, keyVariable }]
+    // A variable with a value would have switched the provider on.
+    const ignored = env[keyVariable] ? { ignoredFor: slug } : {}
+    return [{ author, pricesProviderId, prices, publicName, keyVariable, ...ignored }]
   })
 }
 

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { rowsBySlug } from '../../test/support/rows-of-providers.ts'
 import { toPublicId } from '../catalog/model-ids.ts'
 import { asChat } from '../formats/text/chat/quirks.ts'
 import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
@@ -39,11 +42,37 @@ test('a key travels where its provider’s preset says, and a server without a k
   expect(authOf('anthropic', 'k')).toEqual({ type: 'header', name: 'x-api-key', prefix: '', secret: 'k' })
 })
 
+test('a limit of output is stated where Anthropic’s format requires one', () => {
+  const statedFor = (preset: string, name: string): number | null | undefined =>
+    toDeploymentSource({
+      preset,
+      base_url: 'https://a.example/openai/v1',
+      weight: 1,
+      models: [],
+    }).outputTokensStatedOf?.(name, `maker/${name}`)
+  expect(statedFor('anthropic', 'claude-haiku-4-5')).toBe(64_000)
+  expect(statedFor('anthropic', 'claude-3-haiku-20240307')).toBe(8_192)
+  expect(statedFor('azure', 'claude-haiku-4-5')).toBe(64_000)
+  expect(statedFor('azure', 'gpt-4o')).toBeNull()
+  expect(statedFor('openai', 'gpt-4o')).toBeNull()
+})
+
 test('in the id of a model whose name is only a path at the provider, the author is the provider’s', () => {
   const { author, publicName } = toDeploymentSource({ preset: 'fireworks', weight: 1, models: [] })
   expect(toPublicId(author, publicName('accounts/fireworks/models/kimi-k3'))).toBe('fireworks/kimi-k3')
   expect(toPublicId(author, publicName('qwen/qwen3-32b'))).toBe('qwen/qwen3-32b')
 })
+
+test.each(presets.map(({ slug }) => slug))(
+  '%s has rows for the adapters of sound that it alone uses',
+  (slug) => {
+    const has = (file: string): boolean => existsSync(join(import.meta.dir, slug, file))
+    const { transcribers = [], speech = [] } = rowsBySlug.get(slug) ?? {}
+    // Without rows the shared tests ask nothing of an adapter, and pass.
+    if (has('transcription.ts')) expect(transcribers).not.toEqual([])
+    if (has('speech.ts')) expect(speech).not.toEqual([])
+  },
+)
 
 describe('the registry', () => {
   test('has every provider once and finds it by its slug', () => {

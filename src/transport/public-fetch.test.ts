@@ -116,6 +116,33 @@ test('a server that breaks off in the middle is the address’s fault', async ()
   }
 })
 
+test('interim answers before the file are passed over, and an endless row of them is broken off', async () => {
+  let sent = 0
+  let interimMax = 3
+  const hinting = createServer((socket) => {
+    const drip = setInterval(() => {
+      const isAnswer = sent === interimMax
+      socket.write(
+        isAnswer ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok' : 'HTTP/1.1 103 Early Hints\r\n\r\n',
+      )
+      if (isAnswer) clearInterval(drip)
+      sent += 1
+    }, 5)
+    socket.on('error', () => {})
+    socket.on('close', () => clearInterval(drip))
+  }).listen(0, '127.0.0.1')
+  await once(hinting, 'listening')
+  const host = `127.0.0.1:${(hinting.address() as AddressInfo).port}`
+  const fetch = createPublicFetch({ allowedHosts: [host] })
+  const file = await fetch(`http://${host}/a.wav`, 'input_audio.url', anySound)
+  expect(Buffer.concat(await Array.fromAsync(file.body)).toString()).toBe('ok')
+  sent = 0
+  interimMax = 1000
+  expect(await problemOf(`http://${host}/a.wav`, fetch)).toContain('cannot be reached')
+  hinting.close()
+  expect(sent).toBeLessThan(interimMax)
+})
+
 test('an address that programs may read as different hosts is refused as a whole', async () => {
   for (const strange of [
     'http://files.example\\@127.0.0.1/a',

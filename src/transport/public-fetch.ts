@@ -10,6 +10,8 @@ import { isPublicAddress } from './public-address.ts'
 const publicHeadMs = 20_000
 /** Redirects followed when fetching from a public address. */
 const publicRedirectsMax = 5
+/** Interim answers (1xx) before the one that counts; a server that sends them without end fills the memory. */
+const publicInterimMax = 8
 
 /** What may be fetched besides public addresses, and how names are resolved. */
 export interface PublicFetchOptions {
@@ -182,6 +184,11 @@ function open(
     resolve,
   )
   outgoing.once('error', reject)
+  let interim = 0
+  outgoing.on('information', () => {
+    interim += 1
+    if (interim > publicInterimMax) outgoing.destroy(new Error('many interim heads'))
+  })
   outgoing.end()
   // Bounds the wait for the response's head, in however small pieces the server sends.
   const timer = setTimeout(() => {

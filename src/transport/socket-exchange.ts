@@ -13,7 +13,10 @@ import { TimeLimits } from './time-limits.ts'
 import { unpackerFor, UnpackedBody } from './unpacked-body.ts'
 import { readWhole, tooLarge, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
-/** Bytes and reads of a body that wait for a slow reader before its connection is paused; one read more may go beyond. */
+/**
+ * Bytes and reads of a body that wait for a slow reader before its connection is paused; one read more may go beyond. A read
+ * of that size pauses it, too, until the next is asked for: the runtime reads half a megabyte at once.
+ */
 const unreadBytesMax = 65_536
 const unreadPiecesMax = 64
 
@@ -123,12 +126,17 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
     if (read !== null) {
       this.#read = null
       this.#limits.onRead()
+      if (bytes.length >= unreadBytesMax) this.#pause()
       return read.resolve({ done: false, value: bytes })
     }
     this.#pieces.push(bytes)
     this.#unreadBytes += bytes.length
     if (this.#whole !== null) return this.#onMoreOfWhole(this.#whole)
     if (this.#unreadBytes < unreadBytesMax && this.#pieces.length < unreadPiecesMax) return
+    this.#pause()
+  }
+
+  #pause(): void {
     this.#isPaused = true
     this.#connection?.pause()
   }
@@ -160,12 +168,12 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
     const value = this.#pieces.shift()
     if (value !== undefined) {
       this.#unreadBytes -= value.length
-      if (this.#isPaused && this.#pieces.length === 0) this.#resume()
       return Promise.resolve({ done: false, value })
     }
     if (this.#failure !== null) return Promise.reject(this.#failure)
     if (this.#isOver) return Promise.resolve(ended)
     this.#limits.onWait()
+    this.#resume()
     return new Promise((resolve, reject) => {
       this.#read = { resolve, reject }
     })

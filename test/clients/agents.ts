@@ -30,8 +30,11 @@ export function workFolderOf(folder: string): string {
   return join(folder, 'work')
 }
 
-/** Runs Claude Code on the task until it ends. */
-export function runClaudeCode(run: AgentRun): Promise<CommandOutcome> {
+/** Runs Claude Code on the task until it ends, with variables of its environment besides. */
+export function runClaudeCode(
+  run: AgentRun,
+  more: Readonly<Record<string, string>> = {},
+): Promise<CommandOutcome> {
   const { packages, root, key, model } = run
   const program = join(packages, 'node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs')
   const environment = {
@@ -40,6 +43,7 @@ export function runClaudeCode(run: AgentRun): Promise<CommandOutcome> {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_AUTOUPDATER: '1',
+    ...more,
   }
   const args = ['-p', `Please do ${marker}.`, '--model', model, '--output-format', 'json']
   const allowed = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,Read,Edit,Write']

@@ -41,7 +41,7 @@ const shown = ({ event }) => ({
 })
 
 const actions = {
-  /** Many connections at once, whose clients do not read for a while. */
+  /** Many connections at once, whose clients do not read for a while; a line on standard input lets them go on, and begins the next round. */
   async slow() {
     const sockets = await Promise.all(Array.from({ length: options.connections }, () => connect()))
     for (let round = 1; round <= options.rounds; round += 1) {
@@ -69,6 +69,7 @@ const actions = {
         ].slice(0, 3),
         characters: all[0].characters,
       })
+      await new Promise((resolve) => process.stdin.once('data', resolve))
     }
     for (const socket of sockets) socket.close()
     process.stdin.pause()

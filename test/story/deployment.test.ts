@@ -28,12 +28,13 @@ for (const proxy of ['nginx', 'caddy'] as const) {
   if (missing.length > 0) console.warn(`skipped: the ${proxy} configuration needs ${missing.join(' and ')}`)
   for (const prefix of prefixesOf[proxy]) {
     test.skipIf(missing.length > 0)(
-      `${proxy} as the page configures it passes on frames, sound and uploads; prefix: ${prefix}`,
+      `${proxy} as the page configures it passes on frames, sound, WebSockets and uploads; prefix: ${prefix}`,
       async () => {
         const seen = await observeBehindProxy({ page, proxy, prefix })
         expect(seen).toEqual({
           frames: 5,
           soundAtOnce: true,
+          socketFrames: 5,
           uploadBytes: expect.any(Number),
           healthz: 200,
           metrics: 404,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sparePort } from '../../bench/harness/processes.ts'
 import { prepareGateway } from '../story/real-gateway.ts'
 import { toneWav } from './gateway.ts'
+import { connectSocket } from './socket-client.ts'
 
 /** The programs in front of the gateway, and how they treat the prefix of its paths. */
 export type ProxyName = 'nginx' | 'caddy'
@@ -14,6 +15,8 @@ export interface SeenBehindProxy {
   frames: number
   /** Whether the first sound arrived before the provider sent the second. */
   soundAtOnce: boolean
+  /** The same frames, of a turn over a WebSocket. */
+  socketFrames: number
   /** The size of the upload at the provider, with its framing. */
   uploadBytes: number
   healthz: number
@@ -59,6 +62,7 @@ export async function observeBehindProxy(options: {
     return {
       frames: await readFrames(base, provider),
       soundAtOnce: await readSound(base, provider),
+      socketFrames: await readSocket(base, provider),
       uploadBytes: await upload(base, provider),
       healthz: (await ask(`${base}/healthz`)).status,
       metrics: (await ask(`${base}/metrics`)).status,
@@ -229,6 +233,20 @@ async function readFrames(base: string, provider: Provider): Promise<number> {
   }
   // When a proxy gathered frames, they arrive after the provider's time limit.
   return provider.wasPatient() && text.includes('[DONE]') ? seen : 0
+}
+
+async function readSocket(base: string, provider: Provider): Promise<number> {
+  const client = await connectSocket(`${base}/v1/responses`, { authorization: `Bearer ${key}` })
+  client.send({ type: 'response.create', model: 'acme/chat', input: 'hi' })
+  let seen = 0
+  for (let event = await client.next(); event.type !== 'response.completed'; event = await client.next()) {
+    if (event.type !== 'response.output_text.delta' || event['delta'] !== `${seen}`) continue
+    seen += 1
+    provider.read()
+  }
+  client.close(1000)
+  const { code } = await client.closed
+  return provider.wasPatient() && code === 1000 ? seen : 0
 }
 
 async function readSound(base: string, provider: Provider): Promise<boolean> {

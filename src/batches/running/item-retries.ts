@@ -1,3 +1,5 @@
+import type { ItemOutcome } from '../item-contract.ts'
+
 /**
  * Tries of an item whose provider exceeded the time limit, beyond those of a live call: each may take long and be charged.
  * And the first wait between any two tries; it doubles.
@@ -14,7 +16,6 @@ export const itemRefusalsMax = 16
 /** Bounds on how long an item is put back for. */
 export const itemRestMinMs = 50
 const itemRestMaxMs = 300_000
-import type { ItemOutcome } from '../item-contract.ts'
 
 /** Numbers of tries after failures that are not the item's fault and may be over a while later. */
 const attemptsMax: ReadonlyMap<string, number> = new Map([
@@ -28,7 +29,7 @@ const attemptsMax: ReadonlyMap<string, number> = new Map([
 
 /**
  * How long an item is put back for; null when its outcome is final. `attempts` counts the earlier tries; `leftMs` is the
- * time until the batch's deadline.
+ * time until the batch's deadline. Not asked while the provider counts as down: then `lanes/lane-room.ts` rests all items.
  */
 export function retryRestMs(
   { response, retryLaterMs, error }: ItemOutcome,

@@ -50,6 +50,11 @@ test('the output limit is the caller’s, at most the endpoint’s, else the end
   expect(outputOf(null, { outputTokensMax: 500 })).toBe(500n)
   expect(outputOf(null, { contextLength: 4_000 })).toBe(3_000n)
   expect(outputOf(null, {})).toBe(16_384n)
+  // Anthropic's format requires a limit, so the gateway states one, and an answer may be as long.
+  expect(outputOf(null, { outputTokensStated: 64_000 })).toBe(64_000n)
+  expect(outputOf(null, { outputTokensStated: 64_000, contextLength: 50_000 })).toBe(49_000n)
+  expect(outputOf(null, { outputTokensStated: 8_192 })).toBe(16_384n)
+  expect(outputOf(700, { outputTokensStated: 64_000 })).toBe(700n)
 })
 
 test('for a limit that the model cannot reach, the model’s own limit is held, however many choices', () => {

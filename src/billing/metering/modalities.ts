@@ -198,17 +198,22 @@ export function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContex
 }
 
 /**
- * The caller's limit, but at most what the endpoint can give; else what the context leaves; else the gateway's own
- * bound. A limit of quadrillions must not make the hold larger than the largest usage that the meter would believe.
+ * The caller's limit, but at most what the endpoint can give; else what the provider is told, but at most what the context
+ * leaves, and the gateway's own bound at least. A limit of quadrillions must not make the hold larger than the largest usage that the meter would believe.
  */
 export function outputBound(demand: Demand, endpoint: Endpoint, promptTokens: number): number {
   const asked = demand.outputTokensMax
   const own = endpoint.outputTokensMax
   if (asked !== null) return Math.min(asked, own ?? endpoint.contextLength ?? usageTokensMax)
   if (own !== null) return own
-  if (endpoint.contextLength !== null)
-    return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - promptTokens))
-  return outputTokensUnknown
+  const unstated = unstatedOutputOf(endpoint)
+  if (endpoint.contextLength === null) return unstated
+  return Math.min(unstated, Math.max(1, endpoint.contextLength - promptTokens))
+}
+
+/** The longest answer to count with where neither the caller nor the endpoint states a limit. */
+function unstatedOutputOf({ outputTokensStated = 0 }: Endpoint): number {
+  return Math.max(outputTokensUnknown, outputTokensStated)
 }
 
 /** Bytes of answer text per token. Real text has more, so the estimate is rather too high than too low. */
@@ -216,7 +221,7 @@ const bytesPerToken = 3
 
 function outputOf(reading: MeterReading, { demand, endpoint }: MeterContext): number {
   const seen = Math.max(reading.outputPieces, Math.ceil(reading.outputBytes / bytesPerToken))
-  const limit = demand.outputTokensMax ?? endpoint.outputTokensMax ?? outputTokensUnknown
+  const limit = demand.outputTokensMax ?? endpoint.outputTokensMax ?? unstatedOutputOf(endpoint)
   return Math.min(seen, limit * demand.choices)
 }
 

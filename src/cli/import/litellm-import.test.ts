@@ -459,9 +459,11 @@ test('rates of a deployment are the quota of its model, and those of a pattern a
     expect.objectContaining({ id: 'openai/x', requests_per_minute: 600, tokens_per_minute: 100_000 }),
     expect.not.objectContaining({ requests_per_minute: expect.anything() }),
   ])
-  expect(places).toEqual(
-    expect.arrayContaining(['3 model_list[1].litellm_params.rpm', '4 model_list[2].litellm_params.rpm']),
-  )
+  // What is kept to is told too, because LiteLLM does not keep to it.
+  const placesOf = (line: string) => places.filter((place) => place.startsWith(line))
+  expect(placesOf('2 ')).toEqual(['2 model_list[0].litellm_params.rpm', '2 model_list[0].litellm_params.tpm'])
+  expect(placesOf('3 ')).toContain('3 model_list[1].litellm_params.rpm')
+  expect(placesOf('4 ')).toContain('4 model_list[2].litellm_params.rpm')
 })
 
 test('an address in a variable that LiteLLM reads is used, with the key of that address', () => {

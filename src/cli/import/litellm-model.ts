@@ -68,6 +68,9 @@ export function readModel(
 /** The largest quota a minute. */
 const quotaMax = 1_000_000_000
 
+const keptQuota =
+  'is kept to here: a twentieth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on'
+
 /** The rates of an entry, which are the provider's quota for it. */
 function quotaOf(
   parameter: (name: string) => YamlValue | null,
@@ -76,7 +79,11 @@ function quotaOf(
   const rate = (name: string): number | null => {
     const value = parameter(name)
     const perMinute = value?.number() ?? null
-    if (value === null || (isCount(perMinute) && perMinute <= quotaMax)) return perMinute
+    if (value === null) return null
+    if (isCount(perMinute) && perMinute <= quotaMax) {
+      remarks.about(value, keptQuota)
+      return perMinute
+    }
     remarks.about(value, `is not carried: a quota is a whole number from 1 to ${quotaMax}`)
     return null
   }

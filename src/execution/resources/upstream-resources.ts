@@ -3,13 +3,13 @@ import type { UpstreamReply } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
+import type { UpstreamResourceRepository } from './upstream-resource-repository.ts'
 
 /**
  * Changes of rows that wait until storage takes them. A change beyond these is dropped; its row is freed when this
  * process has ended.
  */
 const resourceChangesMax = 10_000
-import type { UpstreamResourceRepository } from './upstream-resource-repository.ts'
 
 /** Where an attempt makes things, and for whom. */
 export interface ResourcePlace {

@@ -73,7 +73,7 @@ interface JobFailure {
   fault?: JobFault
 }
 
-/** A job as its last poll showed it. Plain data. */
+/** A job as its last poll showed it. It does not outlive its process: the sweeper removes it, and the caller asks again. */
 interface EndedJob {
   id: string
   wire: WireRecord

@@ -104,7 +104,11 @@ const reasoning = z.looseObject({
 
 const count = z.int().min(1)
 
-/** Members of OpenAI's own format; every compatible provider gets them, except those that its preset drops. */
+/**
+ * Members of OpenAI's own format; every compatible provider gets them, except those that its preset drops (`quirks.ts`). A
+ * new one also needs its place in `read-conversation.ts`, for providers of other formats, and in `read-request.ts` where it
+ * asks for a capability.
+ */
 export const standardChatShape = {
   messages: z.array(messageSchema).min(1).max(messagesMax).describe('The conversation so far.'),
   temperature: z.number().min(0).max(2).nullish().describe('Randomness of sampling.'),

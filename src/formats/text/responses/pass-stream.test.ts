@@ -147,6 +147,30 @@ describe('a stream that passes', () => {
     expect(failed['output']).toMatchObject([{ id: 'm', status: 'incomplete', content: [{ text }] }])
   })
 
+  test('names no unfinished item whose text is too long to be kept, and the item after it with its text', () => {
+    const long = JSON.stringify('x'.repeat(200_000))
+    const deltas = [2, 3].map((number) => frame(padded(long, number))).join('')
+    const broken = (stream: string): unknown => {
+      const rewriter = open()
+      rewriter.push(Buffer.from(stream))
+      rewriter.end()
+      const told = Buffer.from(rewriter.encodeError(new GatewayError('internal', 'broken'))).toString()
+      const failed = JSON.parse(/event: response.failed\ndata: (.*)\n/.exec(told)?.[1] ?? '') as Wire
+      return (failed['response'] as Wire)['output']
+    }
+    const begun = numbered(beginning, 0) + deltas
+    expect(broken(begun)).toEqual([])
+    const next = [
+      { type: 'response.output_item.done', output_index: 0, item: message('x'.repeat(400_000)) },
+      { type: 'response.output_item.added', output_index: 1, item: { ...message(null), id: 'n' } },
+    ]
+    const ofNext = padded('"It"', 6).replace('"m","output_index":0', '"n","output_index":1')
+    expect(broken(begun + numbered(next, 4) + frame(ofNext))).toMatchObject([
+      { id: 'm', status: 'completed' },
+      { id: 'n', status: 'incomplete', content: [{ text: 'It' }] },
+    ])
+  })
+
   test('does not count deltas of a part that has ended, whether they are parsed or not', () => {
     const late = Array.from({ length: 3 }, (_, at) => frame(padded('"late"', 5 + at)))
     const done = { type: 'response.output_item.done', output_index: 0, item: message('It is ') }

@@ -9,7 +9,7 @@ import type {
   StreamStage,
 } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { streamHeldBytesMax } from '../../../core/limits/text.ts'
+import { streamHeldBytesMax, streamShownBytesMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { editDocument, memberBytes } from '../../../json/document.ts'
@@ -307,8 +307,8 @@ class ShownItems {
   /** The complete items. */
   readonly all: Wire[] = []
   #open: Wire | null = null
-  /** The shown text of the open item, as the inside of a JSON string, because it is rarely read. */
-  #inside = ''
+  /** The shown text of the open item, as the inside of a JSON string, because it is rarely read; null when it is too long to keep. */
+  #inside: ByteText | null = ''
 
   /** The name of the tool that is being called. */
   get calledName(): string | null {
@@ -323,12 +323,15 @@ class ShownItems {
     } else if (type === 'response.output_item.done') {
       this.all.push(item)
       this.#open = null
+      this.#inside = ''
     }
   }
 
   /** Inside of a JSON string that was shown. */
   add(text: ByteText): void {
+    if (this.#inside === null) return
     this.#inside += text
+    if (this.#inside.length > streamShownBytesMax) this.#inside = null
   }
 
   read(event: TextEvent): void {
@@ -336,10 +339,10 @@ class ShownItems {
       this.add(fromUtf8(JSON.stringify(event.piece.text).slice(1, -1)))
   }
 
-  /** The item that was open when the stream broke off, with its shown text. */
+  /** The item that was open when the stream broke off, with its shown text; without it, it would seem empty. */
   unfinished(): Wire[] {
     const item = this.#open
-    if (item === null) return []
+    if (item === null || this.#inside === null) return []
     const told = { ...item, status: 'incomplete' }
     const text = JSON.parse(`"${toUtf8(this.#inside)}"`) as string
     switch (item['type']) {

@@ -4,6 +4,7 @@ import { marker } from '../../clients/agent-task.ts'
 import {
   agentPackages,
   type AgentRun,
+  runClaudeCode,
   runCodexOnHttp,
   runCodexOnSocket,
   workFolderOf,
@@ -23,8 +24,13 @@ import { combine, notRun, type Proof, type ProofResult } from '../proof.ts'
 
 const steps = 60
 const lastWords = 'All sixty steps are done.'
-/** Words of the request for a summary: the gateway's on a WebSocket, Codex's own by HTTP. */
-const wishes = { socket: 'this conversation has become too long', http: 'CONTEXT CHECKPOINT' } as const
+/** Codex over a WebSocket, Codex by HTTP and Claude Code: how each works a step, and words of its request for a summary. */
+const ways = {
+  // The gateway writes the summary.
+  socket: { wish: 'this conversation has become too long', workStep: runInCodex },
+  http: { wish: 'CONTEXT CHECKPOINT', workStep: runInCodex },
+  claude: { wish: 'create a detailed summary', workStep: runInClaude },
+} as const
 const summaryWords = 'SUMMARY-NUMBER'
 /** The provider waits at this step for so long, and in the meantime the gateway is killed. */
 const killedAt = 30
@@ -32,11 +38,14 @@ const killWaitMs = 3_000
 
 interface Session {
   name: string
-  way: keyof typeof wishes
+  way: keyof typeof ways
   mount: Mount
   model: string
   isKilled: boolean
-  /** Codex compacts when a conversation has so many tokens. Its prompt and tools have 7,000 to 9,500, by format. */
+  /**
+   * The agent compacts when a conversation has so many tokens. Codex's prompt and tools have 7,000 to 9,500, by format.
+   * Claude Code's is a share of its least window of 100,000 tokens, in percent.
+   */
   limit: number
 }
 
@@ -73,11 +82,35 @@ const sessions: readonly Session[] = [
     isKilled: true,
     limit: 10_200,
   },
+  {
+    name: 'Claude Code, messages, killed',
+    way: 'claude',
+    mount: 'messages',
+    model: messagesModel,
+    isKilled: true,
+    limit: 45,
+  },
+  {
+    name: 'Claude Code, Gemini',
+    way: 'claude',
+    mount: 'gemini',
+    model: geminiModel,
+    isKilled: false,
+    limit: 45,
+  },
+  {
+    name: 'Claude Code, chat',
+    way: 'claude',
+    mount: 'custom',
+    model: customModel,
+    isKilled: false,
+    limit: 45,
+  },
 ]
 
 export const proof: Proof = {
   title:
-    'Codex keeps sessions of sixty turns past its limit, over a WebSocket and by HTTP, on three formats, through a kill; the bill by hand',
+    'Codex, over a WebSocket and by HTTP, and Claude Code keep sessions of sixty turns past their limit on three formats, through a kill; the bill by hand',
   async run() {
     const packages = createPackages()
     try {
@@ -120,21 +153,39 @@ async function prove(
   }
 }
 
-function runSession({ way, limit: tokens }: Session, run: AgentRun): Promise<CommandOutcome> {
-  const limit = `model_auto_compact_token_limit = ${tokens}`
+function runSession({ way, limit: most }: Session, run: AgentRun): Promise<CommandOutcome> {
+  if (way === 'claude')
+    return runClaudeCode(run, {
+      CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000',
+      CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(most),
+    })
+  const limit = `model_auto_compact_token_limit = ${most}`
   return way === 'socket' ? runCodexOnSocket(run, limit) : runCodexOnHttp(run, limit)
+}
+
+function runInCodex(command: string) {
+  return { name: 'exec_command', arguments: { cmd: command } }
+}
+
+/** Prints a page besides: sixty short steps would not fill the window. */
+function runInClaude(command: string) {
+  const printing = `${command}; head -c 4000 /dev/zero | tr '\\0' x`
+  return { name: 'Bash', arguments: { command: printing, description: 'Works' } }
 }
 
 /** Each request gets the next step, whatever the conversation still has of those before. */
 function scriptOf({ way, isKilled }: Session) {
   const turns = Array.from({ length: steps }, (_, index) => ({
     text: `Step ${index + 1}.`,
-    tool_calls: [{ name: 'exec_command', arguments: { cmd: `echo step ${index + 1} >> steps.txt` } }],
+    tool_calls: [ways[way].workStep(`echo step ${index + 1} >> steps.txt`)],
   }))
-  const summaries = Array.from({ length: 10 }, (_, index) => ({ text: `${summaryWords}-${index + 1}` }))
+  const summaries = Array.from({ length: 10 }, (_, index) => ({
+    // Claude Code leaves nothing of the task but its summary, by which the script knows the conversation.
+    text: `<summary>${summaryWords}-${index + 1} of ${marker}</summary>`,
+  }))
   return {
     scripts: [
-      { match: { said: wishes[way] }, turns: summaries, advance: 'call' },
+      { match: { said: ways[way].wish }, turns: summaries, advance: 'call' },
       { match: { marker, tools: true }, turns: [...turns, { text: lastWords }], advance: 'call' },
     ],
     faults: isKilled
@@ -172,21 +223,28 @@ function problemsOfCompactions(
   { way }: Session,
 ): string[] {
   const bodies = received.map(({ body }) => JSON.stringify(body))
-  const asked = bodies.flatMap((body, index) => (body.includes(wishes[way]) ? [index] : []))
-  if (asked.length < 2) return [`${asked.length} compactions; two at least are needed to tell anything`]
-  return asked.flatMap((at, index) => {
+  const isWish = (body: string) => body.includes(ways[way].wish)
+  // An agent may ask twice for one summary.
+  const ends = bodies.flatMap((body, index) =>
+    isWish(body) && !isWish(bodies[index + 1] ?? '') ? [index] : [],
+  )
+  if (ends.length < 2) return [`${ends.length} compactions; two at least are needed to tell anything`]
+  let last = 0
+  return ends.flatMap((at, index) => {
     const next = bodies[at + 1] ?? ''
-    const told = next.includes(`${summaryWords}-${index + 1}`)
-    // Codex's own request for a summary has no tools, which are most of a body.
-    const isShorter = next.length < (bodies[at - 1]?.length ?? 0)
-    return told && isShorter ? [] : [`after compaction ${index + 1} the model was not told its summary`]
+    const number = Number(new RegExp(`${summaryWords}-(\\d+)`).exec(next)?.[1] ?? 0)
+    const before = bodies.slice(0, at).findLast((body) => !isWish(body)) ?? ''
+    // An agent's own request for a summary may have no tools, which are most of a body.
+    const isGood = number > last && next.length < before.length
+    last = number
+    return isGood ? [] : [`after compaction ${index + 1} the model was not told its summary`]
   })
 }
 
 /** A WebSocket is opened once, and again after a kill; each turn of it is a call in the log. */
 function problemsOfWay(world: ClientsWorld, { way, isKilled }: Session): string[] {
   const opened = world.printed().split('"responses_socket"').length - 1
-  const wanted = way === 'http' ? 0 : 1
+  const wanted = way === 'socket' ? 1 : 0
   const isGood = isKilled && way === 'socket' ? opened >= 2 : opened === wanted
   return isGood ? [] : [`${opened} WebSockets were opened`]
 }
