@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cellOf, modelFor } from './cells.ts'
+import { cohereAnswered } from './features/cohere.ts'
 import { converseAnswered } from './features/converse.ts'
 import { geminiAnswered } from './features/gemini.ts'
 import { repliesSaying, requestOf, startLab } from './lab.ts'
@@ -24,6 +25,7 @@ async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Prom
     messages: messages ?? nothing.messages,
     gemini: geminiAnswered[row.id]?.given ?? nothing.gemini,
     converse: converseAnswered[row.id]?.given ?? nothing.converse,
+    cohere: cohereAnswered[row.id]?.given ?? nothing.cohere,
   })
   const request = requestOf(caller, modelFor(row, { caller, upstream }), {})
   const whole = await lab.ask(caller, request)

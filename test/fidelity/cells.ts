@@ -1,3 +1,4 @@
+import { cohereAnswered, cohereAsked } from './features/cohere.ts'
 import { converseAnswered, converseAsked, converseModels } from './features/converse.ts'
 import { geminiAnswered, geminiAsked, geminiModels } from './features/gemini.ts'
 import { modelOf } from './lab.ts'
@@ -26,6 +27,7 @@ interface Column {
 const columns: Readonly<Record<ColumnUpstream, Column>> = {
   gemini: { asked: geminiAsked, answered: geminiAnswered, models: geminiModels },
   converse: { asked: converseAsked, answered: converseAnswered, models: converseModels },
+  cohere: { asked: cohereAsked, answered: cohereAnswered, models: {} },
 }
 
 /** The cell of a row. Some columns stand in files of their own. */

@@ -26,8 +26,9 @@ behaves as OpenAI does, that of \`responses\` is OpenAI with a thinking model, t
 that takes schemas and a budget for thinking, and that of \`gemini\` is Google AI Studio with Gemini 2.5 Flash, or with
 Gemini 3 Pro in rows about a model that decides itself how long it thinks. That of \`converse\` is Amazon Bedrock with Nova 2
 Lite; callers of chat and responses ask a Claude in rows about schemas, about budgets for thinking and about models that
-decide themselves how long they think, while callers of messages reach a Claude at Bedrock in their own format. Other hosts
-may take fewer members. A server of the operator's own, such as Ollama, is also sent members that the gateway does not know.
+decide themselves how long they think, while callers of messages reach a Claude at Bedrock in their own format. That of
+\`cohere\` is Cohere with Command A+. Other hosts may take fewer members. A server of the operator's own, such as Ollama, is
+also sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands
 inside messages does not count.

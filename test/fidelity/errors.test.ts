@@ -30,6 +30,7 @@ const gateway = await startTestGateway({
     providerAt('openai', 'openai/gpt-5.1-codex'),
     providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
     providerAt('google-ai-studio', 'google/gemini-2.5-flash'),
+    providerAt('cohere', 'cohere/command-a-plus', 'command-a-plus-05-2026'),
     providerAt('amazon-bedrock', 'amazon/nova-2-lite-v1', 'us.amazon.nova-2-lite-v1:0'),
   ],
 })
@@ -49,6 +50,7 @@ const modelOf: Readonly<Record<Upstream, string>> = {
   messages: 'anthropic/claude-sonnet-4-5',
   gemini: 'google/gemini-2.5-flash',
   converse: 'amazon/nova-2-lite-v1',
+  cohere: 'cohere/command-a-plus',
 }
 
 /** An error body of the provider's own. */
@@ -63,11 +65,13 @@ const bodies: Readonly<Record<Upstream, (type: string) => Json>> = {
         : { code: 400, status: 'INVALID_ARGUMENT', message: 'It went wrong.' },
   }),
   converse: () => ({ message: 'It went wrong.' }),
+  cohere: () => ({ id: 'c1', message: 'It went wrong.' }),
 }
 
 /** What is told beside the body: the status of an overload, and for Bedrock the class of the error. */
 const overloads: Partial<Record<Upstream, ResponseInit>> = {
   converse: { status: 503, headers: { 'x-amzn-errortype': 'ServiceUnavailableException' } },
+  cohere: { status: 503 },
 }
 const refusals: Partial<Record<Upstream, ResponseInit>> = {
   converse: { status: 400, headers: { 'x-amzn-errortype': 'ValidationException' } },
@@ -127,6 +131,16 @@ const streams: Readonly<Record<Upstream, readonly [said: Bytes, broken: Bytes]>>
       eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'So' } }, ''),
     ]),
     exceptionFrame('internalServerException', 'It went wrong.'),
+  ],
+  cohere: [
+    [
+      { id: 'c1', type: 'message-start', delta: { message: { role: 'assistant', content: [] } } },
+      { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
+      { type: 'content-delta', index: 0, delta: { message: { content: { text: 'So' } } } },
+    ]
+      .map(frame)
+      .join(''),
+    frame({ type: 'message-end', delta: { finish_reason: 'ERROR', error: 'It went wrong.' } }),
   ],
 }
 

@@ -4,6 +4,7 @@ import {
   type ScriptedUpstream,
   type UpstreamSeen,
 } from '../support/scripted-upstream.ts'
+import { cohereStream, cohereWhole } from './cohere-replies.ts'
 import { converseStream, converseWhole } from './converse-replies.ts'
 import { geminiStream, geminiWhole } from './gemini-replies.ts'
 import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
@@ -12,6 +13,7 @@ import {
   filesUrl,
   type Caller,
   type ChatReply,
+  type CohereReply,
   type ConverseReply,
   type GeminiReply,
   type Json,
@@ -38,6 +40,7 @@ export interface Replies {
   messages: MessagesReply
   gemini: GeminiReply
   converse: ConverseReply
+  cohere: CohereReply
 }
 
 /** The same text from every provider. */
@@ -48,6 +51,7 @@ export function repliesSaying(text: string): Replies {
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: 'end_turn' } },
     gemini: { parts: [{ text }], finish: 'STOP' },
     converse: { content: [{ text }], stop: 'end_turn' },
+    cohere: { content: [{ type: 'text', text }], finish: 'COMPLETE' },
   }
 }
 
@@ -84,6 +88,8 @@ export const models = {
   converseClaude: 'anthropic/claude-sonnet-4-5-20250929',
   /** A Claude that thinks as it sees fit, and takes no sampling. */
   converseNewest: 'anthropic/claude-opus-4-7',
+  /** Thinks within a budget, and takes pictures. */
+  cohere: 'cohere/command-a-plus',
   /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
   messagesNewest: 'anthropic/claude-opus-5',
   /** Takes no schema. */
@@ -95,6 +101,7 @@ const upstreamNames: Readonly<Record<string, string>> = {
   [models.converse]: 'us.amazon.nova-2-lite-v1:0',
   [models.converseClaude]: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
   [models.converseNewest]: 'us.anthropic.claude-opus-4-7',
+  [models.cohere]: 'command-a-plus-05-2026',
 }
 
 const paths: Readonly<Record<Caller, string>> = {
@@ -161,6 +168,7 @@ function providersAt(url: string) {
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     at('google-ai-studio', [models.gemini, models.geminiNewest]),
     at('amazon-bedrock', [models.converse, models.converseClaude, models.converseNewest]),
+    at('cohere', [models.cohere]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
     { ...at('custom', [models.chatThatMarks]), id: 'marked', cache_marks: true },
   ]
@@ -171,7 +179,7 @@ type Reply = { whole: () => Json; stream: () => string | Uint8Array<ArrayBuffer>
 function replyTo({ path, body }: UpstreamSeen, replies: Replies): Response {
   if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
   if (path === pngPath) return new Response(pngBytes, { headers: { 'content-type': 'image/png' } })
-  const { chat, responses, messages, gemini, converse } = replies
+  const { chat, responses, messages, gemini, converse, cohere } = replies
   const isStream =
     (JSON.parse(body) as Json)['stream'] === true || /:streamGenerateContent$|\/converse-stream$/.test(path)
   const ways: Readonly<Record<Upstream, Reply>> = {
@@ -180,6 +188,7 @@ function replyTo({ path, body }: UpstreamSeen, replies: Replies): Response {
     messages: { whole: () => messagesWhole(messages), stream: () => messagesStream(messages) },
     gemini: { whole: () => geminiWhole(gemini), stream: () => geminiStream(gemini) },
     converse: { whole: () => converseWhole(converse), stream: () => converseStream(converse) },
+    cohere: { whole: () => cohereWhole(cohere), stream: () => cohereStream(cohere) },
   }
   const format = formatOf(path)
   if (!isStream) return Response.json(ways[format].whole())
@@ -191,6 +200,7 @@ function replyTo({ path, body }: UpstreamSeen, replies: Replies): Response {
 function formatOf(path: string): Upstream {
   if (path.endsWith('enerateContent')) return 'gemini'
   if (/\/converse(?:-stream)?$/.test(path)) return 'converse'
+  if (path.endsWith('/v2/chat')) return 'cohere'
   return (/\/(responses|messages)$/.exec(path)?.[1] ?? 'chat') as Upstream
 }
 

@@ -35,6 +35,10 @@ const pairs = [
   ['chat', models.converse],
   ['responses', models.converse],
   ['messages', models.converse],
+  // It knows no lengths.
+  ['chat', models.cohere],
+  ['responses', models.cohere],
+  ['messages', models.cohere],
 ] as const
 
 function answer(text: string, { finish, stop }: { finish: string; stop: string }): void {
@@ -44,6 +48,7 @@ function answer(text: string, { finish, stop }: { finish: string; stop: string }
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: stop } },
     gemini: { parts: [{ text }], finish: finish === 'length' ? 'MAX_TOKENS' : 'STOP' },
     converse: { content: [{ text }], stop },
+    cohere: { content: [{ type: 'text', text }], finish: finish === 'length' ? 'MAX_TOKENS' : 'COMPLETE' },
   })
 }
 

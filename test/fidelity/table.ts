@@ -1,7 +1,7 @@
 /** Whose format a request comes in. */
 export const callers = ['chat', 'responses', 'messages'] as const
 /** Whose format its provider speaks. */
-export const upstreams = ['chat', 'responses', 'messages', 'gemini', 'converse'] as const
+export const upstreams = ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'] as const
 export type Caller = (typeof callers)[number]
 export type Upstream = (typeof upstreams)[number]
 /** Those whose cells stand in a file of their own; the cells of the others stand in the rows. */
@@ -94,6 +94,17 @@ export interface GeminiReply {
 export interface ConverseReply {
   content: readonly Json[]
   stop: string
+  usage?: Json
+}
+
+/** A reply of a provider that speaks Cohere's chat. */
+export interface CohereReply {
+  content?: readonly Json[]
+  /** What it says before its calls of tools. */
+  plan?: string
+  calls?: readonly Json[]
+  citations?: readonly Json[]
+  finish: string
   usage?: Json
 }
 
