@@ -30,6 +30,30 @@ export function* distortFrames(
   }
 }
 
+/** Frames of a binary stream as a faulty provider would send them: a broken one has a wrong checksum. */
+export async function* distortBinary(
+  frames: AsyncIterable<Uint8Array>,
+  faults: Faults,
+): AsyncGenerator<Uint8Array> {
+  let index = 0
+  for await (const whole of frames) {
+    if (faults.truncateJson === index) {
+      yield whole.subarray(0, Math.floor(whole.length / 2))
+      return
+    }
+    const sent = faults.malformedJson === index ? withBrokenEnd(whole) : whole
+    const size = faults.splitBytes ?? sent.length
+    for (let at = 0; at < sent.length; at += size) yield sent.subarray(at, at + size)
+    index++
+  }
+}
+
+function withBrokenEnd(whole: Uint8Array): Uint8Array {
+  const broken = Uint8Array.from(whole)
+  broken[broken.length - 1] = (broken.at(-1) ?? 0) ^ 0xff
+  return broken
+}
+
 /** A whole body as a faulty provider would send it. */
 export function distortBody(body: string, faults: Faults): string {
   if (faults.emptyBody === true) return ''

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from './counters.ts'
-import { distortBody, distortFrames } from './frame-faults.ts'
+import { distortBinary, distortBody, distortFrames } from './frame-faults.ts'
 import type { Faults, WaitMs } from './faults.ts'
 import { faultWaitMsMax } from './limits.ts'
 import { fractionOf } from './random.ts'
@@ -17,6 +17,9 @@ export interface Sending {
   /** Decides the random waits of this request. */
   key: string
 }
+
+/** Amazon's event streams. */
+const binaryFrames = 'application/vnd.amazon.eventstream'
 
 /** A wait of a fault, drawn within its range. */
 export function drawnMs(range: WaitMs, key: string): number {
@@ -80,11 +83,14 @@ function slicesOf(body: Buffer, faults: Faults): { pieces: Buffer[]; faults: Fau
 }
 
 function piecesOf(
-  { body, form }: Reply,
+  { body, form, contentType }: Reply,
   faults: Faults,
 ): Iterable<string | Buffer> | AsyncIterable<Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) return []
-  if (Symbol.asyncIterator in body) return faults.emptyBody === true ? [] : body
+  if (Symbol.asyncIterator in body) {
+    if (faults.emptyBody === true) return []
+    return contentType === binaryFrames ? distortBinary(body, faults) : body
+  }
   const frames = distortFrames(body, faults, form)
   return faults.splitBytes === undefined ? frames : resliced(frames, faults.splitBytes)
 }

@@ -125,7 +125,12 @@ test('messages: thoughts come with their signature and go back to the provider u
     '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream',
   )
   expect(Object.keys(body).toSorted()).toEqual(['anthropic_version', 'max_tokens', 'messages', 'thinking'])
-  expect(at(body, 'messages.1.content')).toEqual(first.content)
+  // Without the envelope that names the provider, which only the caller sees.
+  const { signature = '' } = first.content[0] as { signature?: string }
+  expect(signature).toMatch(/^hr1\./)
+  expect(at(body, 'messages.1.content.0.thinking')).toBe(at(first, 'content.0.thinking'))
+  expect(signature).not.toBe(at(body, 'messages.1.content.0.signature'))
+  expect(at(body, 'messages.1.content.1')).toEqual(first.content[1])
 })
 
 test('messages: betas go in the body, and every model without Claude’s format is asked by Converse', async () => {

@@ -30,7 +30,7 @@ export type Asked = readonly [first: number, second: number]
 export type Outcome = 'elsewhere' | 'refused' | 'broken' | 'answered' | 'estimated'
 
 /** The formats in which the providers of the table are asked. */
-export type FaultUpstream = 'chat' | 'responses' | 'messages' | 'gemini'
+export type FaultUpstream = 'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'
 
 /** One fault with its consequences. */
 export interface FaultRow {
@@ -49,7 +49,11 @@ export interface FaultRow {
   isAfterKeepAlive?: boolean
 }
 
-const everywhere = ['chat', 'responses', 'messages', 'gemini'] as const
+const everywhere = ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'] as const
+/** Formats whose streams are server-sent events. */
+const asEvents = everywhere.filter((upstream) => upstream !== 'converse')
+/** Amazon tells a used-up account as a quota, which passes. */
+const withAccounts = asEvents
 const always = ['whole', 'stream'] as const
 const streams = ['stream'] as const
 const wholes = ['whole'] as const
@@ -124,7 +128,10 @@ export const faultTable: readonly FaultRow[] = [
   ),
   elsewhere('a key that the provider refuses', 'status=401', failed, { mayPass: false }),
   elsewhere('a key without a right', 'status=403;message=Not%20for%20this%20key', failed, { mayPass: false }),
-  elsewhere('an account without money', 'insufficient_quota', failed, { mayPass: false }),
+  elsewhere('an account without money', 'insufficient_quota', failed, {
+    mayPass: false,
+    upstreams: withAccounts,
+  }),
   elsewhere(
     'a model that is gone',
     'status=404;message=The%20model%20is%20gone',
@@ -236,7 +243,9 @@ export const faultTable: readonly FaultRow[] = [
   broken('a stream of responses without its last event', 'no_done', failed, { upstreams: ['responses'] }),
   good('a stream with comments, other line ends and small reads', 'comments,crlf,split=7', {
     kinds: streams,
+    upstreams: asEvents,
   }),
+  good('binary frames in small reads', 'split=7', { kinds: streams, upstreams: ['converse'] }),
   good('an event of a kind that nobody knows', 'unknown_event', {
     kinds: streams,
     upstreams: ['responses', 'messages'],

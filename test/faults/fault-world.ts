@@ -121,20 +121,30 @@ export async function startFaultWorld(
 export const modelOf = ({ slug }: FaultCase): string => `acme/${slug}`
 
 /** Who answers in each format: of OpenAI a model that it answers in responses alone. */
-const providers: Readonly<Record<FaultUpstream, { preset: string; version?: string; upstream: string }>> = {
+const providers: Readonly<
+  Record<FaultUpstream, { preset: string; version?: string; upstream: string; region?: string }>
+> = {
   chat: { preset: 'custom', upstream: 'gpt-4o-mini' },
   responses: { preset: 'openai', upstream: 'gpt-5.1-codex' },
   messages: { preset: 'anthropic', upstream: 'claude-sonnet-4-5' },
   gemini: { preset: 'google-ai-studio', version: 'v1beta', upstream: 'gemini-2.0-flash' },
+  converse: {
+    preset: 'amazon-bedrock',
+    version: '',
+    upstream: 'us.amazon.nova-2-lite-v1:0',
+    region: 'us-east-1',
+  },
+  cohere: { preset: 'cohere', version: 'cohere', upstream: 'command-a-03-2025' },
 }
 
 function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfig[] {
   return (['first', 'second'] as const).map((place) => {
-    const { preset, version = 'v1', upstream } = providers[place === 'first' ? one.upstream : one.second]
+    const { preset, version = 'v1', upstream, region } = providers[place === 'first' ? one.upstream : one.second]
     const isRefused = one.row.fault === null && (place === 'first' || one.arrangement === 'alone')
     const { input, output } = prices[place]
     return {
       preset,
+      ...(region === undefined ? {} : { region }),
       id: `${place}-${one.slug}`,
       base_url: isRefused
         ? `http://127.0.0.1:${closed}/${version}`

@@ -56,6 +56,8 @@ export function bedrockModelOf(upstreamModel: string): ConverseModel {
       hasImages: !name.includes('micro'),
       hasDocuments: !name.includes('micro'),
       hasCachePoints: true,
+      // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
+      hasResultStatus: true,
       outputTokensMax: nova2.test(name) ? 65_535 : 10_000,
     }
   return { ...common, hasToolChoice: /^mistral\.(?:mistral-large|pixtral|magistral)/.test(name) }

@@ -533,7 +533,7 @@ export const cohereAnswered: Readonly<Record<string, ColumnAnswer<CohereReply>>>
   A14: ended('STOP_SEQUENCE', {
     chat: { finish_reason: 'stop' },
     responses: { status: 'completed' },
-    messages: { stop_reason: 'end_turn', stop_sequence: null },
+    messages: { stop_reason: 'stop_sequence', stop_sequence: null },
   }),
   A15: never(),
   A16: never('it is told as the limit of tokens: A13'),

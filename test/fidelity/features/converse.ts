@@ -206,10 +206,8 @@ const toolCells: Readonly<Record<string, ColumnCells>> = {
   T9: { chat: broken, responses: broken },
   T10: { responses: shown, messages: shown },
   T11: {
-    messages: approximated(
-      'told in words',
-      ['messages[].content[].is_error'],
-      messages({}, {}, said(gave('c1', [t('The tool failed:'), t('No such city.')]))),
+    messages: carried(
+      messages({}, {}, said({ toolResult: { toolUseId: 'c1', content: [t('No such city.')], status: 'error' } })),
     ),
   },
   T12: { chat: refused('tools'), responses: refused('tools') },

@@ -106,7 +106,7 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
   error: 'end_turn',
 }
 
-/** Stop reasons of the format itself pass unchanged. */
+/** Stop reasons of the format itself pass, also as other formats spell them. */
 const ownWords: ReadonlySet<string> = new Set([
   'pause_turn',
   'compaction',
@@ -119,7 +119,8 @@ export function writeStop(finish: Finish | null, hasRefused = false): Wire {
   if (finish === null) return { stop_reason: null, stop_sequence: null, stop_details: null }
   const { native, stopSequence, refusal } = finish
   const reason = hasRefused && finish.reason === 'stop' ? 'content_filter' : finish.reason
-  const own = native !== null && ownWords.has(native) ? native : null
+  const word = native?.toLowerCase() ?? ''
+  const own = ownWords.has(word) ? word : null
   return {
     stop_reason: stopSequence === null ? (own ?? stopReasons[reason]) : 'stop_sequence',
     stop_sequence: stopSequence,
