@@ -29,8 +29,8 @@ import { emptyResponse } from './write-answer.ts'
 type Wire = Record<string, unknown>
 
 /**
- * The text of an unfinished item that is kept in case its stream breaks off: more than a model writes in one item. It is
- * held for every caller, also for hundreds who do not read.
+ * The text of an unfinished item that is kept in case its stream breaks off: some 65,000 tokens. It is held for every caller,
+ * also for hundreds who do not read.
  */
 const streamShownBytesMax = 262_144
 
