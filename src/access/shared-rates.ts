@@ -19,8 +19,11 @@ export interface SharedRates {
    * the limit may come at once, by default a whole minute's.
    */
   take(limitId: string, perMinute: number, burstMs?: number): number | Promise<number>
-  /** What `take` would return now. Uses nothing, and does not count as a request when shares are divided. */
-  look(limitId: string, perMinute: number, burstMs?: number): number | Promise<number>
+  /**
+   * What `take` would return now for so many at once, by default one; more than a burst only when nothing is used up. Uses
+   * nothing, and does not count as a request when shares are divided.
+   */
+  look(limitId: string, perMinute: number, burstMs?: number, count?: number): number | Promise<number>
   /**
    * Uses up `count` at once, even more than is free. The excess must run off before the next request; an hour's worth at most.
    * Fewer than none gives back what was used up for nothing.
@@ -122,9 +125,9 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
       const take = () => grant(limit, clock.monotonicMs(), burstMs)
       return limit.joining ? limit.joining.then(take) : take()
     },
-    look(limitId, perMinute, burstMs = minuteMs) {
+    look(limitId, perMinute, burstMs = minuteMs, count = 1) {
       const limit = limitOf(limitId, perMinute)
-      const wait = () => waitOf(limit, clock.monotonicMs(), burstMs)
+      const wait = () => waitOf(limit, clock.monotonicMs(), burstMs, count)
       return limit.joining ? limit.joining.then(wait) : wait()
     },
     spend: (limitId, perMinute, count) => spend(limitOf(limitId, perMinute), count),
@@ -158,15 +161,15 @@ function makeRoom(limits: Map<string, SharedLimit>): void {
 
 /** The generic cell rate algorithm; a burst's share may come at once, and one at least. */
 function grant(limit: SharedLimit, nowMs: number, burstMs: number): number {
-  const waitMs = waitOf(limit, nowMs, burstMs)
+  const waitMs = waitOf(limit, nowMs, burstMs, 1)
   if (waitMs === 0) limit.arrivalMs = Math.max(limit.arrivalMs, nowMs) + intervalOf(limit)
   return waitMs
 }
 
-/** Milliseconds until one more is granted, 0 when it is now. */
-function waitOf(limit: SharedLimit, nowMs: number, burstMs: number): number {
+/** Milliseconds until so many more are granted, 0 when they are now. */
+function waitOf(limit: SharedLimit, nowMs: number, burstMs: number, count: number): number {
   const arrivalMs = Math.max(limit.arrivalMs, nowMs)
-  const waitMs = arrivalMs - nowMs - Math.max(0, burstMs - intervalOf(limit))
+  const waitMs = arrivalMs - nowMs - Math.max(0, burstMs - intervalOf(limit) * count)
   // Waits below a ten-thousandth of a millisecond are rounding errors of summed fractions.
   return waitMs > 1e-4 ? waitMs : 0
 }

@@ -204,3 +204,34 @@ test('a quota of a model counts that model alone, and in the place of its deploy
   expect(await own?.take(at('d/e', 1), 0)).toBe(0)
   stop()
 })
+
+test('a call that has room for only a part of its tokens waits, so that no minute has more than pace and burst', async () => {
+  const { quotas, pass, now, stop } = world()
+  const [own] = quotas
+  const place = endpoint(null, 100_000)
+  const times: number[] = []
+  for (let step = 0; step < 3 * minute; step += 20) {
+    while ((await own?.take(place, 900)) === 0) times.push(now())
+    pass(20)
+  }
+  stop()
+  // 92,000 at an even pace and 4,000 at once.
+  const most = mostInAMinute(
+    times,
+    times.map(() => 900),
+  )
+  expect(most).toBeLessThanOrEqual(96_000)
+  expect(most).toBeGreaterThan(90_000)
+})
+
+test('a call larger than a burst is let through once nothing is used up', async () => {
+  const { quotas, pass, stop } = world()
+  const [own] = quotas
+  const place = endpoint(null, 100_000)
+  expect(await own?.take(place, 30_000)).toBe(0)
+  const waitMs = (await own?.take(place, 30_000)) ?? 0
+  expect(waitMs).toBeGreaterThan(19_000)
+  pass(waitMs + 1)
+  expect(await own?.take(place, 30_000)).toBe(0)
+  stop()
+})

@@ -7,8 +7,8 @@ import type { Endpoint, Quota } from '../canonical/endpoint.ts'
 export interface QuotaRates {
   /** Milliseconds to wait; 0 when one was taken. A promise only for a rate that is new to this process. */
   take(rateId: string, perMinute: number, burstMs: number): number | Promise<number>
-  /** What `take` would say; takes nothing. */
-  look(rateId: string, perMinute: number, burstMs: number): number | Promise<number>
+  /** What `take` would say of so many at once; takes nothing. */
+  look(rateId: string, perMinute: number, burstMs: number, count: number): number | Promise<number>
   /** So many were refused: they count when the processes share the rate anew. */
   want(rateId: string, perMinute: number, count: number): void
   /** Uses up so many, even more than are free; fewer than none gives them back. */
@@ -32,7 +32,7 @@ export function hasQuota({ quota, deployment }: Endpoint): boolean {
 }
 
 /** The part of a quota that may come at once, and at least so many. */
-const burstPart = 0.05
+const burstPart = 0.04
 const burstMin = 2
 /**
  * The part of a quota that is used at an even pace. With the burst it is less than the whole, because a provider's minutes
@@ -66,7 +66,7 @@ export function createQuotas(rates: QuotaRates): Quotas {
         rates.want(`${counted.id}:tokens`, perMinute, tokens)
         return waitMs
       }
-      const look = () => rates.look(`${counted.id}:tokens`, perMinute, burstMs)
+      const look = () => rates.look(`${counted.id}:tokens`, perMinute, burstMs, tokens)
       const waitMs = look()
       if (typeof waitMs === 'number') return counting(waitMs)
       return waitMs.then(() => {

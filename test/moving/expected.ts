@@ -3,10 +3,10 @@
  * line for each, in the order in which the command is to tell it.
  */
 export const notCarried: readonly string[] = [
-  'config.yaml:10  model_list[0].litellm_params.rpm: is kept to here: a twentieth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on',
+  'config.yaml:10  model_list[0].litellm_params.rpm: is kept to here: a twenty-fifth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on',
   'config.yaml:36  model_list[3].litellm_params.timeout: each operation has its own time here',
   'config.yaml:37  model_list[3].model_info.supports_vision: what a model can do is known here by its name',
-  'config.yaml:101  model_list[13].litellm_params.rpm: is kept to here: a twentieth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on',
+  'config.yaml:101  model_list[13].litellm_params.rpm: is kept to here: a twenty-fifth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on',
   'config.yaml:103  model_list[14]: the deployment is not carried: there is no provider "bedrock" here',
   'config.yaml:110  router_settings.num_retries: a call has six attempts here, and what may pass is tried again',
   'config.yaml:119  litellm_settings.drop_params: tuning that a provider does not take is left out and listed here, always',

@@ -193,7 +193,8 @@ if (reason === null)
         if (model === `${idOf('one')}/gpt-4o`) ofOne += 1
         else expect(model).toBe(`${idOf('two')}/gpt-4o`)
       }
-      // 45 are likely of 60 at weights of 3 to 1; less than 30 or all would be one chance in a million.
+      // 45 are likely of 60 at weights of 3 to 1 (all 60 are in the burst of the quota); less than 30 or all would be one chance
+      // in a million.
       expect(ofOne).toBeGreaterThan(30)
       expect(ofOne).toBeLessThan(60)
       expect((await chat(alias, 'gpt-3.5-turbo')).status).toBe(200)

@@ -69,7 +69,7 @@ export function readModel(
 const quotaMax = 1_000_000_000
 
 const keptQuota =
-  'is kept to here: a twentieth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on'
+  'is kept to here: a twenty-fifth of it may come at once, and what is beyond it waits a moment, goes to the next deployment or is 429. LiteLLM only weighs by it, unless "enforce_model_rate_limits" is on'
 
 /** The rates of an entry, which are the provider's quota for it. */
 function quotaOf(

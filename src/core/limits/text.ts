@@ -59,11 +59,6 @@ export const answerPartsMax = 10_000
  */
 export const streamHeldFramesMax = 20_000
 export const streamHeldBytesMax = 64_000_000
-/**
- * The text of an unfinished item that is kept in case its stream breaks off: more than a model writes in one item. It is
- * held for every caller, also for hundreds who do not read.
- */
-export const streamShownBytesMax = 262_144
 /** Choices of one streamed answer, and tool calls of one choice; more means a broken provider. */
 export const streamChoicesMax = 256
 export const streamToolCallsMax = 10_000

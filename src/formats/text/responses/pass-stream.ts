@@ -9,7 +9,7 @@ import type {
   StreamStage,
 } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
-import { streamHeldBytesMax, streamShownBytesMax } from '../../../core/limits/text.ts'
+import { streamHeldBytesMax } from '../../../core/limits/text.ts'
 import { filledTextOrNull, isRecord } from '../../../json/values.ts'
 import { showMetadata } from '../shown-charge.ts'
 import { editDocument, memberBytes } from '../../../json/document.ts'
@@ -27,6 +27,12 @@ import { ResponsesHandler } from './read-stream.ts'
 import { emptyResponse } from './write-answer.ts'
 
 type Wire = Record<string, unknown>
+
+/**
+ * The text of an unfinished item that is kept in case its stream breaks off: some 65,000 tokens. It is held for every caller,
+ * also for hundreds who do not read.
+ */
+const streamShownBytesMax = 262_144
 
 /** Events that come by the thousand and differ only in the model's text. */
 const deltas: ReadonlySet<unknown> = new Set([
