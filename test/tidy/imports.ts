@@ -36,8 +36,8 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   aws4fetch: ['src/storage/', 'src/transport/'],
   // Amazon's frames, with their checksums.
   '@smithy/eventstream-codec': ['src/formats/text/streams/'],
-  // A service account's statement for Google is signed with its own key.
-  jose: ['src/providers/vertex-ai/'],
+  // Statements that an account's own key signs, for Google and Snowflake.
+  jose: ['src/transport/'],
   'prom-client': ['src/telemetry/'],
   '@opentelemetry': ['src/telemetry/'],
   'bun:sqlite': ['src/storage/'],
@@ -183,7 +183,7 @@ function brokenStep(file: string, target: string): Broken | null {
 /**
  * Providers whose API or models others offer too: neighbouring folders build on them, and so do tests of every part.
  */
-const shared: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google-ai-studio'])
+const shared: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google-ai-studio', 'amazon-bedrock'])
 
 /** Only its line in the index may import a provider's folder, so that deleting both deletes the provider. */
 function brokenVendor(file: string, target: string): Broken | null {

@@ -1,5 +1,4 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { SignJWT } from 'jose'
 import {
   type FetchLogin,
   type Grant,
@@ -7,6 +6,7 @@ import {
   type LoginAsked,
   LoginRefused,
 } from '../../transport/identities/identity-world.ts'
+import { signStatement } from '../../transport/identities/signed-statement.ts'
 import { bearer } from '../define-provider.ts'
 
 const lifeSeconds = 3_540
@@ -45,14 +45,12 @@ async function withKeyPair(
   // An account's region or cloud, after a dot, is no part of its name.
   const [account = ''] = (settings.account ?? host).split('.')
   const subject = `${account}.${settings.user}`.toUpperCase()
-  const issuedAt = Math.floor(world.nowMs() / 1000)
-  const secret = await new SignJWT({})
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
-    .setIssuer(`${subject}.${fingerprint}`)
-    .setSubject(subject)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + lifeSeconds)
-    .sign(key)
+  const secret = await signStatement(key, {
+    issuer: `${subject}.${fingerprint}`,
+    subject,
+    nowMs: world.nowMs(),
+    lifeSeconds,
+  })
   return { login: { ...bearer, secret }, lifeMs: lifeSeconds * 1000 }
 }
 

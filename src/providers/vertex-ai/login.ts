@@ -1,5 +1,5 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import { importPKCS8, SignJWT } from 'jose'
 import { bearer } from '../define-provider.ts'
 import {
   type FetchLogin,
@@ -15,6 +15,7 @@ import {
   textIn,
   untilMs,
 } from '../../transport/identities/identity-world.ts'
+import { signStatement } from '../../transport/identities/signed-statement.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -94,21 +95,26 @@ async function withCredentials(text: string, wanted: string, world: IdentityWorl
 /** A statement signed with the account's own key, for a token of an hour. */
 async function ofServiceAccount(wire: Wire, wanted: string, world: IdentityWorld): Promise<Grant> {
   const url = typeof wire['token_uri'] === 'string' ? wire['token_uri'] : tokenAddress
-  const issuedAt = Math.floor(world.nowMs() / 1000)
   const keyId = wire['private_key_id']
-  const key = await importPKCS8(textIn(wire, 'private_key'), 'RS256').catch(() => {
-    throw new LoginRefused('the file has no private key that can be read')
-  })
-  const assertion = await new SignJWT({ scope: wanted })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(typeof keyId === 'string' ? { kid: keyId } : {}) })
-    .setIssuer(textIn(wire, 'client_email'))
+  const assertion = await signStatement(keyOf(textIn(wire, 'private_key')), {
+    issuer: textIn(wire, 'client_email'),
     // Also where the file names another address, as Google's own libraries have it.
-    .setAudience(tokenAddress)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + 3_600)
-    .sign(key)
+    audience: tokenAddress,
+    ...(typeof keyId === 'string' ? { keyId } : {}),
+    claims: { scope: wanted },
+    nowMs: world.nowMs(),
+    lifeSeconds: 3_600,
+  })
   const form = formOf({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   return tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
+}
+
+function keyOf(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    throw new LoginRefused('the file has no private key that can be read')
+  }
 }
 
 async function ofUser(wire: Wire, world: IdentityWorld): Promise<Grant> {

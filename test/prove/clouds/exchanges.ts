@@ -1,8 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { awsLoginFor } from '../../../src/providers/amazon-bedrock/login.ts'
-import { fetchEntraLogin } from '../../../src/providers/azure/login.ts'
-import { fetchGoogleLogin } from '../../../src/providers/vertex-ai/login.ts'
+import { findPreset } from '../../../src/providers/registry.ts'
 import type {
   FetchLogin,
   IdentitySettings,
@@ -55,6 +53,12 @@ interface Case {
   /** By address; any other has the usual answers. */
   answers: Record<string, unknown>
   nowMs: number
+}
+
+function fetchOf(slug: string): FetchLogin {
+  const identity = findPreset(slug)?.identity
+  if (!identity) throw new Error(`${slug} has no logins`)
+  return identity.fetch
 }
 
 async function compare(name: string, folder: string, asked: readonly Case[]): Promise<ProofResult> {
@@ -156,7 +160,7 @@ function amazonCase(draw: Draw): Case {
   const arn = `arn:aws:iam::${100_000_000_000 + draw.upTo(8e11)}:role/${word(draw)}`
   const name = word(draw)
   const nowMs = 1_700_000_000_000 + draw.upTo(1e10)
-  const common = { fetch: awsLoginFor('bedrock'), region, answers: {}, nowMs }
+  const common = { fetch: fetchOf('amazon-bedrock'), region, answers: {}, nowMs }
   if (draw.upTo(1) === 0) {
     const given = token(draw)
     const env = {
@@ -220,7 +224,7 @@ function googleCase(draw: Draw): Case {
     subjectAnswer: told,
     files,
   }
-  return { library, fetch: fetchGoogleLogin, settings, region: '', env: {}, files, answers, nowMs }
+  return { library, fetch: fetchOf('vertex-ai'), settings, region: '', env: {}, files, answers, nowMs }
 }
 
 function serviceAccount(draw: Draw): object {
@@ -273,7 +277,7 @@ function entraCase(draw: Draw): Case {
   const clientId = `${word(draw)}-${word(draw, 4)}-4000-9000-${word(draw, 12)}`
   const scope = draw.of(['https://cognitiveservices.azure.com/.default', 'https://ai.azure.com/.default'])
   const secret = token(draw).trim()
-  const common = { fetch: fetchEntraLogin, region: '', answers: {}, nowMs: 1_700_000_000_000 }
+  const common = { fetch: fetchOf('azure'), region: '', answers: {}, nowMs: 1_700_000_000_000 }
   if (way === 'secret' || way === 'assertion') {
     const library = { kind: 'entra', way, tenant, clientId, scope, secret }
     const settings = { tenant_id: tenant, client_id: clientId, scope }

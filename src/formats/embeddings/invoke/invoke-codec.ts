@@ -1,20 +1,19 @@
-import type { TextCall } from '../../canonical/call.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { AnswerContext, DecodedAnswer, UpstreamReply } from '../../canonical/upstream.ts'
-import { noUsage } from '../../canonical/usage.ts'
-import { fieldError } from '../../core/errors.ts'
-import { hasMember, memberBytes, memberValue } from '../../json/document.ts'
-import { isRecord, tokenCountOrNull } from '../../json/values.ts'
-import type { OwnQuirks } from '../text/codec.ts'
-import { readConverseFailure } from '../text/converse/errors.ts'
-import type { EncodedRequest } from '../text/halves.ts'
-import type { TextInterface } from '../text/text-interface.ts'
-import { startReading } from '../text/usage-readers.ts'
-import { parseAnswer, unreadable } from '../upstream-json.ts'
-import { encodeCohereEmbeddings } from './cohere.ts'
-import { gatewayMembers, showVectors } from './embeddings-codec.ts'
-import { countInputs, inputKindOf, textsOf } from './read-request.ts'
-import { encodeFloats } from './vectors.ts'
+import type { TextCall } from '../../../canonical/call.ts'
+import type { Endpoint } from '../../../canonical/endpoint.ts'
+import type { AnswerContext, DecodedAnswer, UpstreamReply } from '../../../canonical/upstream.ts'
+import { noUsage } from '../../../canonical/usage.ts'
+import { fieldError } from '../../../core/errors.ts'
+import { hasMember, memberBytes, memberValue } from '../../../json/document.ts'
+import { isRecord, tokenCountOrNull } from '../../../json/values.ts'
+import type { TextCodec } from '../../text/codec.ts'
+import { readConverseFailure } from '../../text/converse/errors.ts'
+import type { EncodedRequest } from '../../text/halves.ts'
+import { startReading } from '../../text/usage-readers.ts'
+import { parseAnswer, unreadable } from '../../upstream-json.ts'
+import { encodeCohereEmbeddings } from '../cohere.ts'
+import { gatewayMembers, showVectors } from '../embeddings-codec.ts'
+import { countInputs, inputKindOf, textsOf } from '../read-request.ts'
+import { encodeFloats } from '../vectors.ts'
 
 /** Amazon's own models take one text in a request; so many requests follow each other for one call at most. */
 export const singleInputsMax = 128
@@ -24,28 +23,18 @@ const nova = /amazon[./]nova[\w-]*embed/
 const titan = /amazon[./]titan-embed/
 const countHeader = 'x-amzn-bedrock-input-token-count'
 
-/**
- * Vectors by Bedrock's InvokeModel, whose body is that of the model's maker: Cohere's takes 96 texts at once, Amazon's Titan and
- * Nova one.
- */
-export function bedrockEmbeddings(): TextInterface {
-  const quirks: OwnQuirks = {
-    format: 'invoke',
-    addresses: { image: 'none', file: 'none' },
-    codec: {
-      encodeRequest: (call, endpoint) => encodeOne(call, endpoint, 0) ?? encodeCohere(call, endpoint),
-      encodeNext: (call, endpoint, answered) =>
-        answered < countInputs(call.document) ? encodeOne(call, endpoint, answered) : null,
-      decodeAnswers: decodeVectors,
-      decodeAnswer: (bytes, context, _quirks, call) =>
-        decodeVectors([{ headers: new Headers(), bytes }], context, call),
-      createStream: () => {
-        throw new Error('embeddings are never streamed')
-      },
-      readError: readConverseFailure,
-    },
-  }
-  return { format: 'invoke', path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`, quirks }
+/** Vectors of several makers' models: Cohere's takes 96 texts at once, Amazon's Titan and Nova one. */
+export const invokeCodec: TextCodec = {
+  encodeRequest: (call, endpoint) => encodeOne(call, endpoint, 0) ?? encodeCohere(call, endpoint),
+  encodeNext: (call, endpoint, answered) =>
+    answered < countInputs(call.document) ? encodeOne(call, endpoint, answered) : null,
+  decodeAnswers: decodeVectors,
+  decodeAnswer: (bytes, context, _quirks, call) =>
+    decodeVectors([{ headers: new Headers(), bytes }], context, call),
+  createStream: () => {
+    throw new Error('embeddings are never streamed')
+  },
+  readError: readConverseFailure,
 }
 
 /** The path names the model. */
