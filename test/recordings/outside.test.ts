@@ -134,8 +134,10 @@ describe.if(reason === null)('what a real host answered', () => {
       })
       expect([status, text.slice(0, status === 200 ? 0 : 500)]).toEqual([200, ''])
       if (reply === null) {
-        const vector = Buffer.from(String(at(exchange.response, 'data.0.embedding')), 'base64')
-        expect(at(json, 'data.0.embedding')).toBe(vector.toString('base64'))
+        const vector = at(exchange.response, 'data.0.embedding')
+        // Some hosts leave out the padding.
+        const expected = typeof vector === 'string' ? Buffer.from(vector, 'base64').toString('base64') : vector
+        expect(at(json, 'data.0.embedding')).toEqual(expected)
         return
       }
       const caller: Caller = reply.format === 'gemini' ? 'chat' : reply.format

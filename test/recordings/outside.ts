@@ -31,18 +31,18 @@ export function whyNoOutside(): string | null {
     : 'no exchanges of other projects are here: set HEADRACE_RECORDINGS to the folder that has outside'
 }
 
-/** The exchanges in formats of today, by their ids; those of later formats begin with a vendor's name. */
+/** The exchanges that are replayed through the program, by their ids; those of Bedrock's and Cohere's formats are read alone. */
 export function listExchanges(): OutsideExchange[] {
-  return globSync(join(folder, '[xy][0-9]*.json'))
+  return globSync(join(folder, '{,anthropic-,azure-,bedrock-mantle-,openai-}[xy][0-9]*.json'))
     .toSorted()
     .map((file) => JSON.parse(readFileSync(file, 'utf8')) as OutsideExchange)
 }
 
 /** The presets that speak as the hosts do of which there is none of their own. */
 const presets: Readonly<Record<string, string>> = {
-  vertex: 'google-ai-studio',
+  vertex: 'vertex-ai',
   google: 'google-ai-studio',
-  snowflake: 'custom',
+  'bedrock-mantle': 'amazon-bedrock-mantle',
   cloudflare: 'custom',
   perplexity: 'custom',
 }
