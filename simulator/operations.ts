@@ -21,7 +21,7 @@ import { googlePath, operateGoogle } from './gemini/operations.ts'
 import type { JsonObject } from './json.ts'
 import { googleRequestBytesMax } from './limits.ts'
 import { isMessageBatchesPath, operateMessageBatches } from './message-batches/message-batches.ts'
-import { anthropicStyle, versionOf } from './messages/errors.ts'
+import { anthropicStyle, versioned, versionOf } from './messages/errors.ts'
 import { countTokens, messages } from './messages/messages.ts'
 import { claudeModelBody, claudeModelList } from './messages/models.ts'
 import { modelBody, modelList } from './models.ts'
@@ -47,6 +47,7 @@ import { countInputTokens, responses } from './responses/responses.ts'
 import { storedResponse } from './responses/stored.ts'
 import { speech } from './speech.ts'
 import { transcription } from './transcriptions.ts'
+import { atPublisher, isVertexPath, vertexStyleOf } from './vertex/addresses.ts'
 
 /** A request to an operation, whose body has been read and whose key is valid. */
 export interface Asked {
@@ -93,6 +94,7 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   if (path.startsWith(googlePath) || isFilesPath(path)) return googleStyle
   if (isStoragePath(path)) return storageStyle
   if (isAzurePath(path)) return azureStyle
+  if (isVertexPath(path)) return vertexStyleOf(path)
   if (conversePath.test(path) || invokePath.test(path)) return bedrockStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
@@ -116,6 +118,7 @@ export async function operate(asked: Asked): Promise<Reply> {
     const address = azureAddressOf(path, query)
     return operate({ ...withDeployment(asked, address), path: address.path, batchService: 'azure' })
   }
+  if (isVertexPath(path)) return operate(atPublisher(asked))
   if (isFilesPath(path)) {
     const { body, json, key } = asked
     const listening = { faults, settings: mount.settings, programs, signal }
@@ -231,12 +234,6 @@ function lineRunner(asked: Asked): RunLine {
       throw error
     }
   }
-}
-
-/** A line has no headers; those of messages have the usual version. */
-function versioned(request: IncomingMessage): IncomingMessage {
-  const headers = { 'anthropic-version': '2023-06-01', ...request.headers }
-  return Object.create(request, { headers: { value: headers } }) as IncomingMessage
 }
 
 /** Bedrock's paths have the model in them. */

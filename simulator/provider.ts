@@ -27,6 +27,7 @@ import { type BodyRules, readBody, type ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { usualSealer } from './seals.ts'
 import { cut, drawnMs, send, type Sending } from './send.ts'
+import { vertexModelOf } from './vertex/addresses.ts'
 import { wait } from './wait.ts'
 
 /** One request to a mount. */
@@ -143,7 +144,13 @@ function subjectOf(
   }
   if (body.form !== null) return { model: azureDeploymentOf(path) ?? fieldOf(body, 'model'), body: text }
   const parsed = parsedBody(body)
-  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? bedrockModelOf(path) ?? invokedModelOf(path) ?? parsed?.['model']
+  const inPath =
+    googleModelOf(path) ??
+    azureDeploymentOf(path) ??
+    bedrockModelOf(path) ??
+    invokedModelOf(path) ??
+    vertexModelOf(path)
+  const named = inPath ?? parsed?.['model']
   return { model: typeof named === 'string' ? named : null, body: text }
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import {
   type ApiStyle,
   bearerKeyOf,
@@ -133,4 +133,10 @@ export const anthropicStyle: ApiStyle = {
   errorBody: anthropicErrorBody,
   errorOf: anthropicErrorOf,
   headers: usualHeaders,
+}
+
+/** A request with the usual version where it names none, as a line of a batch and a body at another host. */
+export function versioned(request: IncomingMessage): IncomingMessage {
+  const headers = { 'anthropic-version': '2023-06-01', ...request.headers }
+  return Object.create(request, { headers: { value: headers } }) as IncomingMessage
 }

@@ -21,7 +21,7 @@ export function readConversation(mount: Mount, body: Wire): ReadConversation {
     results: [],
     images: 0,
     thoughts: [],
-    marks: JSON.stringify(body).split('"cache_control":').length - 1,
+    marks: JSON.stringify(body).split(mount === 'converse' ? '"cachePoint":' : '"cache_control":').length - 1,
   }
   const { list, readOne } = readers[mount]
   for (const entry of listOf(body[list])) readOne(entry, read)
@@ -35,12 +35,18 @@ interface Reader {
 }
 
 const chatReader: Reader = { list: 'messages', readOne: readChatMessage }
+const messagesReader: Reader = { list: 'messages', readOne: readBlocks }
+const geminiReader: Reader = { list: 'contents', readOne: readContent }
 const readers: Readonly<Record<Mount, Reader>> = {
-  messages: { list: 'messages', readOne: readBlocks },
+  messages: messagesReader,
   responses: { list: 'input', readOne: readItem },
-  gemini: { list: 'contents', readOne: readContent },
+  gemini: geminiReader,
   chat: chatReader,
   custom: chatReader,
+  bedrock: messagesReader,
+  converse: { list: 'messages', readOne: readConverseBlocks },
+  vertex: geminiReader,
+  'vertex-claude': messagesReader,
 }
 
 function readBlocks({ content }: Wire, read: ReadConversation): void {
@@ -53,6 +59,21 @@ function readBlocks({ content }: Wire, read: ReadConversation): void {
     }
     if (type === 'thinking')
       read.thoughts.push({ text: textOf(block['thinking']), signature: textOf(block['signature']) || null })
+  }
+}
+
+/** Converse has no types: a block is what its one member says. */
+function readConverseBlocks({ content }: Wire, read: ReadConversation): void {
+  for (const { toolUse, toolResult, reasoningContent } of listOf(content)) {
+    if (isWire(toolUse)) read.calls.push({ id: textOf(toolUse['toolUseId']), name: textOf(toolUse['name']) })
+    if (isWire(toolResult)) {
+      const inner = listOf(toolResult['content'])
+      read.results.push({ id: textOf(toolResult['toolUseId']), text: textIn(inner) })
+      read.images += inner.filter((part) => part['image'] !== undefined).length
+    }
+    if (!isWire(reasoningContent) || !isWire(reasoningContent['reasoningText'])) continue
+    const { text, signature } = reasoningContent['reasoningText']
+    read.thoughts.push({ text: textOf(text), signature: textOf(signature) || null })
   }
 }
 

@@ -20,8 +20,26 @@ export const newestGeminiModel = 'google/gemini-3-pro-preview'
 /** A model behind a server of somebody's own, which takes what it does not know. */
 export const customModel = 'acme/coder'
 
+/** Claude at Amazon in its own format, and by Converse. */
+export const invokedModel = 'anthropic/claude-opus-4.5'
+export const conversingModel = 'anthropic/claude-sonnet-4.5'
+/** Amazon's own, which only Converse reaches. */
+export const novaModel = 'amazon/nova-2-lite-v1'
+/** Google's models in a project of the operator's own, and Claude there. */
+export const projectGeminiModel = 'google/gemini-2.5-flash'
+export const projectClaudeModel = 'anthropic/claude-haiku-4.5'
+
 /** Which simulated provider a model stands for. */
-export type Mount = 'messages' | 'responses' | 'gemini' | 'chat' | 'custom'
+export type Mount =
+  | 'messages'
+  | 'responses'
+  | 'gemini'
+  | 'chat'
+  | 'custom'
+  | 'bedrock'
+  | 'converse'
+  | 'vertex'
+  | 'vertex-claude'
 
 /** What each of them is to be asked, by its path. */
 export const pathOf: Readonly<Record<Mount, RegExp>> = {
@@ -30,7 +48,13 @@ export const pathOf: Readonly<Record<Mount, RegExp>> = {
   gemini: /^\/v1beta\/models\/[^/]+:(?:streamG|g)enerateContent$/,
   chat: /^\/v1\/chat\/completions$/,
   custom: /^\/v1\/chat\/completions$/,
+  bedrock: /^\/model\/[^/]+\/invoke-with-response-stream$/,
+  converse: /^\/model\/[^/]+\/converse-stream$/,
+  vertex: /^\/v1beta1\/projects\/p-1\/locations\/global\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
+  'vertex-claude':
+    /^\/v1beta1\/projects\/p-1\/locations\/global\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/,
 }
+const mounts = Object.keys(pathOf) as Mount[]
 
 /** One request as a simulated provider received it. */
 export interface Received {
@@ -110,7 +134,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       ...(isOwn ? { any_model: true, strict: false } : {}),
     })
   }
-  for (const mount of ['messages', 'responses', 'gemini', 'chat', 'custom'] as const) await prepare(mount)
+  for (const mount of mounts) await prepare(mount)
   const address = gateway.baseUrl.replace(/\/v1$/, '')
   const get = async (path: string, secret = key): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${secret}` }
@@ -225,6 +249,46 @@ function providersOf(url: string): Record<string, unknown>[] {
       discover: false,
       cache_marks: true,
       models: [{ id: customModel, prices, context_length: 200_000 }],
+    },
+    ...cloudsOf(url),
+  ]
+}
+
+/** The clouds, each with a login of its own. */
+function cloudsOf(url: string): Record<string, unknown>[] {
+  const prices = { input_per_million: '1', output_per_million: '2' }
+  const keys = { access_key_id: 'AKIASIMULATED', secret_access_key: 'simulated' }
+  const amazon = { preset: 'amazon-bedrock', region: 'us-east-1', identity: keys }
+  const google = { preset: 'vertex-ai', api_key: 'simulated', key_form: 'bearer' }
+  const project = 'v1beta1/projects/p-1/locations/global'
+  const modelOf = (id: string, upstream: string) => ({ id, upstream, prices })
+  return [
+    {
+      ...amazon,
+      id: 'bedrock-invoked',
+      base_url: `${url}/p/bedrock`,
+      models: [modelOf(invokedModel, 'us.anthropic.claude-opus-4-5-20251101-v1:0')],
+    },
+    {
+      ...amazon,
+      id: 'bedrock-conversing',
+      base_url: `${url}/p/converse`,
+      models: [
+        modelOf(conversingModel, 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'),
+        modelOf(novaModel, 'us.amazon.nova-2-lite-v1:0'),
+      ],
+    },
+    {
+      ...google,
+      id: 'vertex-google',
+      base_url: `${url}/p/vertex/${project}`,
+      models: [modelOf(projectGeminiModel, 'gemini-2.5-flash')],
+    },
+    {
+      ...google,
+      id: 'vertex-claude',
+      base_url: `${url}/p/vertex-claude/${project}`,
+      models: [modelOf(projectClaudeModel, 'claude-haiku-4-5@20251001')],
     },
   ]
 }
