@@ -35,7 +35,7 @@ export interface Simulator {
 }
 
 const mountedPath = new RegExp(
-  `^/p/([A-Za-z0-9._-]{1,64})(/(?:v1(?:beta)?|upload|openai|models?|${audioSlugs})(?:/.*)?)$`,
+  `^/p/([A-Za-z0-9._-]{1,64})(/(?:v1(?:beta1?)?|upload|openai|models?|${audioSlugs})(?:/.*)?)$`,
 )
 
 /**

@@ -122,7 +122,7 @@ export const agentRuns: readonly Run[] = [
     mount: 'bedrock',
     model: invokedModel,
     marks: 'arrive',
-    thoughts: 'signed',
+    thoughts: 'signed without words',
     isSilent: true,
   },
   {
@@ -131,7 +131,7 @@ export const agentRuns: readonly Run[] = [
     mount: 'converse',
     model: novaModel,
     marks: 'arrive',
-    thoughts: 'signed without words',
+    thoughts: 'signed',
     isSilent: false,
   },
   {
@@ -148,7 +148,7 @@ export const agentRuns: readonly Run[] = [
     mount: 'vertex-claude',
     model: projectClaudeModel,
     marks: 'arrive',
-    thoughts: 'signed',
+    thoughts: 'signed without words',
     isSilent: false,
   },
   {

@@ -21,13 +21,13 @@ export const newestGeminiModel = 'google/gemini-3-pro-preview'
 export const customModel = 'acme/coder'
 
 /** Claude at Amazon in its own format, and by Converse. */
-export const invokedModel = 'anthropic/claude-opus-4.5'
+export const invokedModel = 'anthropic/claude-opus-4.7'
 export const conversingModel = 'anthropic/claude-sonnet-4.5'
 /** Amazon's own, which only Converse reaches. */
 export const novaModel = 'amazon/nova-2-lite-v1'
 /** Google's models in a project of the operator's own, and Claude there. */
 export const projectGeminiModel = 'google/gemini-2.5-flash'
-export const projectClaudeModel = 'anthropic/claude-haiku-4.5'
+export const projectClaudeModel = 'anthropic/claude-opus-4.8'
 
 /** Which simulated provider a model stands for. */
 export type Mount =
@@ -214,7 +214,8 @@ function providersOf(url: string): Record<string, unknown>[] {
       preset: 'anthropic',
       base_url: `${url}/p/messages/v1`,
       api_key: 'simulated',
-      discover: false,
+      // The other models stay with the clouds.
+      only_models: true,
       models: [{ id: messagesModel }],
     },
     {
@@ -238,7 +239,7 @@ function providersOf(url: string): Record<string, unknown>[] {
       preset: 'google-ai-studio',
       base_url: `${url}/p/gemini/v1beta`,
       api_key: 'simulated',
-      discover: false,
+      only_models: true,
       models: [{ id: geminiModel }, { id: newestGeminiModel }],
     },
     {
@@ -267,7 +268,7 @@ function cloudsOf(url: string): Record<string, unknown>[] {
       ...amazon,
       id: 'bedrock-invoked',
       base_url: `${url}/p/bedrock`,
-      models: [modelOf(invokedModel, 'us.anthropic.claude-opus-4-5-20251101-v1:0')],
+      models: [modelOf(invokedModel, 'us.anthropic.claude-opus-4-7')],
     },
     {
       ...amazon,
@@ -288,7 +289,7 @@ function cloudsOf(url: string): Record<string, unknown>[] {
       ...google,
       id: 'vertex-claude',
       base_url: `${url}/p/vertex-claude/${project}`,
-      models: [modelOf(projectClaudeModel, 'claude-haiku-4-5@20251001')],
+      models: [modelOf(projectClaudeModel, 'claude-opus-4-8')],
     },
   ]
 }

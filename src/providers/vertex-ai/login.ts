@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { bearer } from '../define-provider.ts'
+import { amazonSubject } from './amazon-subject.ts'
 import {
   type FetchLogin,
   firstOf,
@@ -128,7 +129,7 @@ async function ofUser(wire: Wire, world: IdentityWorld): Promise<Grant> {
   return tokenOf(jsonOf(await world.ask({ method: 'POST', url, ...form })))
 }
 
-/** A token of another issuer, from a file that is replaced while the process runs or from an address, for one of Google's. */
+/** A token of another issuer for one of Google's: from a file that is replaced while the process runs, an address, or Amazon. */
 async function ofWorkload(wire: Wire, wanted: string, world: IdentityWorld): Promise<Grant> {
   const other = wire['service_account_impersonation_url']
   const url = typeof wire['token_url'] === 'string' ? wire['token_url'] : stsAddress
@@ -146,6 +147,8 @@ async function ofWorkload(wire: Wire, wanted: string, world: IdentityWorld): Pro
 
 async function subjectToken(wire: Wire, world: IdentityWorld): Promise<string> {
   const source = recordIn(wire, 'credential_source')
+  const { environment_id: cloud } = source
+  if (typeof cloud === 'string' && cloud.startsWith('aws')) return amazonSubject(source, textIn(wire, 'audience'), world)
   const format = recordIn(source, 'format')
   const text = await subjectText(source, world)
   if (format['type'] !== 'json') return text.trim()

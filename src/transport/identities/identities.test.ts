@@ -321,6 +321,54 @@ describe('a login at Google', () => {
     expect(impersonation?.headers.get('authorization')).toBe('Bearer federated')
   })
 
+  test('is exchanged for a question that a workload at Amazon signs, with the region of its instance', async () => {
+    const google = startServer({ 'POST /sts': () => Response.json({ access_token: 'federated', expires_in: 3_599 }) })
+    const amazon = startServer({
+      'PUT /latest/api/token': () => new Response('metadata-token'),
+      'GET /zone': () => new Response('eu-west-3b'),
+    })
+    const audience = '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q'
+    const file = fileWith(
+      JSON.stringify({
+        type: 'external_account',
+        audience,
+        subject_token_type: 'urn:ietf:params:aws:token-type:aws4_request',
+        token_url: `${google.url}/sts`,
+        credential_source: {
+          environment_id: 'aws1',
+          region_url: `${amazon.url}/zone`,
+          imdsv2_session_token_url: `${amazon.url}/latest/api/token`,
+          regional_cred_verification_url: 'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+        },
+      }),
+    )
+    const environment = {
+      AWS_ACCESS_KEY_ID: 'AKIAworkload',
+      AWS_SECRET_ACCESS_KEY: 'never-shown',
+      // A key of Bedrock alone signs nothing.
+      AWS_BEARER_TOKEN_BEDROCK: 'bedrock-api-key',
+    }
+    expect(await loginOf({ kind: 'google', settings: { credentials_file: file }, environment })).toEqual(
+      token('federated'),
+    )
+    expect(amazon.asked[1]?.headers.get('x-aws-ec2-metadata-token')).toBe('metadata-token')
+    const subject = new URLSearchParams(google.asked[0]?.body).get('subject_token') ?? ''
+    const question = JSON.parse(decodeURIComponent(subject)) as {
+      url: string
+      method: string
+      headers: { key: string; value: string }[]
+    }
+    expect([question.method, question.url]).toEqual([
+      'POST',
+      'https://sts.eu-west-3.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+    ])
+    const headers = Object.fromEntries(question.headers.map(({ key, value }) => [key, value]))
+    expect(Object.keys(headers)).toEqual(['Authorization', 'host', 'x-amz-date', 'x-goog-cloud-target-resource'])
+    expect(headers['x-goog-cloud-target-resource']).toBe(audience)
+    expect(headers['Authorization']).toStartWith('AWS4-HMAC-SHA256 Credential=AKIAworkload/')
+    expect(subject).not.toContain('never-shown')
+  })
+
   test('is the machine’s', async () => {
     const path = '/computeMetadata/v1/instance/service-accounts/default/token'
     const metadata = startServer({ [`GET ${path}`]: oneHour('ya29.m') })

@@ -9,6 +9,7 @@ import urllib.parse
 import botocore.auth
 import botocore.session
 import google.auth._helpers
+import google.auth.aws
 import google.auth.identity_pool
 import google.auth.impersonated_credentials
 import google.oauth2.credentials
@@ -109,6 +110,11 @@ def google_login(case):
         credentials = google.oauth2.service_account.Credentials.from_service_account_info(info, scopes=[SCOPE])
     elif info["type"] == "authorized_user":
         credentials = google.oauth2.credentials.Credentials.from_authorized_user_info(info)
+    elif "environment_id" in info["credential_source"]:
+        for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+            os.environ.pop(name, None)
+        os.environ.update(case["environment"])
+        credentials = google.auth.aws.Credentials.from_info(info, scopes=[SCOPE])
     else:
         credentials = google.auth.identity_pool.Credentials.from_info(info, scopes=[SCOPE])
     if case.get("impersonate") is not None:

@@ -103,8 +103,13 @@ function membersOf(body: string): unknown {
     return Object.entries(members).toSorted()
   }
   return sorted(new URLSearchParams(body)).map(([name = '', value = '']) =>
-    name === 'assertion' ? [name, claimsOf(value)] : [name, value],
+    name === 'assertion' ? [name, claimsOf(value)] : [name, plainSubject(value)],
   )
+}
+
+/** A signed question to Amazon is encoded once more; libraries leave other characters as they are. */
+function plainSubject(value: string): string {
+  return value.startsWith('%7B') ? decodeURIComponent(value) : value
 }
 
 function sorted(members: URLSearchParams): string[][] {
@@ -202,7 +207,7 @@ function googleCase(draw: Draw): Case {
   const impersonated = `${word(draw)}@p.iam.gserviceaccount.com`
   const files: Record<string, string> = {}
   const answers: Record<string, unknown> = {}
-  const credentials = draw.of([serviceAccount, user, workloadOfFile, workloadOfAddress])(draw)
+  const credentials = draw.of([serviceAccount, user, workloadOfFile, workloadOfAddress, workloadAtAmazon])(draw)
   const source = (credentials as { credential_source?: { file?: string; url?: string } }).credential_source
   const subject = token(draw).trim()
   const isJson = JSON.stringify(credentials).includes('"json"')
@@ -215,16 +220,19 @@ function googleCase(draw: Draw): Case {
     credentials_file: path,
     ...(draw.upTo(2) === 0 ? { impersonate: impersonated } : {}),
   }
+  const isAtAmazon = JSON.stringify(credentials).includes('"aws1"')
+  const env: Record<string, string> = isAtAmazon ? amazonEnvironment(draw) : {}
   const library = {
     kind: 'google',
     nowMs,
+    environment: env,
     credentials,
     impersonate: settings.impersonate ?? null,
     subjectUrl: source?.url,
     subjectAnswer: told,
     files,
   }
-  return { library, fetch: fetchOf('vertex-ai'), settings, region: '', env: {}, files, answers, nowMs }
+  return { library, fetch: fetchOf('vertex-ai'), settings, region: '', env, files, answers, nowMs }
 }
 
 function serviceAccount(draw: Draw): object {
@@ -270,6 +278,24 @@ function workload(draw: Draw, source: object): object {
 const workloadOfFile = (draw: Draw): object => workload(draw, { file: `/tmp/headrace-subject-${word(draw)}` })
 const workloadOfAddress = (draw: Draw): object =>
   workload(draw, { url: 'https://issuer.example.com/token', headers: { 'x-issuer': word(draw) } })
+
+/** The library finds keys in the environment, too. */
+const workloadAtAmazon = (draw: Draw): object => ({
+  ...workload(draw, {
+    environment_id: 'aws1',
+    regional_cred_verification_url: 'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+  }),
+  subject_token_type: 'urn:ietf:params:aws:token-type:aws4_request',
+})
+
+function amazonEnvironment(draw: Draw): Record<string, string> {
+  return {
+    [draw.of(['AWS_REGION', 'AWS_DEFAULT_REGION'])]: draw.of(['us-east-1', 'eu-west-3']),
+    AWS_ACCESS_KEY_ID: `AKIA${word(draw).toUpperCase()}`,
+    AWS_SECRET_ACCESS_KEY: word(draw, 40),
+    ...(draw.upTo(1) === 0 ? {} : { AWS_SESSION_TOKEN: word(draw, 90) }),
+  }
+}
 
 function entraCase(draw: Draw): Case {
   const way = draw.of(['secret', 'assertion', 'machine', 'service'])
