@@ -16,7 +16,9 @@ export const identitySchema = z
     tenant_id: filled,
     client_id: filled,
     client_secret: filled,
-    token_file: filled.describe('The path of the file with the token of a workload, for Entra, or of OAuth, for Snowflake'),
+    token_file: filled.describe(
+      'The path of the file with the token of a workload, for Entra, or of OAuth, for Snowflake',
+    ),
     scope: filled.describe('What a token of Entra is for; ends with `/.default`'),
     account: filled.describe('The account at Snowflake; the first part of the host by default'),
     user: filled.describe('The user at Snowflake whose key pair signs the tokens'),

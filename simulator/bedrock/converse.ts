@@ -199,10 +199,12 @@ function tokensOfBlock({ text, image, document, toolUse, toolResult, reasoningCo
   return other === undefined ? 0 : countTokens(JSON.stringify(other))
 }
 
+function isSaid({ role, content }: Message): boolean {
+  return role === 'user' && content.some(({ text }) => text !== undefined)
+}
+
 function promptOf(request: ConverseRequest): Prompt {
   const { messages } = request
-  const isSaid = ({ role, content }: Message) =>
-    role === 'user' && content.some(({ text }) => text !== undefined)
   const firstAnswer = messages.findIndex(({ role }) => role === 'assistant')
   const opening = (firstAnswer < 0 ? messages : messages.slice(0, firstAnswer)).filter(isSaid)
   const last = messages.findLast(isSaid)

@@ -59,7 +59,8 @@ async function* chunksOf(frames: Iterable<string>, { faults }: Call): AsyncGener
     if (data === undefined) continue
     const broken = faults.streamError
     if (broken !== undefined && count === (faults.errorAfterChunks ?? 1)) {
-      const type = broken.type === 'overloaded_error' ? 'serviceUnavailableException' : 'internalServerException'
+      const type =
+        broken.type === 'overloaded_error' ? 'serviceUnavailableException' : 'internalServerException'
       yield exceptionFrame(type, broken.message ?? 'The server had an internal error.')
       return
     }
@@ -118,7 +119,11 @@ const novaFields: Record<string, check.Check> = {
 
 /** One text, said to be for what. */
 function nova({ body }: Call): Reply {
-  check.checkMembers(body, { fields: novaFields, required: ['taskType', 'singleEmbeddingParams'], strict: true })
+  check.checkMembers(body, {
+    fields: novaFields,
+    required: ['taskType', 'singleEmbeddingParams'],
+    strict: true,
+  })
   const params = body['singleEmbeddingParams'] as JsonObject & { text: { value: string } }
   const dimensions = typeof params['embeddingDimension'] === 'number' ? params['embeddingDimension'] : 3_072
   if (![256, 384, 1_024, 3_072].includes(dimensions)) throw invalidRequest('Unsupported embeddingDimension.')

@@ -23,10 +23,10 @@ export const chatModels: ReadonlyMap<string, { thinks: boolean; sees: boolean }>
 const tool = check.members(
   {
     type: check.oneOf('function'),
-    function: check.members(
-      { name: check.string(), description: check.string(), parameters: check.object },
-      ['name', 'parameters'],
-    ),
+    function: check.members({ name: check.string(), description: check.string(), parameters: check.object }, [
+      'name',
+      'parameters',
+    ]),
   },
   ['type', 'function'],
 )
@@ -68,7 +68,9 @@ const fields: Record<string, check.Check> = {
   strict_tools: check.boolean,
   documents: check.listOf(check.either(check.string(), check.object)),
   citation_options: check.object,
-  response_format: check.members({ type: check.oneOf('text', 'json_object'), json_schema: check.object }, ['type']),
+  response_format: check.members({ type: check.oneOf('text', 'json_object'), json_schema: check.object }, [
+    'type',
+  ]),
   safety_mode: check.oneOf('CONTEXTUAL', 'STRICT', 'OFF'),
   max_tokens: check.integer(1),
   stop_sequences: check.listOf(check.string(), 5),
@@ -79,7 +81,9 @@ const fields: Record<string, check.Check> = {
   k: check.integer(0, 500),
   p: check.decimal(0.01, 0.99),
   logprobs: check.boolean,
-  thinking: check.members({ type: check.oneOf('enabled', 'disabled'), token_budget: check.integer(1) }, ['type']),
+  thinking: check.members({ type: check.oneOf('enabled', 'disabled'), token_budget: check.integer(1) }, [
+    'type',
+  ]),
   priority: check.integer(0),
 }
 
@@ -128,7 +132,11 @@ export function refuseLength(more: number): ApiError {
   })
 }
 
-function refuse(body: JsonObject, messages: readonly Message[], { thinks, sees }: { thinks: boolean; sees: boolean }): void {
+function refuse(
+  body: JsonObject,
+  messages: readonly Message[],
+  { thinks, sees }: { thinks: boolean; sees: boolean },
+): void {
   if (!messages.some(({ role }) => role !== 'system'))
     throw invalidRequest('invalid request: at least one message of the user is required.')
   if (messages.some(({ role, toolCallId }) => role === 'tool' && toolCallId === null))
@@ -143,7 +151,8 @@ function refuse(body: JsonObject, messages: readonly Message[], { thinks, sees }
 }
 
 function messageOf({ role, content, tool_call_id: id }: JsonObject): Message {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : ((content ?? []) as JsonObject[])
+  const parts =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : ((content ?? []) as JsonObject[])
   return {
     role: String(role),
     texts: parts.flatMap(({ text, document }) => {
@@ -182,12 +191,7 @@ function promptOf(body: JsonObject, messages: readonly Message[], { thinks }: { 
     })),
     toolChoice: choiceOf(body),
     parallelToolCalls: true,
-    answerSchema:
-      isObject(wanted) && wanted['type'] === 'json_object'
-        ? isObject(wanted['json_schema'])
-          ? wanted['json_schema']
-          : {}
-        : null,
+    answerSchema: isObject(wanted) && wanted['type'] === 'json_object' ? schemaOf(wanted) : null,
     stop: (body['stop_sequences'] ?? []) as string[],
     outputTokensMax: typeof body['max_tokens'] === 'number' ? body['max_tokens'] : usualOutputTokens,
     thoughtTokens: isThinking ? thoughtTokensOf('low') : 0,
@@ -249,8 +253,11 @@ function wholeOf({ id, answer, usage }: Told): string {
   })
 }
 
+function event(type: string, more: object): string {
+  return namedFrame(type, { type, ...more })
+}
+
 function* framesOf({ id, answer, usage }: Told): Generator<string> {
-  const event = (type: string, more: object): string => namedFrame(type, { type, ...more })
   const beginning = { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] }
   yield namedFrame('message-start', { id, type: 'message-start', delta: { message: beginning } })
   let index = 0
@@ -306,4 +313,8 @@ function usageOf({ tokens, usage: given }: Answer, input: number, faults: Faults
 function idOf({ key }: AudioAsked): string {
   const hash = Bun.hash.xxHash64(key).toString(16).padStart(16, '0')
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(12, 15)}-8000-${hash.slice(0, 12)}`
+}
+
+function schemaOf({ json_schema: schema }: JsonObject): JsonObject {
+  return isObject(schema) ? schema : {}
 }

@@ -32,7 +32,11 @@ const fields: Record<string, check.Check> = {
 /** `POST /v2/embed`. Throws `ApiError` for requests that Cohere refuses. */
 export function embed({ json, faults, key }: AudioAsked): Reply {
   const body = json ?? {}
-  check.checkMembers(body, { fields, required: ['model', 'input_type', 'texts'], strict: faults.lenient !== true })
+  check.checkMembers(body, {
+    fields,
+    required: ['model', 'input_type', 'texts'],
+    strict: faults.lenient !== true,
+  })
   const name = String(body['model'])
   const dimensions = embedModels.get(name)
   if (dimensions === undefined)
@@ -47,8 +51,18 @@ export function embed({ json, faults, key }: AudioAsked): Reply {
   const wanted = typeof body['output_dimension'] === 'number' ? body['output_dimension'] : full
   if (!dimensions.includes(wanted))
     throw invalidRequest(`invalid request: output_dimension must be one of ${dimensions.join(', ')}.`)
-  const vectors = texts.map((text) => Array.from(vectorOf(text, full, wanted), (value) => Number(value.toPrecision(9))))
+  const vectors = texts.map((text) =>
+    Array.from(vectorOf(text, full, wanted), (value) => Number(value.toPrecision(9))),
+  )
   const billed = { input_tokens: texts.reduce((sum, text) => sum + countTokens(text), 0) }
   const meta = { api_version: { version: '2' }, billed_units: distortUsage(billed, faults.usage) }
-  return jsonReply(JSON.stringify({ id: key, embeddings: { float: vectors }, texts, meta, response_type: 'embeddings_by_type' }))
+  return jsonReply(
+    JSON.stringify({
+      id: key,
+      embeddings: { float: vectors },
+      texts,
+      meta,
+      response_type: 'embeddings_by_type',
+    }),
+  )
 }

@@ -199,9 +199,11 @@ function rerankIn(dialect: RerankDialect): (asked: AudioAsked) => Reply {
   }
 }
 
+function listed(names: Iterable<string>, endpoint: string, length: number): JsonObject[] {
+  return [...names].map((name) => ({ name, endpoints: [endpoint], context_length: length }))
+}
+
 const listCohere = (): Reply => {
-  const listed = (names: Iterable<string>, endpoint: string, length: number) =>
-    [...names].map((name) => ({ name, endpoints: [endpoint], context_length: length }))
   const models = [
     ...listed(cohereModels, 'rerank', 4_096),
     ...listed(chatModels.keys(), 'chat', 288_000),
@@ -221,8 +223,7 @@ const cohereStyle: ApiStyle = {
       ? JSON.stringify({ error_type: tooManyTokens, ...(JSON.parse(body) as JsonObject) })
       : body
   },
-  errorOf: (fault) =>
-    fault.kind === 'context_length' ? refuseLength(1_000) : messageStyle.errorOf(fault),
+  errorOf: (fault) => (fault.kind === 'context_length' ? refuseLength(1_000) : messageStyle.errorOf(fault)),
 }
 
 const cohereApi = apiOf({

@@ -65,7 +65,12 @@ export function atPublisher<Asked extends Addressed>(asked: Asked): Asked {
   if (publisher === 'google') return { ...asked, path: `/v1beta/models/${model}:${method}` }
   if (publisher !== 'anthropic' || model === undefined || !claudeMethods.has(method ?? ''))
     throw new ApiError({ status: 404, message: 'The requested URL was not found on this server.' })
-  return { ...asked, path: '/v1/messages', json: json && claudeBody(json, model), request: versioned(request) }
+  return {
+    ...asked,
+    path: '/v1/messages',
+    json: json && claudeBody(json, model),
+    request: versioned(request),
+  }
 }
 
 /** Anthropic's body: the path names the model, and the body the version. */

@@ -214,7 +214,8 @@ function authOf(
   if (secret !== undefined) return { ...(keyForms[form] ?? auth), secret }
   // A resource of Azure without a key may be behind a proxy that adds one.
   const isAmbient = identity?.kind === 'aws' || identity?.kind === 'google'
-  if (identity === null || identities === null || (!isAmbient && settings === undefined)) return { type: 'none' }
+  if (identity === null || identities === null || (!isAmbient && settings === undefined))
+    return { type: 'none' }
   const baseUrl = baseUrlOf(provider, preset)
   return identities.add({
     deploymentId: id ?? slug,

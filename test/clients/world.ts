@@ -50,7 +50,8 @@ export const pathOf: Readonly<Record<Mount, RegExp>> = {
   custom: /^\/v1\/chat\/completions$/,
   bedrock: /^\/model\/[^/]+\/invoke-with-response-stream$/,
   converse: /^\/model\/[^/]+\/converse-stream$/,
-  vertex: /^\/v1beta1\/projects\/p-1\/locations\/global\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
+  vertex:
+    /^\/v1beta1\/projects\/p-1\/locations\/global\/publishers\/google\/models\/[^/]+:streamGenerateContent$/,
   'vertex-claude':
     /^\/v1beta1\/projects\/p-1\/locations\/global\/publishers\/anthropic\/models\/[^/]+:streamRawPredict$/,
 }

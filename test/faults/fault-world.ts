@@ -139,7 +139,12 @@ const providers: Readonly<
 
 function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfig[] {
   return (['first', 'second'] as const).map((place) => {
-    const { preset, version = 'v1', upstream, region } = providers[place === 'first' ? one.upstream : one.second]
+    const {
+      preset,
+      version = 'v1',
+      upstream,
+      region,
+    } = providers[place === 'first' ? one.upstream : one.second]
     const isRefused = one.row.fault === null && (place === 'first' || one.arrangement === 'alone')
     const { input, output } = prices[place]
     return {

@@ -52,7 +52,7 @@ const of = (wire: string, isGood: boolean) =>
 /** Texts, thoughts and calls of an answer, joined by kind, whatever their parts. */
 function told({ choices, usage }: Answer) {
   const parts = choices[0]?.parts ?? []
-  const textOf = (type: string) =>
+  const textOfKind = (type: string) =>
     parts
       .filter(({ head }) => head.type === type)
       .map(({ text }) => text)
@@ -62,8 +62,8 @@ function told({ choices, usage }: Answer) {
   )
   const counts = usage?.usage
   return {
-    text: textOf('text'),
-    thoughts: textOf('reasoning'),
+    text: textOfKind('text'),
+    thoughts: textOfKind('reasoning'),
     calls,
     native: choices[0]?.finish?.native,
     input: counts?.inputTokens,
@@ -253,7 +253,9 @@ describe.skipIf(reason !== null)('Claude’s recorded replies by Bedrock’s Inv
     const answer = told(readMessagesAnswer(Buffer.from(JSON.stringify(response)), testContext))
     expect(answer).toMatchObject({
       text: content.map(({ text }: Wire) => text ?? '').join(''),
-      calls: content.flatMap(({ type, id, name, input }: Wire) => (type === 'tool_use' ? [[id, name, input]] : [])),
+      calls: content.flatMap(({ type, id, name, input }: Wire) =>
+        type === 'tool_use' ? [[id, name, input]] : [],
+      ),
       native,
       input: usage.input_tokens,
       output: usage.output_tokens,
@@ -321,9 +323,10 @@ function cohereMessage(sse: string): Wire {
     const { type, index = 0, delta } = JSON.parse(json)
     const part: Wire = delta?.message ?? {}
     if (type === 'content-start') message['content'][index] = { ...part['content'] }
-    if (type === 'content-delta')
-      for (const name of ['text', 'thinking'])
-        if (part['content'][name] !== undefined) message['content'][index][name] += part['content'][name]
+    if (type === 'content-delta') {
+      const [[name, piece] = ['text', '']] = Object.entries(part['content'])
+      message['content'][index][name] += piece
+    }
     if (type === 'tool-plan-delta') message['tool_plan'] += part['tool_plan']
     if (type === 'tool-call-start') message['tool_calls'][index] = structuredClone(part['tool_calls'])
     if (type === 'tool-call-delta')

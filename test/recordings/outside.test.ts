@@ -136,7 +136,8 @@ describe.if(reason === null)('what a real host answered', () => {
       if (reply === null) {
         const vector = at(exchange.response, 'data.0.embedding')
         // Some hosts leave out the padding.
-        const expected = typeof vector === 'string' ? Buffer.from(vector, 'base64').toString('base64') : vector
+        const expected =
+          typeof vector === 'string' ? Buffer.from(vector, 'base64').toString('base64') : vector
         expect(at(json, 'data.0.embedding')).toEqual(expected)
         return
       }

@@ -2,7 +2,13 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 
 /** A call of the gateway: one intention, which the program of the vendor's SDK has under the same name. */
 export interface Ask {
-  path: '/chat/completions' | '/responses' | '/messages' | '/embeddings' | '/audio/speech' | '/audio/transcriptions'
+  path:
+    | '/chat/completions'
+    | '/responses'
+    | '/messages'
+    | '/embeddings'
+    | '/audio/speech'
+    | '/audio/transcriptions'
   /** The vendor's own name of the model. */
   upstream: string
   /** Without `model`; the sound of a transcription is added where it is missing. */

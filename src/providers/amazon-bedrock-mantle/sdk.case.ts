@@ -4,12 +4,20 @@ import type { VendorSdk } from '../../../test/vendor-sdks/vendor.ts'
 const messages = [{ role: 'user', content: 'Say hello' }]
 
 export const sdk: VendorSdk = {
-  packages: { registry: 'npm', versions: { '@anthropic-ai/bedrock-sdk': '1.1.3', openai: '6.49.0' }, isLarge: true },
+  packages: {
+    registry: 'npm',
+    versions: { '@anthropic-ai/bedrock-sdk': '1.1.3', openai: '6.49.0' },
+    isLarge: true,
+  },
   base: '',
   simulated: '',
   asks: {
     plain: chat('openai.gpt-oss-120b', 'plain'),
-    messages: { path: '/messages', upstream: 'anthropic.claude-opus-4-8', body: { max_tokens: 100, messages } },
+    messages: {
+      path: '/messages',
+      upstream: 'anthropic.claude-opus-4-8',
+      body: { max_tokens: 100, messages },
+    },
   },
   differences: [
     {

@@ -128,12 +128,9 @@ async function keysIn(name: string, reading: ProfileReading): Promise<KeyGrant |
   const tokenFile = profile['web_identity_token_file']
   if (tokenFile) return withWebIdentity({ arn, tokenFile, ...external }, asked, world)
   const source = profile['source_profile']
-  const keys =
-    source === undefined
-      ? await keysOfPlace(profile['credential_source'], world)
-      : isOwnSource
-        ? own
-        : await keysIn(source, { ...reading, seen: [...seen, name] })
+  let keys: KeyGrant | null = isOwnSource ? own : null
+  if (source === undefined) keys = await keysOfPlace(profile['credential_source'], world)
+  else if (!isOwnSource) keys = await keysIn(source, { ...reading, seen: [...seen, name] })
   if (keys === null) throw new LoginRefused(`the profile "${name}" has a role and no keys to take it with`)
   return assumeRole(keys, { arn, ...external }, { asked, world })
 }

@@ -88,5 +88,6 @@ export const bedrockChatOptions: ChatQuirkOptions = {
 /** OpenAI's responses at Amazon, which opens no seals of OpenAI's own service. */
 export const bedrockResponsesOptions: ResponsesQuirkOptions = {
   ...openAiResponsesOptions,
-  modelOf: (name) => openAiResponsesOptions.modelOf?.(withoutMaker(name)) ?? { reasons: false, sampling: 'always' },
+  modelOf: (name) =>
+    openAiResponsesOptions.modelOf?.(withoutMaker(name)) ?? { reasons: false, sampling: 'always' },
 }

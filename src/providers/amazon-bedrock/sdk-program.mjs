@@ -100,10 +100,10 @@ export const intentions = {
     }),
   messages: (at) => anthropicOf(at).messages.create({ model: claude, ...hello }),
   'messages-streamed': async (at) => {
-    for await (const _ of await anthropicOf(at).messages.create({ model: claude, ...hello, stream: true })) continue
+    for await (const _ of await anthropicOf(at).messages.create({ model: claude, ...hello, stream: true }))
+      continue
   },
-  titan: (at) =>
-    invoke(at, 'amazon.titan-embed-text-v2:0', { inputText: 'Hello', dimensions: 256 }),
+  titan: (at) => invoke(at, 'amazon.titan-embed-text-v2:0', { inputText: 'Hello', dimensions: 256 }),
   cohere: (at) =>
     invoke(at, 'cohere.embed-v4:0', {
       texts: ['Hello'],

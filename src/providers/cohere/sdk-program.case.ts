@@ -3,7 +3,10 @@ import type { At, Intentions } from '../../../test/vendor-sdks/programs/at.ts'
 import { schema } from '../../../test/vendor-sdks/programs/bodies.ts'
 
 const clientOf = ({ url, key }: At) => new CohereClientV2({ token: key, environment: url, maxRetries: 0 })
-const user = (content: string) => ({ role: 'user' as const, content: [{ type: 'text' as const, text: content }] })
+const user = (content: string) => ({
+  role: 'user' as const,
+  content: [{ type: 'text' as const, text: content }],
+})
 const common = { model: 'command-a-03-2025', maxTokens: 100 }
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const weather = { name: 'weather', description: 'Weather of a city', parameters }
@@ -42,7 +45,8 @@ export const intentions: Intentions = {
       responseFormat: { type: 'json_object', jsonSchema: schema },
     }),
   streamed: async (at) => {
-    for await (const _ of await clientOf(at).chatStream({ ...common, messages: [user('Say hello')] })) continue
+    for await (const _ of await clientOf(at).chatStream({ ...common, messages: [user('Say hello')] }))
+      continue
   },
   effort: (at) =>
     clientOf(at).chat({

@@ -53,11 +53,7 @@ function sourcesOf(
   ]
 }
 
-async function ofFile(
-  path: string | undefined,
-  wanted: string,
-  world: IdentityWorld,
-): Promise<Grant | null> {
+async function ofFile(path: string | undefined, wanted: string, world: IdentityWorld): Promise<Grant | null> {
   if (!path) return null
   const text = await world.readFile(path)
   if (text === null) throw new LoginRefused(`there is no file ${path}`)
@@ -148,7 +144,8 @@ async function ofWorkload(wire: Wire, wanted: string, world: IdentityWorld): Pro
 async function subjectToken(wire: Wire, world: IdentityWorld): Promise<string> {
   const source = recordIn(wire, 'credential_source')
   const { environment_id: cloud } = source
-  if (typeof cloud === 'string' && cloud.startsWith('aws')) return amazonSubject(source, textIn(wire, 'audience'), world)
+  if (typeof cloud === 'string' && cloud.startsWith('aws'))
+    return amazonSubject(source, textIn(wire, 'audience'), world)
   const format = recordIn(source, 'format')
   const text = await subjectText(source, world)
   if (format['type'] !== 'json') return text.trim()

@@ -63,7 +63,10 @@ export const vertexAi = defineProvider({
           pathOf('google', ['generateContent', 'streamGenerateContent?alt=sse']),
         ),
       ),
-      onlyFor(({ upstreamModel }) => other.test(upstreamModel), openAiChat({}, '/endpoints/openapi/chat/completions')),
+      onlyFor(
+        ({ upstreamModel }) => other.test(upstreamModel),
+        openAiChat({}, '/endpoints/openapi/chat/completions'),
+      ),
     ],
   },
 })

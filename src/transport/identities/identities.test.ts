@@ -82,7 +82,13 @@ function newIdentity({ kind, baseUrl = 'http://127.0.0.1', settings = {}, enviro
   closers.push(() => identities.stop())
   const found = presets.find(({ identity: one }) => one?.kind === kind)?.identity
   if (!found) throw new Error(`no provider has logins of ${kind}`)
-  const identity = identities.add({ deploymentId: 'd', fetch: found.fetch, region: 'us-east-1', baseUrl, settings })
+  const identity = identities.add({
+    deploymentId: 'd',
+    fetch: found.fetch,
+    region: 'us-east-1',
+    baseUrl,
+    settings,
+  })
   return { identity, reports, identities }
 }
 
@@ -230,25 +236,28 @@ describe('a login at Amazon', () => {
     ])
   })
 
-  test.each([-3_600_000, 3_600_000])('whose server has another clock ends by that clock: %d', async (offsetMs) => {
-    const theirMs = Date.now() + offsetMs
-    const agent = startServer({
-      'GET /v1/credentials': () =>
-        Response.json(
-          {
-            AccessKeyId: 'AKIAclock',
-            SecretAccessKey: 'secret-clock',
-            Token: 'session-clock',
-            Expiration: new Date(theirMs + 900_000).toISOString(),
-          },
-          { headers: { date: new Date(theirMs).toUTCString() } },
-        ),
-    })
-    const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/v1/credentials` }
-    const { identity } = newIdentity({ kind: 'aws', environment })
-    for (let round = 0; round < 3; round += 1) expect(await identity.login()).toEqual(keys('clock'))
-    expect(agent.asked).toHaveLength(1)
-  })
+  test.each([-3_600_000, 3_600_000])(
+    'whose server has another clock ends by that clock: %d',
+    async (offsetMs) => {
+      const theirMs = Date.now() + offsetMs
+      const agent = startServer({
+        'GET /v1/credentials': () =>
+          Response.json(
+            {
+              AccessKeyId: 'AKIAclock',
+              SecretAccessKey: 'secret-clock',
+              Token: 'session-clock',
+              Expiration: new Date(theirMs + 900_000).toISOString(),
+            },
+            { headers: { date: new Date(theirMs).toUTCString() } },
+          ),
+      })
+      const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${agent.url}/v1/credentials` }
+      const { identity } = newIdentity({ kind: 'aws', environment })
+      for (let round = 0; round < 3; round += 1) expect(await identity.login()).toEqual(keys('clock'))
+      expect(agent.asked).toHaveLength(1)
+    },
+  )
 
   test('that is nowhere says where it was looked for', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: 'true' }
@@ -260,8 +269,8 @@ describe('a login at Amazon', () => {
 
 describe('a login at Google', () => {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' })
   const oneHour = (secret: string) => () =>
     Response.json({ access_token: secret, expires_in: 3_599, token_type: 'Bearer' })
 
@@ -322,7 +331,9 @@ describe('a login at Google', () => {
   })
 
   test('is exchanged for a question that a workload at Amazon signs, with the region of its instance', async () => {
-    const google = startServer({ 'POST /sts': () => Response.json({ access_token: 'federated', expires_in: 3_599 }) })
+    const google = startServer({
+      'POST /sts': () => Response.json({ access_token: 'federated', expires_in: 3_599 }),
+    })
     const amazon = startServer({
       'PUT /latest/api/token': () => new Response('metadata-token'),
       'GET /zone': () => new Response('eu-west-3b'),
@@ -338,7 +349,8 @@ describe('a login at Google', () => {
           environment_id: 'aws1',
           region_url: `${amazon.url}/zone`,
           imdsv2_session_token_url: `${amazon.url}/latest/api/token`,
-          regional_cred_verification_url: 'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+          regional_cred_verification_url:
+            'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
         },
       }),
     )
@@ -363,7 +375,12 @@ describe('a login at Google', () => {
       'https://sts.eu-west-3.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
     ])
     const headers = Object.fromEntries(question.headers.map(({ key, value }) => [key, value]))
-    expect(Object.keys(headers)).toEqual(['Authorization', 'host', 'x-amz-date', 'x-goog-cloud-target-resource'])
+    expect(Object.keys(headers)).toEqual([
+      'Authorization',
+      'host',
+      'x-amz-date',
+      'x-goog-cloud-target-resource',
+    ])
     expect(headers['x-goog-cloud-target-resource']).toBe(audience)
     expect(headers['Authorization']).toStartWith('AWS4-HMAC-SHA256 Credential=AKIAworkload/')
     expect(subject).not.toContain('never-shown')
@@ -453,7 +470,8 @@ describe('a login at Entra', () => {
 describe('a login at a workspace', () => {
   test('of Databricks is a token for the service principal, from the workspace itself', async () => {
     const workspace = startServer({
-      'POST /oidc/v1/token': () => Response.json({ access_token: 'dapi', expires_in: 3_600, token_type: 'Bearer' }),
+      'POST /oidc/v1/token': () =>
+        Response.json({ access_token: 'dapi', expires_in: 3_600, token_type: 'Bearer' }),
     })
     const baseUrl = `${workspace.url}/serving-endpoints`
     const settings = { client_id: 'c1', client_secret: 's1' }
@@ -471,7 +489,7 @@ describe('a login at a workspace', () => {
 
   test('of Snowflake is a token that the key pair signs, or one of a file', async () => {
     const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-    const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' })
     const login = await loginOf({
       kind: 'snowflake',
       baseUrl: 'https://myorg-acct1.snowflakecomputing.com/api/v2/cortex/v1',
@@ -486,8 +504,8 @@ describe('a login at a workspace', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBeLessThanOrEqual(3_600)
     const file = fileWith('oauth-token\n')
     expect(await loginOf({ kind: 'snowflake', settings: { token_file: file } })).toEqual(token('oauth-token'))
-    expect(await loginOf({ kind: 'snowflake', settings: { user: 'u', private_key_file: fileWith('x') } })).toContain(
-      'has no private key that can be read',
-    )
+    expect(
+      await loginOf({ kind: 'snowflake', settings: { user: 'u', private_key_file: fileWith('x') } }),
+    ).toContain('has no private key that can be read')
   })
 })

@@ -207,7 +207,11 @@ const toolCells: Readonly<Record<string, ColumnCells>> = {
   T10: { responses: shown, messages: shown },
   T11: {
     messages: carried(
-      messages({}, {}, said({ toolResult: { toolUseId: 'c1', content: [t('No such city.')], status: 'error' } })),
+      messages(
+        {},
+        {},
+        said({ toolResult: { toolUseId: 'c1', content: [t('No such city.')], status: 'error' } }),
+      ),
     ),
   },
   T12: { chat: refused('tools'), responses: refused('tools') },

@@ -21,9 +21,21 @@ export const proof: Proof = {
       if (folder === null) return notRun(reason)
       const draw = drawFrom(2_026)
       return combine([
-        await compare('Amazon', folder, Array.from({ length: cases }, () => amazonCase(draw))),
-        await compare('Google', folder, Array.from({ length: cases }, () => googleCase(draw))),
-        await compare('Entra', folder, Array.from({ length: cases }, () => entraCase(draw))),
+        await compare(
+          'Amazon',
+          folder,
+          Array.from({ length: cases }, () => amazonCase(draw)),
+        ),
+        await compare(
+          'Google',
+          folder,
+          Array.from({ length: cases }, () => googleCase(draw)),
+        ),
+        await compare(
+          'Entra',
+          folder,
+          Array.from({ length: cases }, () => entraCase(draw)),
+        ),
       ])
     } finally {
       packages.remove()
@@ -75,7 +87,10 @@ async function compare(name: string, folder: string, asked: readonly Case[]): Pr
   }
   return {
     status: problems.length === 0 ? 'PASS' : 'FAIL',
-    figures: [`${name}: ${asked.length} logins, ${problems.length} asked for differently`, ...problems.slice(0, 3).map((problem) => problem.slice(0, 1_500))],
+    figures: [
+      `${name}: ${asked.length} logins, ${problems.length} asked for differently`,
+      ...problems.slice(0, 3).map((problem) => problem.slice(0, 1_500)),
+    ],
   }
 }
 
@@ -100,7 +115,7 @@ function meaningOf({ method, url, body, headers }: Question) {
 function membersOf(body: string): unknown {
   if (body.startsWith('{')) {
     const { delegates: _none, ...members } = JSON.parse(body) as Record<string, unknown>
-    return Object.entries(members).toSorted()
+    return byName(Object.entries(members))
   }
   return sorted(new URLSearchParams(body)).map(([name = '', value = '']) =>
     name === 'assertion' ? [name, claimsOf(value)] : [name, plainSubject(value)],
@@ -113,15 +128,31 @@ function plainSubject(value: string): string {
 }
 
 function sorted(members: URLSearchParams): string[][] {
-  return [...members].filter(([name]) => !ignoredMembers.has(name)).toSorted()
+  return byName([...members].filter(([name]) => !ignoredMembers.has(name)))
 }
 
-function claimsOf(token: string): unknown {
-  return [Object.entries(decodeProtectedHeader(token)).toSorted(), Object.entries(decodeJwt(token)).toSorted()]
+/** Pairs in the order of their names, and of their texts where a name comes twice. */
+function byName<Pair extends readonly unknown[]>(pairs: Pair[]): Pair[] {
+  return pairs.toSorted((left, right) => (String(left) < String(right) ? -1 : 1))
+}
+
+function claimsOf(assertion: string): unknown {
+  return [
+    byName(Object.entries(decodeProtectedHeader(assertion))),
+    byName(Object.entries(decodeJwt(assertion))),
+  ]
 }
 
 /** What our own code asks. */
-async function questionsOf({ fetch, settings, region, env, files, answers, nowMs }: Case): Promise<Question[]> {
+async function questionsOf({
+  fetch,
+  settings,
+  region,
+  env,
+  files,
+  answers,
+  nowMs,
+}: Case): Promise<Question[]> {
   const asked: Question[] = []
   const world: IdentityWorld = {
     env,
@@ -183,7 +214,11 @@ function amazonCase(draw: Draw): Case {
     return { ...common, library, settings: {}, env, files: { '/token': `${given}\n` } }
   }
   const external = draw.of([null, word(draw)])
-  const keys = { accessKeyId: `AKIA${word(draw).toUpperCase()}`, secret: word(draw, 40), sessionToken: `${word(draw, 90)}/+==` }
+  const keys = {
+    accessKeyId: `AKIA${word(draw).toUpperCase()}`,
+    secret: word(draw, 40),
+    sessionToken: `${word(draw, 90)}/+==`,
+  }
   const settings = {
     access_key_id: keys.accessKeyId,
     secret_access_key: keys.secret,
@@ -192,14 +227,19 @@ function amazonCase(draw: Draw): Case {
     session_name: name,
     ...(external === null ? {} : { external_id: external }),
   }
-  const asked = { RoleArn: arn, RoleSessionName: name, ...(external === null ? {} : { ExternalId: external }) }
+  const asked = {
+    RoleArn: arn,
+    RoleSessionName: name,
+    ...(external === null ? {} : { ExternalId: external }),
+  }
   const library = { kind: 'assume', operation: 'assume_role', region, nowMs, keys, arguments: asked }
   return { ...common, library, settings, env: {}, files: {} }
 }
 
-const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString()
+const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+})
 
 function googleCase(draw: Draw): Case {
   const nowMs = 1_700_000_000_000 + draw.upTo(1e10)
@@ -207,7 +247,9 @@ function googleCase(draw: Draw): Case {
   const impersonated = `${word(draw)}@p.iam.gserviceaccount.com`
   const files: Record<string, string> = {}
   const answers: Record<string, unknown> = {}
-  const credentials = draw.of([serviceAccount, user, workloadOfFile, workloadOfAddress, workloadAtAmazon])(draw)
+  const credentials = draw.of([serviceAccount, user, workloadOfFile, workloadOfAddress, workloadAtAmazon])(
+    draw,
+  )
   const source = (credentials as { credential_source?: { file?: string; url?: string } }).credential_source
   const subject = token(draw).trim()
   const isJson = JSON.stringify(credentials).includes('"json"')
@@ -267,9 +309,7 @@ function workload(draw: Draw, source: object): object {
     ...(draw.upTo(1) === 0 ? {} : { service_account_impersonation_url: service }),
     credential_source: {
       ...source,
-      ...(draw.upTo(1) === 0
-        ? {}
-        : { format: { type: 'json', subject_token_field_name: 'access_token' } }),
+      ...(draw.upTo(1) === 0 ? {} : { format: { type: 'json', subject_token_field_name: 'access_token' } }),
     },
   }
 }
@@ -283,7 +323,8 @@ const workloadOfAddress = (draw: Draw): object =>
 const workloadAtAmazon = (draw: Draw): object => ({
   ...workload(draw, {
     environment_id: 'aws1',
-    regional_cred_verification_url: 'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+    regional_cred_verification_url:
+      'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
   }),
   subject_token_type: 'urn:ietf:params:aws:token-type:aws4_request',
 })
@@ -309,11 +350,19 @@ function entraCase(draw: Draw): Case {
     const settings = { tenant_id: tenant, client_id: clientId, scope }
     return way === 'secret'
       ? { ...common, library, settings: { ...settings, client_secret: secret }, env: {}, files: {} }
-      : { ...common, library, settings: { ...settings, token_file: '/token' }, env: {}, files: { '/token': secret } }
+      : {
+          ...common,
+          library,
+          settings: { ...settings, token_file: '/token' },
+          env: {},
+          files: { '/token': secret },
+        }
   }
   const named = draw.of([null, clientId])
   const environment: Record<string, string> =
-    way === 'machine' ? {} : { IDENTITY_ENDPOINT: 'http://127.0.0.1:42356/msi/token', IDENTITY_HEADER: word(draw) }
+    way === 'machine'
+      ? {}
+      : { IDENTITY_ENDPOINT: 'http://127.0.0.1:42356/msi/token', IDENTITY_HEADER: word(draw) }
   const library = { kind: 'entra', way: 'managed', clientId: named, scope, environment }
   const settings = { scope, ...(named === null ? {} : { client_id: named }) }
   return { ...common, library, settings, env: environment, files: {} }

@@ -80,7 +80,8 @@ export function startFakeCloud(): FakeCloud {
 
   const answerLogin = async (login: () => Response): Promise<Response> => {
     if (fault === 'silent') await Bun.sleep(60_000)
-    if (fault === 'html') return new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } })
+    if (fault === 'html')
+      return new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } })
     if (fault === '500') return new Response('down', { status: 500 })
     if (delayMs > 0) await Bun.sleep(delayMs)
     return dated(login())
@@ -107,7 +108,10 @@ export function startFakeCloud(): FakeCloud {
       if (endMs === undefined) refused += 1
       else if (performance.now() >= endMs) expired += 1
       else return answerOf(pathname, streamMs)
-      return Response.json({ message: 'The security token included in the request is invalid.' }, { status: 403 })
+      return Response.json(
+        { message: 'The security token included in the request is invalid.' },
+        { status: 403 },
+      )
     },
   })
   return {

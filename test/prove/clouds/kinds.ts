@@ -17,9 +17,10 @@ export interface Kind {
 }
 
 /** The private key of the service account. */
-export const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString()
+export const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+})
 
 function fileOf({ folder }: RealGateway, name: string, text: string): string {
   const path = join(folder, name)
@@ -28,7 +29,11 @@ function fileOf({ folder }: RealGateway, name: string, text: string): string {
 }
 
 const noMetadata = { AWS_EC2_METADATA_DISABLED: 'true' }
-const bedrock = { preset: 'amazon-bedrock', model: 'us.amazon.nova-2-lite-v1:0', more: { region: 'us-east-1' } }
+const bedrock = {
+  preset: 'amazon-bedrock',
+  model: 'us.amazon.nova-2-lite-v1:0',
+  more: { region: 'us-east-1' },
+}
 const vertex = {
   preset: 'vertex-ai',
   model: 'gemini-2.5-flash',

@@ -26,7 +26,10 @@ export async function askLibraries(folder: string, cases: readonly object[]): Pr
   })
   void child.stdin.write(cases.map((each) => `${JSON.stringify(each)}\n`).join(''))
   await child.stdin.end()
-  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
   if ((await child.exited) !== 0) throw new Error(`the libraries ended: ${errors.slice(-500)}`)
   return output
     .split('\n')

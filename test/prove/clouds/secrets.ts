@@ -37,7 +37,9 @@ const secrets = [
   /databricks-secret/,
   new RegExp(pem.split('\n')[2]?.slice(0, 40).replaceAll(/[+/]/g, '.') ?? 'never'),
   new RegExp(Buffer.from('c1:databricks-secret').toString('base64').slice(0, 20)),
-  ...['secret-of-0', 'session-of-0', 'token-of-0'].map((text) => new RegExp(Buffer.from(text).toString('base64').slice(0, 12))),
+  ...['secret-of-0', 'session-of-0', 'token-of-0'].map(
+    (text) => new RegExp(Buffer.from(text).toString('base64').slice(0, 12)),
+  ),
 ]
 
 function prove(kind: Kind): Promise<ProofResult> {
@@ -61,9 +63,12 @@ function prove(kind: Kind): Promise<ProofResult> {
         places.set(path, await told(gateway, path, null))
       // What is still in the writer's memory goes to the disk.
       await gateway.end('SIGTERM')
-      const files = filesIn(gateway.folder).filter((file) => !file.includes('token') && !file.includes('account'))
+      const files = filesIn(gateway.folder).filter(
+        (file) => !file.includes('token') && !file.includes('account'),
+      )
       for (const file of files)
-        if (!file.endsWith('headrace.config.json')) places.set(file.slice(gateway.folder.length), readFileSync(file, 'latin1'))
+        if (!file.endsWith('headrace.config.json'))
+          places.set(file.slice(gateway.folder.length), readFileSync(file, 'latin1'))
       const found = [...places].flatMap(([place, text]) =>
         secrets.flatMap((secret) => (secret.test(text) ? [`${String(secret)} in ${place}`] : [])),
       )
@@ -96,7 +101,11 @@ async function told({ baseUrl }: RealGateway, path: string, body: object | null)
 
 async function batchOf(gateway: RealGateway): Promise<string> {
   const requests = ['a', 'b', 'c'].map((custom_id) => ({ custom_id, body: { messages } }))
-  const created = await told(gateway, '/batches', { endpoint: '/v1/chat/completions', model: 'cloud/model', requests })
+  const created = await told(gateway, '/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'cloud/model',
+    requests,
+  })
   const id = /"id":"([^"]+)"/.exec(created)?.[1]
   if (id === undefined) throw new Error(`no batch was created: ${created.slice(-500)}`)
   const endMs = performance.now() + batchMsMax

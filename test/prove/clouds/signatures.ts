@@ -32,9 +32,14 @@ async function proveSignatures(folder: string): Promise<ProofResult> {
       problems.push(`botocore failed: ${told[index]?.failed}`)
       continue
     }
-    const ours = await signedHeaders({ method, url, headers: {}, body: body === '' ? null : body }, keys, nowMs)
+    const ours = await signedHeaders(
+      { method, url, headers: {}, body: body === '' ? null : body },
+      keys,
+      nowMs,
+    )
     for (const name of ['authorization', 'x-amz-date', 'x-amz-security-token'])
-      if (ours[name] !== theirs[name]) problems.push(`${method} ${url}: ${name} is ${ours[name]} and not ${theirs[name]}`)
+      if (ours[name] !== theirs[name])
+        problems.push(`${method} ${url}: ${name} is ${ours[name]} and not ${theirs[name]}`)
   }
   return {
     status: problems.length === 0 ? 'PASS' : 'FAIL',
@@ -43,11 +48,16 @@ async function proveSignatures(folder: string): Promise<ProofResult> {
 }
 
 function requestOf(draw: ReturnType<typeof drawFrom>) {
-  const text = (length: number) => Array.from({ length: draw.upTo(length) }, () => draw.in(characters)).join('')
+  const text = (length: number) =>
+    Array.from({ length: draw.upTo(length) }, () => draw.in(characters)).join('')
   const model = `${draw.of(['us.anthropic.claude-x-v1:0', 'arn:aws:bedrock:eu-west-1:1:inference-profile/a.b-c', ''])}${text(12)}`
   const query = draw.upTo(3)
   const members = Array.from({ length: query }, (_, at) => `k${at}=${encodeURIComponent(text(8))}`)
-  const host = draw.of(['bedrock-runtime.us-east-1.amazonaws.com', 'localhost:8080', 'bedrock-mantle.eu-west-1.api.aws'])
+  const host = draw.of([
+    'bedrock-runtime.us-east-1.amazonaws.com',
+    'localhost:8080',
+    'bedrock-mantle.eu-west-1.api.aws',
+  ])
   return {
     kind: 'sign',
     method: draw.of(['POST', 'GET', 'PUT']),

@@ -40,7 +40,9 @@ test('Titan is asked for one text after the other, and its counts are added', ()
   const { sent, data, usage } = follow(
     { input, dimensions: 256, user: 'u' },
     'us.amazon.titan-embed-text-v2:0',
-    (asked, index) => ({ body: { embedding: [index, 0.5], inputTextTokenCount: String(asked['inputText']).length } }),
+    (asked, index) => ({
+      body: { embedding: [index, 0.5], inputTextTokenCount: String(asked['inputText']).length },
+    }),
   )
   expect(sent.map(({ body }) => body)).toEqual(input.map((inputText) => ({ inputText, dimensions: 256 })))
   expect(sent[0]?.path).toBe('/model/us.amazon.titan-embed-text-v2%3A0/invoke')
@@ -88,7 +90,10 @@ test('Cohere takes all texts at once, and Bedrock counts them in a header', () =
   const { sent, data, usage } = follow(
     { input: ['x', 'y'], input_type: 'query', encoding_format: 'base64' },
     'cohere.embed-v4:0',
-    () => ({ body: { embeddings: { float: [[0.5], [1]] }, response_type: 'embeddings_by_type' }, counted: '4' }),
+    () => ({
+      body: { embeddings: { float: [[0.5], [1]] }, response_type: 'embeddings_by_type' },
+      counted: '4',
+    }),
   )
   expect(sent.map(({ body }) => body)).toEqual([
     { texts: ['x', 'y'], input_type: 'search_query', embedding_types: ['float'] },
@@ -104,5 +109,7 @@ test('what cannot be sent, and an answer without a vector for each text, are err
   expect(() => follow({ input: many }, titan, one)).toThrow('"input" has 129 entries')
   expect(() => follow({ input: [[1, 2]] }, titan, one)).toThrow('must be text')
   expect(() => follow({ input: ['x', 'y'] }, titan, () => ({ body: {} }))).toThrow()
-  expect(() => follow({ input: ['x', 'y'] }, 'cohere.embed-v4:0', () => ({ body: { embeddings: [[1]] } }))).toThrow()
+  expect(() =>
+    follow({ input: ['x', 'y'] }, 'cohere.embed-v4:0', () => ({ body: { embeddings: [[1]] } })),
+  ).toThrow()
 })

@@ -22,7 +22,10 @@ const begun = [
   event({ type: 'content-delta', index: 1, delta: { message: { content: { text: 'Oslo.' } } } }),
   event({ type: 'content-end', index: 1 }),
 ].join('')
-const usage = { billed_units: { input_tokens: 3, output_tokens: 7 }, tokens: { input_tokens: 483, output_tokens: 9 } }
+const usage = {
+  billed_units: { input_tokens: 3, output_tokens: 7 },
+  tokens: { input_tokens: 483, output_tokens: 9 },
+}
 const ended = (reason: string, more: object = {}): string =>
   event({ type: 'message-end', delta: { finish_reason: reason, usage, ...more } })
 

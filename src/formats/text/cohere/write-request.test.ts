@@ -16,7 +16,8 @@ const schema = { type: 'object', properties: { a: { type: 'string' } }, required
 type CallerFormat = 'chat' | 'messages'
 const decode = { chat: decodeChatRequest, messages: decodeMessagesRequest }
 
-function sentOf(body: object, { model = newest, format = 'chat' as CallerFormat } = {}) {
+function sentOf(body: object, options: { model?: CohereModel; format?: CallerFormat } = {}) {
+  const { model = newest, format = 'chat' } = options
   const decoded = decode[format](bytesOf({ model: 'a/b', ...body }), context)
   const quirks = cohereQuirks({ modelOf: () => model })
   const encoded = selectCodec(format, 'cohere').encodeRequest(decoded, testEndpoint('m'), quirks)

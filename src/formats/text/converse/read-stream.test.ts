@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'bun:test'
 import { joinEvents } from '../../../canonical/text/answer.ts'
 import type { TextEvent } from '../../../canonical/text/events.ts'
-import type { GatewayError } from '../../../core/errors.ts'
 import { testContext } from '../testing.ts'
 import { readConverseAnswer } from './read-answer.ts'
 import { createConverseReader } from './read-stream.ts'
@@ -88,7 +87,7 @@ function eventsOf(bytes: Uint8Array, cuts: readonly number[] = []): TextEvent[] 
 function failureOf(bytes: Uint8Array): [string, string] {
   const last = eventsOf(bytes).at(-1)
   if (last?.type !== 'failure') throw new Error(`it ended with ${last?.type}`)
-  const { type, message } = last.error as GatewayError
+  const { type, message } = last.error
   return [type, message]
 }
 

@@ -63,7 +63,7 @@ export function passMessagesRequest(
     dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
   // Another speed costs several times as much, and no endpoint has a price for it.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
-  const inPath = inBody === null ? [] : inBody.hasStream ? ['model'] : ['model', 'stream']
+  const inPath = inBody === null ? [] : ['model', ...(inBody.hasStream ? [] : ['stream'])]
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped, ...inPath] })
   return {
     body,

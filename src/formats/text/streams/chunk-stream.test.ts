@@ -55,7 +55,8 @@ const call = decodeMessagesRequest(
   Buffer.from('{"model":"a/b","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}]}'),
   { sessionIdHeader: null },
 )
-const open = () => new ChunkStream(selectCodec('messages', 'messages').createStream(testContext, messagesQuirks(), call))
+const open = () =>
+  new ChunkStream(selectCodec('messages', 'messages').createStream(testContext, messagesQuirks(), call))
 const whole = Buffer.concat(events.map(chunk))
 
 function textIn(stream: string): string {

@@ -1,5 +1,5 @@
 import type { BodyPiece } from '../../../core/body.ts'
-import type { StreamRewriter, StreamStage } from '../../../canonical/upstream.ts'
+import type { StreamStage } from '../../../canonical/upstream.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { isRecord, parsePlainly } from '../../../json/values.ts'
 import { AmazonFrames } from './amazon-frames.ts'
@@ -16,10 +16,6 @@ const ownCounts = 'amazon-bedrock-invocationMetrics'
 export class ChunkStream extends WrappedStream {
   readonly #frames = new AmazonFrames()
   #broken: GatewayError | null = null
-
-  constructor(inside: StreamRewriter) {
-    super(inside)
-  }
 
   override get failure(): GatewayError | null {
     return super.failure ?? this.#broken
