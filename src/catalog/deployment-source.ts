@@ -3,7 +3,7 @@ import type { Modality } from '../canonical/operation.ts'
 import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './prices/operator-prices.ts'
-import type { HourRule, TierRule, ProviderPrices } from './prices/provider-prices.ts'
+import type { HourRule, RegionRule, TierRule, ProviderPrices } from './prices/provider-prices.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
 export interface OperatorModel {
@@ -49,6 +49,8 @@ export interface DeploymentSource {
   outputTokensStatedOf?: (upstreamModel: string, model: string) => number | null
   /** How to derive the price of cache writes for an hour from that of other writes; absent when the provider has no rule. */
   hourWrites?: HourRule
+  /** How the prices of its region follow from the listed ones; absent where they are the same. */
+  regional?: RegionRule
   /** The days on which the provider shuts models down, `YYYY-MM-DD`, by its own names for them. */
   expirationDates?: ReadonlyMap<string, string>
   /** How to derive the prices of service tiers that no source states; absent when the provider has no rule. */

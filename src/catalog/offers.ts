@@ -173,6 +173,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
       upstream,
       isFree: source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding)),
       hourWrites: source.hourWrites,
+      regional: source.regional,
       tiers: source.tiers,
     },
   )

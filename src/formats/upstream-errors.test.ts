@@ -154,6 +154,12 @@ describe('the meaning of a provider’s refusal', () => {
       'context_length_exceeded: elsewhere',
     ],
     [
+      'too long, Bedrock',
+      400,
+      { message: 'Input is too long for requested model.' },
+      'context_length_exceeded: elsewhere',
+    ],
+    [
       'too long, llama.cpp',
       400,
       { error: { code: 400, type: 'exceed_context_size_error', message: 'x' } },

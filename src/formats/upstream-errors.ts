@@ -100,7 +100,7 @@ const contextCodes = new Set([
   'exceed_context_size_error',
 ])
 const contextPattern =
-  /prompt is too long|maximum context length|context (?:window|length|size)|too many tokens|exceeds the maximum number of tokens|input tokens exceeded|max context length|maximum input length/i
+  /prompt is too long|maximum context length|context (?:window|length|size)|too many tokens|exceeds the maximum number of tokens|input tokens exceeded|max context length|maximum input length|input is too long for (?:the )?requested model/i
 /**
  * Only at the beginning: later in a message the provider may repeat the caller's text, and a caller must not be able to
  * fake this.

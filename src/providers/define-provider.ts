@@ -6,7 +6,7 @@ import type { ModelRule } from '../catalog/capabilities.ts'
 import type { FetchLogin } from '../transport/identities/identity-world.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
-import type { HourRule, PriceEntry, TierRule } from '../catalog/prices/provider-prices.ts'
+import type { HourRule, PriceEntry, RegionRule, TierRule } from '../catalog/prices/provider-prices.ts'
 import type { TextInterface } from '../formats/text/text-interface.ts'
 
 /**
@@ -119,6 +119,8 @@ export interface Preset {
   documentedModels: readonly string[]
   /** The price of its cache writes for an hour, when only the other price is known; absent when it has no rule. */
   hourWrites?: HourRule
+  /** What models cost more in a region than in `global`, whose prices the lists state; absent when it has no rule. */
+  regional?: RegionRule
   /** The prices of its service tiers, as fractions of the usual price; absent when it has no rule. */
   tiers?: readonly TierRule[]
   /**

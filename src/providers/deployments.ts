@@ -133,6 +133,7 @@ export function toDeploymentSource(
     pricesProviderId: preset.pricesProviderId,
     prices: createProviderPrices(preset.prices, preset.documentedModels),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
+    ...(preset.regional && (provider.region ?? 'global') !== 'global' ? { regional: preset.regional } : {}),
     ...(preset.tiers ? { tiers: preset.tiers } : {}),
     publicName: preset.publicName,
     ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),

@@ -8,10 +8,12 @@ import { showReply } from '../recordings/replay.ts'
 import { invoice } from './invoice.ts'
 import { priceLists, type ListedPrices } from './price-lists.ts'
 import { amountOf } from './worked-out.ts'
-import { writtenReply, writtenUsages } from './written-replies.ts'
+import { writtenReply, writtenUsages, type WrittenUsage } from './written-replies.ts'
 
 /** The month in which the price lists were read. */
 const readAtMs = Date.parse('2026-11-20')
+
+type Reply = RecordedReply<WrittenUsage['format']>
 
 /** How the gateway's costs and the invoice compare. */
 export interface Comparison {
@@ -23,9 +25,10 @@ export interface Comparison {
   chargedNanocredits: bigint
 }
 
-function endpointOf(provider: string, model: string): Endpoint {
-  const models = [{ id: `a/${model.replace('/', '-')}`, upstream: model, modality: 'language' as const }]
-  const source = toDeploymentSource({ preset: provider, api_key: 'k', weight: 1, models })
+function endpointOf({ provider, region }: ListedPrices, model: string): Endpoint {
+  const models = [{ id: `a/${model.replaceAll(/[/:@]/g, '-')}`, upstream: model, modality: 'language' as const }]
+  const place = region === undefined ? {} : { region, project: 'p-1' }
+  const source = toDeploymentSource({ preset: provider, api_key: 'k', weight: 1, models, ...place })
   const steps = offersOf(source, { listed: [], prices: {}, table: pricePackage, nowMs: readAtMs })
   let step = steps.next()
   while (!step.done) step = steps.next()
@@ -34,7 +37,7 @@ function endpointOf(provider: string, model: string): Endpoint {
   return endpoint
 }
 
-function replyOf(name: string, model: string, provider: string): RecordedReply | undefined {
+function replyOf(name: string, model: string, provider: string): Reply | undefined {
   const written = writtenUsages[name]
   if (!written) return undefined
   const wire = writtenReply(model, written)
@@ -44,17 +47,17 @@ function replyOf(name: string, model: string, provider: string): RecordedReply |
 }
 
 /** What the gateway would charge for a reply at its default prices; null where it read no usage or lacks a price. */
-function chargedFor(reply: RecordedReply, model: string, { provider }: ListedPrices): bigint | null {
+function chargedFor(reply: Reply, model: string, listed: ListedPrices): bigint | null {
   const { usage } = showReply(reply, 'chat')
   if (usage === null) return null
-  const endpoint = endpointOf(provider, model)
+  const endpoint = endpointOf(listed, model)
   const { costNanocredits, unpricedUnits } = costOfUsage(usage, priceAt(endpoint, usage.inputTokens))
   return unpricedUnits.length > 0 ? null : costNanocredits
 }
 
 /** Compares every row of the invoice; without recordings only those of written replies. */
 export function compareInvoice(hasRecordings: boolean): Comparison {
-  const replies = new Map(hasRecordings ? listReplies().map((reply) => [reply.name, reply]) : [])
+  const replies = new Map<string, Reply>(hasRecordings ? listReplies().map((reply) => [reply.name, reply]) : [])
   const differences: string[] = []
   const counts = { recorded: 0, written: 0 }
   let [invoicedNanocredits, chargedNanocredits] = [0n, 0n]

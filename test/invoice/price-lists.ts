@@ -1,6 +1,8 @@
 /** USD for a million tokens, as a page of the provider states them; typed in from there, never from the gateway's own tables. */
 export interface ListedPrices {
   provider: string
+  /** Of a cloud. */
+  region?: string
   input: string
   output: string
   cached?: string
@@ -53,6 +55,19 @@ const grokFast = { provider: 'xai', input: '0.20', output: '0.50', cached: '0.05
 /** Both names were one model in the two months before they ended. */
 const deepSeek = { provider: 'deepseek', input: '0.28', output: '0.42', cached: '0.028' }
 
+/** Claude from 4.5 on costs a tenth more where the calls stay in a geography or a region. */
+const opusInPlace = { input: '5.50', output: '27.50', cached: '0.55', written: '6.875', writtenForAnHour: '11' }
+const sonnetAtAmazon = {
+  provider: 'amazon-bedrock',
+  region: 'us-east-1',
+  input: '3.30',
+  output: '16.50',
+  cached: '0.33',
+  written: '4.125',
+  writtenForAnHour: '6.60',
+}
+const amazon = { provider: 'amazon-bedrock', region: 'us-east-1' }
+
 /**
  * By the name the provider knows.
  * https://platform.claude.com/docs/en/about-claude/pricing and the page of each model
@@ -60,6 +75,8 @@ const deepSeek = { provider: 'deepseek', input: '0.28', output: '0.42', cached: 
  * https://ai.google.dev/gemini-api/docs/pricing
  * https://docs.x.ai/docs/models, https://groq.com/pricing, https://mistral.ai/pricing
  * https://api-docs.deepseek.com/quick_start/pricing
+ * https://aws.amazon.com/bedrock/pricing, https://cloud.google.com/vertex-ai/generative-ai/pricing
+ * https://cohere.com/pricing
  */
 export const priceLists: Readonly<Record<string, ListedPrices>> = {
   'claude-3-haiku-20240307': {
@@ -137,4 +154,19 @@ export const priceLists: Readonly<Record<string, ListedPrices>> = {
   'magistral-medium-2507': { provider: 'mistral', input: '2', output: '5' },
   'deepseek-chat': deepSeek,
   'deepseek-reasoner': deepSeek,
+  'us.anthropic.claude-sonnet-4-5-20250929-v1:0': sonnetAtAmazon,
+  'global.anthropic.claude-sonnet-4-5-20250929-v1:0': { ...sonnet3, ...amazon },
+  'us.anthropic.claude-opus-4-5-20251101-v1:0': { ...opusInPlace, ...amazon },
+  'us.amazon.nova-lite-v1:0': { ...amazon, input: '0.06', output: '0.24', cached: '0.015' },
+  'us.meta.llama3-3-70b-instruct-v1:0': { ...amazon, input: '0.72', output: '0.72' },
+  'openai.gpt-oss-120b-1:0': { ...amazon, input: '0.15', output: '0.60' },
+  'claude-opus-4-5@20251101': { ...opusInPlace, provider: 'vertex-ai', region: 'us-east5' },
+  'gemini-2.5-flash': {
+    provider: 'vertex-ai',
+    region: 'us-central1',
+    input: '0.30',
+    output: '2.50',
+    cached: '0.03',
+  },
+  'command-a-03-2025': { provider: 'cohere', input: '2.50', output: '10' },
 }

@@ -3,7 +3,7 @@ import type { Wire } from '../recordings/wire.ts'
 
 /** What a reply that nobody recorded counts, written after the documents of its provider. */
 export interface WrittenUsage {
-  format: UpstreamFormat
+  format: UpstreamFormat | 'converse' | 'cohere'
   usage: Wire
 }
 
@@ -286,6 +286,89 @@ export const writtenUsages: Readonly<Record<string, WrittenUsage>> = {
     format: 'chat',
     usage: { prompt_tokens: 40000, completion_tokens: 1999, total_tokens: 41999 },
   },
+  // Converse counts what the cache has apart. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+  'written/converse with both caches': {
+    format: 'converse',
+    usage: {
+      inputTokens: 17,
+      outputTokens: 801,
+      totalTokens: 25818,
+      cacheReadInputTokens: 20000,
+      cacheWriteInputTokens: 5000,
+      cacheDetails: [
+        { ttl: '5m', inputTokens: 2000 },
+        { ttl: '1h', inputTokens: 3000 },
+      ],
+    },
+  },
+  'written/converse without a geography': {
+    format: 'converse',
+    usage: {
+      inputTokens: 3,
+      outputTokens: 2000,
+      totalTokens: 14003,
+      cacheReadInputTokens: 0,
+      cacheWriteInputTokens: 12000,
+    },
+  },
+  'written/nova reads its cache': {
+    format: 'converse',
+    usage: {
+      inputTokens: 250,
+      outputTokens: 77,
+      totalTokens: 4423,
+      cacheReadInputTokens: 4096,
+      cacheWriteInputTokens: 0,
+    },
+  },
+  'written/llama by converse': {
+    format: 'converse',
+    usage: { inputTokens: 4321, outputTokens: 1234, totalTokens: 5555 },
+  },
+  'written/bedrock in the format of openai': {
+    format: 'chat',
+    usage: { prompt_tokens: 900, completion_tokens: 4100, total_tokens: 5000 },
+  },
+  'written/claude by bedrock in its own format': {
+    format: 'messages',
+    usage: {
+      input_tokens: 12,
+      cache_creation_input_tokens: 3000,
+      cache_read_input_tokens: 7000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+      output_tokens: 456,
+    },
+  },
+  'written/claude in a region of vertex': {
+    format: 'messages',
+    usage: {
+      input_tokens: 12,
+      cache_creation_input_tokens: 3000,
+      cache_read_input_tokens: 7000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+      output_tokens: 456,
+    },
+  },
+  'written/gemini of a project': {
+    format: 'gemini',
+    usage: {
+      promptTokenCount: 5000,
+      cachedContentTokenCount: 4096,
+      candidatesTokenCount: 100,
+      thoughtsTokenCount: 900,
+      totalTokenCount: 6000,
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: 5000 }],
+      cacheTokensDetails: [{ modality: 'TEXT', tokenCount: 4096 }],
+    },
+  },
+  // Cohere bills fewer tokens than its model has seen. https://docs.cohere.com/docs/how-does-cohere-pricing-work
+  'written/cohere bills its own counts': {
+    format: 'cohere',
+    usage: {
+      billed_units: { input_tokens: 111, output_tokens: 222 },
+      tokens: { input_tokens: 604, output_tokens: 225 },
+    },
+  },
 }
 
 /** A whole reply with that usage. */
@@ -317,6 +400,15 @@ export function writtenReply(model: string, { format, usage }: WrittenUsage): Wi
       const output = [{ id: 'm', type: 'message', role: 'assistant', status: 'completed', content: [part] }]
       return { id: 'w', object: 'response', status: 'completed', model, output, usage }
     }
+    case 'converse':
+      return {
+        output: { message: { role: 'assistant', content: [{ text: content.text }] } },
+        stopReason: 'end_turn',
+        usage,
+        metrics: { latencyMs: 1 },
+      }
+    case 'cohere':
+      return { id: 'w', finish_reason: 'COMPLETE', message: { role: 'assistant', content: [content] }, usage }
     case 'gemini': {
       const parts = [{ text: content.text }]
       const candidates = [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }]

@@ -6,12 +6,12 @@ import type { Wire } from './wire.ts'
 export type UpstreamFormat = 'chat' | 'responses' | 'messages' | 'gemini'
 
 /** One reply of a real provider, as it came. */
-export interface RecordedReply {
+export interface RecordedReply<Format = UpstreamFormat> {
   /** Provider and file, with a number where one file has several replies. */
   name: string
   /** The preset that its provider is configured with. */
   preset: string
-  format: UpstreamFormat
+  format: Format
   isStream: boolean
   /** The objects of the stream in order; of a whole reply its body alone. */
   objects: readonly Wire[]

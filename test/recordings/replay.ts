@@ -1,5 +1,6 @@
 import { joinPieces, type BodyPiece } from '../../src/core/body.ts'
 import type { TextCall } from '../../src/canonical/call.ts'
+import type { TextFormat } from '../../src/canonical/operation.ts'
 import type { AnswerContext, ShownCharge } from '../../src/canonical/upstream.ts'
 import { noUsage, type Usage } from '../../src/canonical/usage.ts'
 import { decodeChatRequest } from '../../src/formats/text/chat/read-request.ts'
@@ -69,7 +70,7 @@ function costOfUsage(usage: Usage | null): ShownCharge {
   }
 }
 
-function quirksOf(reply: RecordedReply): TextQuirks {
+function quirksOf(reply: RecordedReply<TextFormat>): TextQuirks {
   const { preset, name } = reply
   const quirks = presetOf(preset).adapters.language?.find(({ format }) => format === reply.format)?.quirks
   if (!quirks) throw new Error(`${name}: the preset ${preset} answers no text`)
@@ -78,7 +79,7 @@ function quirksOf(reply: RecordedReply): TextQuirks {
 
 /** What a caller of this format is shown of a reply that comes in pieces, cut at these offsets. Throws what broke it. */
 export function showReply(
-  reply: RecordedReply,
+  reply: RecordedReply<TextFormat>,
   caller: Caller,
   cuts: readonly number[] = [],
   codec: TextCodec = selectCodec(caller, reply.format),

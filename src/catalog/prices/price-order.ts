@@ -6,10 +6,12 @@ import { parseOperatorPrices, tierPricesOf, withStated, type OperatorPrices } fr
 import { batchTier } from './cheaper-tier.ts'
 import type { TableFacts } from './price-table.ts'
 import {
+  inRegion,
   tierLongPricesBy,
   tierPricesBy,
   withHourWrites,
   type HourRule,
+  type RegionRule,
   type TierRule,
 } from './provider-prices.ts'
 
@@ -38,6 +40,8 @@ export interface PriceRules {
   isFree: boolean
   hourWrites?: HourRule | undefined
   tiers?: readonly TierRule[] | undefined
+  /** Absent where the deployment has the prices of the table and of its provider's folder. */
+  regional?: RegionRule | undefined
 }
 
 /** What a call of the model costs. */
@@ -47,11 +51,12 @@ const noLongPrices: readonly LongPrice[] = []
 
 /** Decides which source wins. A source that overrules the table does so for prompts of every length. */
 export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedPrice {
-  const { table, batches = null, provider, everywhere = {}, model = {} } = sources
+  const { everywhere = {}, model = {} } = sources
+  const provider = inRegion(rules.regional, rules.upstream, sources.provider ?? {})
+  const table = regional(sources.table, rules)
+  const batches = regional(sources.batches ?? null, rules)
   const { hourWrites, isFree } = rules
-  const stated = [provider ?? {}, parseOperatorPrices(everywhere), parseOperatorPrices(model)].reduce(
-    withStated,
-  )
+  const stated = [provider, parseOperatorPrices(everywhere), parseOperatorPrices(model)].reduce(withStated)
   const overTable = (known: Price) => withHourWrites(hourWrites, withStated(known, stated))
   const price = ofModality(
     rules.modality,
@@ -79,6 +84,16 @@ export function priceInOrder(sources: PriceSources, rules: PriceRules): OrderedP
     longPrices: long.length === 0 ? noLongPrices : longPrices,
     ...(tierPrices === null ? {} : { tierPrices }),
     ...(Object.keys(tierLongPrices).length === 0 ? {} : { tierLongPrices }),
+  }
+}
+
+type TablePrices = PriceSources['table']
+
+function regional(facts: TablePrices, { regional: rule, upstream }: PriceRules): TablePrices {
+  if (facts === null || rule === undefined) return facts
+  return {
+    price: inRegion(rule, upstream, facts.price),
+    longPrices: facts.longPrices.map((long) => ({ ...long, price: inRegion(rule, upstream, long.price) })),
   }
 }
 

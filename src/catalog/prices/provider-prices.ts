@@ -119,17 +119,32 @@ function shareOf(price: Price, [factor, divisor]: TierRule['share']): Price {
   return Object.fromEntries(amounts) as Price
 }
 
-/** The price of cache writes for an hour, as a fraction of the price of other cache writes, or else of the input's. */
+/** The prices of models in a region, as a share of those that lists state, which are for no place in particular. */
+export interface RegionRule {
+  models: RegExp
+  share: readonly [bigint, bigint]
+}
+
+/** A listed price in the deployment's region. */
+export function inRegion(rule: RegionRule | undefined, upstreamModel: string, price: Price): Price {
+  return rule?.models.test(upstreamModel) === true ? shareOf(price, rule.share) : price
+}
+
+/**
+ * The price of cache writes for an hour, as a fraction of the price of other cache writes, or else of the input's. Without
+ * `ofInput` a model whose writes have no price has none for an hour either.
+ */
 export interface HourRule {
   ofWrite: readonly [bigint, bigint]
-  ofInput: readonly [bigint, bigint]
+  ofInput?: readonly [bigint, bigint]
 }
 
 /** Adds the price of cache writes for an hour, where no source states it and the provider has a rule for it. */
 export function withHourWrites(rule: HourRule | undefined, price: Price): Price {
   const { inputToken, cacheWriteToken, cacheWriteHourToken } = price
   const base = cacheWriteToken ?? inputToken
-  if (!rule || cacheWriteHourToken !== undefined || base === undefined) return price
-  const [factor, divisor] = cacheWriteToken === undefined ? rule.ofInput : rule.ofWrite
+  const share = cacheWriteToken === undefined ? rule?.ofInput : rule?.ofWrite
+  if (!share || cacheWriteHourToken !== undefined || base === undefined) return price
+  const [factor, divisor] = share
   return { ...price, cacheWriteHourToken: divideHalfEven(base * factor, divisor) }
 }

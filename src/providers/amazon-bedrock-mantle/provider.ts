@@ -6,7 +6,7 @@ import { bedrockModels } from '../amazon-bedrock/capabilities.ts'
 import { awsLoginFor } from '../amazon-bedrock/login.ts'
 import { publicNameOf } from '../amazon-bedrock/public-names.ts'
 import { bedrockChatOptions, bedrockResponsesOptions, plainNameOf } from '../amazon-bedrock/quirks.ts'
-import { claudeOf } from '../anthropic/quirks.ts'
+import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
 
 const claude = /anthropic[./]/
@@ -36,6 +36,7 @@ export const amazonBedrockMantle = defineProvider({
   listing: null,
   onlyListed: true,
   pricesProviderId: 'aws',
+  hourWrites: claudeHourWrites,
   publicName: publicNameOf,
   modelRules: bedrockModels,
   hostsManyMakers: true,

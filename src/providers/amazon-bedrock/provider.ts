@@ -3,7 +3,7 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { bedrockConverse } from '../../formats/text/converse/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
-import { claudeOf } from '../anthropic/quirks.ts'
+import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { defineProvider, named, onlyFor } from '../define-provider.ts'
 import { bedrockModels } from './capabilities.ts'
 import { awsLoginFor } from './login.ts'
@@ -31,6 +31,7 @@ export const amazonBedrock = defineProvider({
   listing: null,
   onlyListed: true,
   pricesProviderId: 'aws',
+  hourWrites: claudeHourWrites,
   publicName: publicNameOf,
   modelRules: bedrockModels,
   hostsManyMakers: true,

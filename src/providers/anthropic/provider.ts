@@ -2,7 +2,7 @@ import { defineProvider } from '../define-provider.ts'
 import { messageJobs } from '../../formats/jobs/message-jobs.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { claudeModels } from './capabilities.ts'
-import { claudeOf } from './quirks.ts'
+import { claudeHourWrites, claudeOf } from './quirks.ts'
 
 export const anthropic = defineProvider({
   slug: 'anthropic',
@@ -18,9 +18,7 @@ export const anthropic = defineProvider({
   // Half of all tokens, of whatever kind: https://platform.claude.com/docs/en/build-with-claude/batch-processing
   tiers: [{ tier: 'batch', models: /^claude-/, share: [1n, 2n] }],
   dataPolicy: { zdr: false, trains: false, stores: true },
-  // One rule for all models: a cache write for five minutes costs 1.25 times the input, one for an hour twice the
-  // input. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
-  hourWrites: { ofWrite: [8n, 5n], ofInput: [2n, 1n] },
+  hourWrites: { ...claudeHourWrites, ofInput: [2n, 1n] },
   batch: 'native',
   jobs: messageJobs,
   family: claudeModels,

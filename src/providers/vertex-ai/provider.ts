@@ -2,11 +2,12 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { geminiContent } from '../../formats/text/gemini/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import type { PathTarget } from '../../formats/text/text-interface.ts'
-import { claudeOf } from '../anthropic/quirks.ts'
+import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { bearer, defineProvider, named, onlyFor } from '../define-provider.ts'
 import { studioModels } from '../google-ai-studio/capabilities.ts'
 import { geminiOf } from '../google-ai-studio/quirks.ts'
 import { fetchGoogleLogin } from './login.ts'
+import { vertexPrices } from './prices.ts'
 import { publicNameOf } from './public-names.ts'
 
 const claude = /(?:^|\/)claude-/
@@ -44,6 +45,10 @@ export const vertexAi = defineProvider({
   listing: null,
   onlyListed: true,
   pricesProviderId: 'google',
+  prices: vertexPrices,
+  hourWrites: claudeHourWrites,
+  // From 4.5 on, every region but `global` costs a tenth more. https://platform.claude.com/docs/en/about-claude/pricing
+  regional: { models: /claude-(?:(?:opus|sonnet|haiku)-4[-.][5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/, share: [11n, 10n] },
   publicName: publicNameOf,
   modelRules: studioModels,
   hostsManyMakers: true,
