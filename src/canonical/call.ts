@@ -100,8 +100,8 @@ export interface TextCall extends CallBase {
   document: JsonDocument
   /** Absent when nothing had to be fetched. */
   fetched?: FetchedMedia
-  /** Why the call must not go to a guarded deployment; absent for nearly all calls. */
-  refusedAddress?: unknown
+  /** Why the call must not go to a guarded deployment, by address; absent for nearly all calls. */
+  refusedAddresses?: readonly { url: string; error: unknown }[]
   /** JSON of members that most upstreams need and the caller left out; empty for nearly all calls. */
   completed?: Readonly<Record<string, string>> | null
   /** The caller wants to see the request to the provider, and times of its answer. Chat completions and responses only. */

@@ -30,8 +30,8 @@ export interface Identity {
    * `provider_failed` and the fault of a credential when there is none.
    */
   login(): Login | Promise<Login>
-  /** The provider refused the login, whose time is not over: the next request gets a new one, where one can be had. */
-  doubt(): void
+  /** Another login in the place of one that the provider has refused, fetched at most once a minute; null where there is none. */
+  instead(refused: Login): Promise<Login | null>
   /** The login that `login` gave last, for its secrets; `none` before. */
   readonly last: Login
 }
@@ -251,6 +251,8 @@ export interface Endpoint {
   model: string
   /** The name the upstream knows. */
   upstreamModel: string
+  /** The provider's name of the model, where `upstreamModel` is an address that tells none, such as a profile's. */
+  knownAs?: string
   modality: Modality
   /** What the provider allows to this model, in the place of its deployment's quota; absent where none is set. */
   quota?: Quota
@@ -360,4 +362,9 @@ export function atTier(endpoint: Endpoint, tier: string): Endpoint {
   if (endpoint.tierPrices === undefined || !Object.hasOwn(endpoint.tierPrices, tier)) return endpoint
   const { tierPrices: _tiers, tierLongPrices: _longs, ...rest } = endpoint
   return { ...rest, ...pricesAt(endpoint, tier) }
+}
+
+/** The provider's name of the model, by which its form, abilities and prices are known. */
+export function knownNameOf({ knownAs, upstreamModel }: Pick<Endpoint, 'knownAs' | 'upstreamModel'>): string {
+  return knownAs ?? upstreamModel
 }

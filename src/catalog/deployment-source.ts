@@ -36,6 +36,10 @@ export interface DeploymentSource {
   prices: ProviderPrices
   /** A model's name without the parts that are only an address at this provider. */
   publicName: (upstreamModel: string) => string
+  /** As of a preset. */
+  upstreamOf?: (id: string) => string
+  /** As of a preset. */
+  nameBehind?: (upstreamModel: string, id: string) => string
   /** The family of a model whose name has a voice in it, as `familyOfVoice` of a preset says. */
   familyOfVoice?: (upstreamModel: string) => string | null
   /** Rules for the names of its models. */

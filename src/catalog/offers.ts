@@ -102,7 +102,7 @@ function upstreamOf(
   source: DeploymentSource,
   listedByName: ReadonlyMap<string, ListedModel>,
 ): string {
-  const name = upstream ?? slugOf(id)
+  const name = upstream ?? (source.upstreamOf ?? slugOf)(id)
   const found = [name, `${name}:latest`, ...(upstream === undefined ? [id] : [])].find((one) =>
     listedByName.has(one),
   )
@@ -158,19 +158,20 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const modality = modalityOf(described, traits, source)
   if (modality === null || !source.modalities.includes(modality)) return []
   const priced = { table: context.table, providerId: pricesProviderId }
-  const facts = tableFacts(priced, upstream, context.nowMs)
   const model = operator?.id ?? publicIdOf(source, upstream)
+  const known = source.nameBehind?.(upstream, model) ?? upstream
+  const facts = tableFacts(priced, known, context.nowMs)
   const ordered = priceInOrder(
     {
       table: facts,
-      batches: tableFacts(priced, `${upstream}:batch`, context.nowMs),
-      provider: source.prices.priceOf(upstream, context.nowMs),
+      batches: tableFacts(priced, `${known}:batch`, context.nowMs),
+      provider: source.prices.priceOf(known, context.nowMs),
       everywhere: context.prices[model],
       model: operator?.prices,
     },
     {
       modality,
-      upstream,
+      upstream: known,
       isFree: source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding)),
       hourWrites: source.hourWrites,
       regional: source.regional,
@@ -185,12 +186,13 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     deployment,
     model,
     upstreamModel: upstream,
+    ...(known === upstream ? {} : { knownAs: known }),
     modality,
     ...ordered,
     isPriced: hasPrice(modality, ordered.price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,
-    ...statedOutput(source, upstream, model),
+    ...statedOutput(source, known, model),
     parameters: null,
     inputModalities: modalities.input,
     outputModalities: modalities.output,

@@ -158,11 +158,14 @@ function fitsLimit({ message }: ReportedError): boolean {
   return limit === undefined || Number(requested) <= Number(limit)
 }
 
+/** The names of one model in refusals of a right: its own, those of Amazon's profiles, and Google's of its publisher. */
+const modelRightPattern = /\bmodel\b|\binference-profile\b|\bpublishers\/[\w-]+\/models\//i
+
 /** A firewall's page, or a missing right to one model, must not take a whole deployment out. */
 function classifyForbidden(reported: ReportedError, words: string): Kind {
   if (isMarkup(reported.message)) return 'failed'
   if (contentPattern.test(words)) return 'content'
-  return /\bmodel\b/i.test(words) ? 'model' : 'credential'
+  return modelRightPattern.test(words) ? 'model' : 'credential'
 }
 
 /** The missing thing is the model unless the provider says that it is the voice. */

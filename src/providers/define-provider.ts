@@ -128,6 +128,10 @@ export interface Preset {
    * operator loads, the result has no slash, so that such a model never gets another maker's id.
    */
   publicName: (upstreamModel: string) => string
+  /** Its name of a model that the operator names by a public id alone; by default the id without the author. */
+  upstreamOf?: (id: string) => string
+  /** Its name of the model behind an address that tells none, such as a profile's, by the public id; else the same name. */
+  nameBehind?: (upstreamModel: string, id: string) => string
   /**
    * The family that serves a model name with a voice in it, so that not every voice must be listed; null for other
    * names.

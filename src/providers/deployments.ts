@@ -1,6 +1,13 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { BatchJobs } from '../canonical/batch-jobs.ts'
-import type { BatchSettings, DataPolicy, Deployment, Endpoint, UpstreamAuth } from '../canonical/endpoint.ts'
+import {
+  knownNameOf,
+  type BatchSettings,
+  type DataPolicy,
+  type Deployment,
+  type Endpoint,
+  type UpstreamAuth,
+} from '../canonical/endpoint.ts'
 import { modalityNames, type Modality } from '../canonical/operation.ts'
 import {
   type DeploymentSource,
@@ -136,6 +143,8 @@ export function toDeploymentSource(
     ...(preset.regional && (provider.region ?? 'global') !== 'global' ? { regional: preset.regional } : {}),
     ...(preset.tiers ? { tiers: preset.tiers } : {}),
     publicName: preset.publicName,
+    ...(preset.upstreamOf ? { upstreamOf: preset.upstreamOf } : {}),
+    ...(preset.nameBehind ? { nameBehind: preset.nameBehind } : {}),
     ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),
     modelRules: modelRulesOf(preset),
     parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
@@ -157,13 +166,13 @@ export function toDeploymentSource(
 /** Anthropic's messages have no call without a limit of output, so one is stated for callers who state none. */
 function outputTokensStated(
   { adapters }: Preset,
-  named: Pick<Endpoint, 'model' | 'upstreamModel'>,
+  named: Pick<Endpoint, 'model' | 'upstreamModel' | 'knownAs'>,
 ): number | null {
   const asked = { ...named, format: 'messages', parameters: [] } as const
   const chosen = textInterfacesOf(adapters, 'language').find(
     ({ format, serves }) => format === 'messages' && (serves?.(asked) ?? true),
   )
-  return chosen === undefined ? null : asMessages(chosen.quirks).modelOf(named.upstreamModel).outputTokensMax
+  return chosen === undefined ? null : asMessages(chosen.quirks).modelOf(knownNameOf(named)).outputTokensMax
 }
 
 /** The target for questions to a deployment about itself, with the operator's credential. */

@@ -51,7 +51,7 @@ test('a limit of output is stated where Anthropic’s format requires one', () =
       models: [],
     }).outputTokensStatedOf?.(name, `maker/${name}`)
   expect(statedFor('anthropic', 'claude-haiku-4-5')).toBe(64_000)
-  expect(statedFor('anthropic', 'claude-3-haiku-20240307')).toBe(8_192)
+  expect(statedFor('anthropic', 'claude-3-haiku-20240307')).toBe(4_096)
   expect(statedFor('azure', 'claude-haiku-4-5')).toBe(64_000)
   expect(statedFor('azure', 'gpt-4o')).toBeNull()
   expect(statedFor('openai', 'gpt-4o')).toBeNull()

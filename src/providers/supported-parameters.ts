@@ -1,5 +1,5 @@
 import type { TextCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../canonical/endpoint.ts'
 import { modalityRow, type TextFormat } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hasOwnCodec } from '../formats/text/codec.ts'
@@ -140,7 +140,7 @@ export function supportedParameters(adapters: Adapters, endpoint: Endpoint): Rea
     endpoint.reasons,
     endpoint.outputTokensMax,
     isSame ? 0 : trialsHere.map((trial) => indexIn(interfaces, chosenFor(trial))),
-    interfaces.map(({ quirks }) => quirks.modelOf?.(upstreamModel) ?? null),
+    interfaces.map(({ quirks }) => quirks.modelOf?.(knownNameOf(endpoint)) ?? null),
   ])
   const sets = known.get(adapters) ?? new Map<string, ReadonlySet<string>>()
   known.set(adapters, sets)

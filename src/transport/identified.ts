@@ -28,8 +28,8 @@ interface Sending {
 const withLogin = new WeakMap<Credential, { login: Login; credential: Credential }>()
 
 /**
- * Sends with the login that an identity has now, signed where it is a pair of keys. A refusal of the login makes the
- * identity fetch another.
+ * Sends with the login that an identity has now, signed where it is a pair of keys. Where the provider refuses the login, and
+ * the identity has another, sends once more with that.
  */
 export async function sendIdentified(
   send: Send,
@@ -38,14 +38,23 @@ export async function sendIdentified(
 ): Promise<UpstreamResponse> {
   const { auth } = target.credential
   const login = auth.type === 'identity' ? await auth.login() : auth
-  const identified = { ...target, credential: credentialWith(target.credential, login) }
-  const response =
-    login.type === 'signature'
-      ? await send(await signed(request, identified, { keys: login, clock }), identified, options, true)
-      : await send(request, identified, options)
-  if (auth.type === 'identity' && (response.status === 401 || response.status === 403)) auth.doubt()
-  return response
+  const sendWith = async (given: Login): Promise<UpstreamResponse> => {
+    const identified = { ...target, credential: credentialWith(target.credential, given) }
+    return given.type === 'signature'
+      ? send(await signed(request, identified, { keys: given, clock }), identified, options, true)
+      : send(request, identified, options)
+  }
+  const response = await sendWith(login)
+  if (auth.type !== 'identity' || (response.status !== 401 && response.status !== 403)) return response
+  const other = await auth.instead(login)
+  // A body that was made while it was sent is used up.
+  if (other === null || (request.body !== null && !isWholeBody(request.body))) return response
+  await response.readAll(refusalBytesMax)
+  return sendWith(other)
 }
+
+/** So much of a refusal is read before its connection is used again. */
+const refusalBytesMax = 65_536
 
 function credentialWith(credential: Credential, login: Login): Credential {
   const known = withLogin.get(credential)

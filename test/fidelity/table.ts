@@ -12,8 +12,8 @@ export type Json = Record<string, unknown>
 export type Cell =
   /** The provider gets it, or the caller: `expected` is a part of that body. */
   | { is: 'carried'; expected: Json; streamed?: Json; absent: readonly string[]; note: string }
-  /** The answer's metadata lists these members under `approximated`. */
-  | { is: 'approximated'; how: string; listed: readonly string[]; expected: Json }
+  /** The answer's metadata lists these members under `approximated`, and some that are left out besides. */
+  | { is: 'approximated'; how: string; listed: readonly string[]; expected: Json; lost: readonly string[] }
   /** 400, with the member at fault. */
   | { is: 'refused'; param: string; status: 400 | 404 }
   /** The answer's metadata lists these members under `dropped`, and the provider's body has none of `absent`. */
@@ -32,8 +32,13 @@ export function carried(
 }
 
 /** The feature arrives in another way, which the caller is told of. */
-export function approximated(how: string, listed: readonly string[], expected: Json): Cell {
-  return { is: 'approximated', how, listed, expected }
+export function approximated(
+  how: string,
+  listed: readonly string[],
+  expected: Json,
+  lost: readonly string[] = [],
+): Cell {
+  return { is: 'approximated', how, listed, expected, lost }
 }
 
 /** The request is refused with this `param`; 404 of what keeps a call from endpoints that would do. */

@@ -30,8 +30,9 @@ export async function withCheckedAddresses(
 ): Promise<TextCall> {
   const addresses = listNamedAddresses(call)
   if (addresses.length === 0) return call
-  const refusal = tooManyHosts(addresses) ?? (await firstRefusal(addresses, publicFetch))
-  return refusal === null ? call : { ...call, refusedAddress: refusal }
+  const tooMany = tooManyHosts(addresses)
+  const refusals = tooMany === null ? await refusalsOf(addresses, publicFetch) : [{ url: '', error: tooMany }]
+  return refusals.length === 0 ? call : { ...call, refusedAddresses: refusals }
 }
 
 /** Bounded, because each host costs a question to the resolver. */
@@ -48,10 +49,10 @@ function tooManyHosts(addresses: readonly NamedAddress[]): GatewayError | null {
   return null
 }
 
-async function firstRefusal(
+async function refusalsOf(
   addresses: readonly NamedAddress[],
   publicFetch: ExecutionDependencies['publicFetch'],
-): Promise<unknown> {
+): Promise<{ url: string; error: unknown }[]> {
   const hosts = new Map<string, Promise<unknown>>()
   const checks = await Promise.allSettled(
     addresses.map(async ({ url, field }) => {
@@ -63,8 +64,9 @@ async function firstRefusal(
         throw refused(field, `names its host in a way that servers read differently. Write ${host}`)
     }),
   )
-  const failed = checks.find((check) => check.status === 'rejected')
-  return failed === undefined ? null : failed.reason
+  return checks.flatMap((check, index) =>
+    check.status === 'rejected' ? [{ url: addresses[index]?.url ?? '', error: check.reason as unknown }] : [],
+  )
 }
 
 /** The host as the caller wrote it, with any user name before it, and without the port that its scheme implies. */

@@ -71,8 +71,11 @@ export async function withFetchedMedia(
  * that it does not take and the gateway could not fetch.
  */
 export function callFor(call: TextCall, quirks: TextQuirks, { isGuarded }: Deployment): TextCall {
-  const { fetched, refusedAddress } = call
-  if (isGuarded === true && refusedAddress !== undefined) throw refusedAddress
+  const { fetched, refusedAddresses = [] } = call
+  if (isGuarded === true)
+    for (const { url, error } of refusedAddresses)
+      // What only the provider understands leads nowhere in the operator's network.
+      if (quirks.addresses.own?.test(url) !== true) throw error
   if (fetched === undefined) return call
   const needed = fetched.addresses.filter((address) => !takesAddress(quirks.addresses, address))
   for (const { url } of needed) {

@@ -1,5 +1,5 @@
 import type { TextCall } from '../../canonical/call.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { fieldError } from '../../core/errors.ts'
@@ -28,6 +28,9 @@ const inputTypes: ReadonlyMap<unknown, string> = new Map([
 /** It requires a type; a text that is kept to be found is the usual one. */
 const usualType = 'search_document'
 
+/** Vectors of these have one length. */
+const uncut = /embed-(?:english|multilingual)-(?:light-)?v[23]/
+
 const carried: ReadonlySet<string> = new Set([
   'model',
   'input',
@@ -53,11 +56,12 @@ export function encodeCohereEmbeddings(
     )
   const asked = memberValue(document, 'input_type')
   const [dimensions, truncate] = [memberValue(document, 'dimensions'), memberValue(document, 'truncate')]
+  const isCut = typeof dimensions === 'number' && !uncut.test(knownNameOf(endpoint))
   const head = JSON.stringify({
     ...(namesModel ? { model: endpoint.upstreamModel } : {}),
     input_type: inputTypes.get(asked) ?? usualType,
     embedding_types: ['float'],
-    ...(typeof dimensions === 'number' ? { output_dimension: dimensions } : {}),
+    ...(isCut ? { output_dimension: dimensions } : {}),
     ...(typeof truncate === 'string' ? { truncate } : {}),
   })
   const input = memberBytes(document, 'input') ?? new Uint8Array()
@@ -65,6 +69,7 @@ export function encodeCohereEmbeddings(
   const left = [...document.members.keys()].filter(
     (name) => !carried.has(name) && !gatewayMembers.has(name) && hasMember(document, name),
   )
+  if (typeof dimensions === 'number' && !isCut) left.push('dimensions')
   const isTypeLost = hasMember(document, 'input_type') && !inputTypes.has(asked)
   return {
     body: [`${head.slice(0, -1)},"texts":${isOne ? '[' : ''}`, input, isOne ? ']}' : '}'],

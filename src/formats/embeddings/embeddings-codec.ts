@@ -8,7 +8,7 @@ import { filledTextOrNull, isRecord, tokenCountOrNull } from '../../json/values.
 import type { EncodedRequest } from '../text/halves.ts'
 import { showCharge, showMetadata } from '../text/shown-charge.ts'
 import { fieldError } from '../../core/errors.ts'
-import { editPieces, hasMember, memberBytes, parseJsonDocument } from '../../json/document.ts'
+import { editPieces, hasMember, memberBytes, memberValue, parseJsonDocument } from '../../json/document.ts'
 import { toBuffer } from '../../json/bytes.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { encodeVectors, parseJson } from './vectors.ts'
@@ -62,6 +62,9 @@ export function encodeEmbeddingsRequest(
     remove.push('dimensions')
     if (hasMember(document, 'dimensions')) set[quirks.dimensionsField] = dimensions
   }
+  const type = typeof quirks.inputType === 'object' ? memberValue(document, 'input_type') : null
+  if (typeof type === 'string' && typeof quirks.inputType === 'object' && Object.hasOwn(quirks.inputType, type))
+    set['input_type'] = JSON.stringify(quirks.inputType[type])
   return { body: editPieces(document, { set, remove }), dropped }
 }
 
@@ -75,7 +78,7 @@ function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
     case 'encoding_format':
       return quirks.base64
     case 'input_type':
-      return quirks.inputType
+      return quirks.inputType !== false
     case 'user':
       return quirks.user
     default:

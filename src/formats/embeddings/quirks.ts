@@ -15,8 +15,10 @@ export interface EmbeddingsQuirkOptions {
   tokenArrays?: boolean
   /** Whether inputs may be content of several modalities. Default false. */
   contentInputs?: boolean
-  /** Whether `input_type` is understood. Default false. */
-  inputType?: boolean
+  /**
+   * Whether `input_type` is understood; as a table, its words by those that callers know from other providers. Default false.
+   */
+  inputType?: boolean | Readonly<Record<string, string>>
   /** Whether `user` is understood. Default false. */
   user?: boolean
   /** What happens to members that no format knows. Default `drop`. */

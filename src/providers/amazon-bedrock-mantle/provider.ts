@@ -4,7 +4,7 @@ import { openAiResponses } from '../../formats/text/responses/quirks.ts'
 import type { TextPath } from '../../formats/text/text-interface.ts'
 import { bedrockModels } from '../amazon-bedrock/capabilities.ts'
 import { awsLoginFor } from '../amazon-bedrock/login.ts'
-import { publicNameOf } from '../amazon-bedrock/public-names.ts'
+import { nameBehind, publicNameOf } from '../amazon-bedrock/public-names.ts'
 import { bedrockChatOptions, bedrockResponsesOptions, plainNameOf } from '../amazon-bedrock/quirks.ts'
 import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { defineProvider, named, notNamed, onlyFor } from '../define-provider.ts'
@@ -38,6 +38,7 @@ export const amazonBedrockMantle = defineProvider({
   pricesProviderId: 'aws',
   hourWrites: claudeHourWrites,
   publicName: publicNameOf,
+  nameBehind,
   modelRules: bedrockModels,
   hostsManyMakers: true,
   dataPolicy: { zdr: true, trains: false, stores: false },

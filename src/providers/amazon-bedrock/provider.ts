@@ -3,11 +3,11 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { bedrockConverse } from '../../formats/text/converse/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import { openAiResponses } from '../../formats/text/responses/quirks.ts'
-import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
+import { clientTools, cloudBetas, claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { defineProvider, named, onlyFor } from '../define-provider.ts'
 import { bedrockModels } from './capabilities.ts'
 import { awsLoginFor } from './login.ts'
-import { publicNameOf } from './public-names.ts'
+import { nameBehind, publicNameOf } from './public-names.ts'
 import { bedrockChatOptions, bedrockModelOf, bedrockResponsesOptions, plainNameOf } from './quirks.ts'
 
 const claude = /anthropic[./]/
@@ -33,6 +33,7 @@ export const amazonBedrock = defineProvider({
   pricesProviderId: 'aws',
   hourWrites: claudeHourWrites,
   publicName: publicNameOf,
+  nameBehind,
   modelRules: bedrockModels,
   hostsManyMakers: true,
   dataPolicy: { zdr: true, trains: false, stores: false },
@@ -47,7 +48,13 @@ export const amazonBedrock = defineProvider({
           anthropicMessages(
             {
               modelOf: (name) => claudeOf(plainNameOf(name)),
-              inBody: { version: 'bedrock-2023-05-31', hasStream: false, hasBetas: true },
+              inBody: {
+                version: 'bedrock-2023-05-31',
+                hasStream: false,
+                hasBetas: true,
+                betas: cloudBetas,
+                serverTools: clientTools,
+              },
               addresses: { image: 'none', file: 'none' },
             },
             ({ model, stream }) =>

@@ -37,6 +37,21 @@ export function publicNameOf(upstreamModel: string): string {
   return `${author}/${slug}`
 }
 
+/** ARNs that say what was made, not of which model. */
+const namelessArn =
+  /^arn:aws[\w-]*:bedrock:[^/]*:(?:application-inference-profile|provisioned-model|custom-model(?:-deployment)?|imported-model|(?:default-)?prompt-router)\//
+
+/** Bedrock's name of the model behind such an ARN, by the public id that the operator gave: `anthropic.claude-opus-5`. */
+export function nameBehind(upstreamModel: string, id: string): string {
+  if (!namelessArn.test(upstreamModel)) return upstreamModel
+  const [author = '', slug = ''] = id.split('/', 2)
+  const maker = Object.keys(authors).find((each) => authors[each] === author)
+  if (maker === undefined) return upstreamModel
+  // Bedrock's names have hyphens: claude-opus-4-6, llama3-3.
+  const own = slug.replaceAll(/(\d)\.(\d)/g, '$1-$2').replace(/^llama-/, 'llama')
+  return `${maker}.${own}`
+}
+
 /** `gpt-oss-120b-1` ends in a version; `claude-opus-5` does not. */
 function isVersion(name: string, end: string): boolean {
   return end.startsWith('-v') || name.startsWith('gpt-oss')

@@ -18,6 +18,7 @@ const claude: Partial<ConverseModel> = {
   hasToolChoice: true,
   hasImages: true,
   hasCachePoints: true,
+  hasToolCachePoints: true,
   hasResultStatus: true,
 }
 

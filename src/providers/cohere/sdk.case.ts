@@ -16,5 +16,11 @@ export const sdk: VendorSdk = {
       body: { input: ['Hello'], dimensions: 256, input_type: 'search_query' },
     },
   },
-  differences: [],
+  differences: [
+    {
+      of: 'effort',
+      at: '*: body.thinking.token_budget',
+      why: 'the provider knows budgets and no efforts; an effort is a share of the output limit',
+    },
+  ],
 }

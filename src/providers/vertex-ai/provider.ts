@@ -2,13 +2,13 @@ import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { geminiContent } from '../../formats/text/gemini/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'
 import type { PathTarget } from '../../formats/text/text-interface.ts'
-import { claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
+import { clientTools, cloudBetas, claudeHourWrites, claudeOf } from '../anthropic/quirks.ts'
 import { bearer, defineProvider, named, onlyFor } from '../define-provider.ts'
 import { studioModels } from '../google-ai-studio/capabilities.ts'
 import { geminiOf } from '../google-ai-studio/quirks.ts'
 import { fetchGoogleLogin } from './login.ts'
 import { vertexPrices } from './prices.ts'
-import { publicNameOf } from './public-names.ts'
+import { publicNameOf, upstreamOf } from './public-names.ts'
 
 const claude = /(?:^|\/)claude-/
 const gemini = /(?:^|\/)(?:gemini|gemma)-[^/]*$/
@@ -50,6 +50,7 @@ export const vertexAi = defineProvider({
   // From 4.5 on, every region but `global` costs a tenth more. https://platform.claude.com/docs/en/about-claude/pricing
   regional: { models: /claude-(?:(?:opus|sonnet|haiku)-4[-.][5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/, share: [11n, 10n] },
   publicName: publicNameOf,
+  upstreamOf,
   modelRules: studioModels,
   hostsManyMakers: true,
   dataPolicy: { zdr: false, trains: false, stores: true },
@@ -57,7 +58,16 @@ export const vertexAi = defineProvider({
     language: [
       onlyFor(named(claude), {
         ...anthropicMessages(
-          { modelOf: claudeOf, inBody: { version: 'vertex-2023-10-16', hasStream: true, hasBetas: false } },
+          {
+            modelOf: claudeOf,
+            inBody: {
+              version: 'vertex-2023-10-16',
+              hasStream: true,
+              hasBetas: false,
+              betas: new RegExp(`${cloudBetas.source}|^web-search-`),
+              serverTools: new RegExp(`${clientTools.source}|^web_search_`),
+            },
+          },
           pathOf('anthropic', ['rawPredict', 'streamRawPredict']),
         ),
       }),

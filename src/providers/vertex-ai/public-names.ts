@@ -19,3 +19,11 @@ export function publicNameOf(upstreamModel: string): string {
   if (publisher === '' || publisher === 'google') return `google/${name}`
   return `${(Object.hasOwn(authors, publisher) && authors[publisher]) || publisher}/${name}`
 }
+
+/** Names have the publisher in front, except those of Google and Anthropic, whose publisher stands in the path. */
+export function upstreamOf(id: string): string {
+  const [author = '', slug = ''] = id.split('/', 2)
+  if (author === 'google' || author === 'anthropic') return slug
+  const publisher = Object.keys(authors).find((each) => authors[each] === author)
+  return publisher === undefined ? id : `${publisher}/${slug}`
+}

@@ -4,6 +4,9 @@ import { openAiEmbeddings } from '../../formats/embeddings/quirks.ts'
 import { voyageModels } from './capabilities.ts'
 import { voyagePrices } from './prices.ts'
 
+/** It refuses other words than `query` and `document`. */
+const inputTypes = { search_query: 'query', search_document: 'document', passage: 'document' }
+
 export const voyage = defineProvider({
   slug: 'voyage',
   name: 'Voyage',
@@ -15,7 +18,7 @@ export const voyage = defineProvider({
   prices: voyagePrices,
   family: voyageModels,
   adapters: {
-    embedding: [openAiEmbeddings({ dimensionsField: 'output_dimension', inputType: true })],
+    embedding: [openAiEmbeddings({ dimensionsField: 'output_dimension', inputType: inputTypes })],
     rerank: [openRerank({ limitField: 'top_k', documentsMax: 1_000 })],
   },
 })

@@ -59,34 +59,35 @@ describe('a kept login', () => {
 
   test('serves to its end while no other can be fetched; then calls fail, with one try a minute', async () => {
     const { kept, world, reports } = newKept(600_000)
-    await kept.login()
+    const first = await kept.login()
     world.isDown = true
     world.nowMs = 100_000
-    kept.doubt()
-    await Bun.sleep(1)
+    expect(await kept.instead(first)).toBeNull()
     expect(reports).toEqual(['the server is away'])
     expect(kept.reason).toBe('the server is away')
-    // What was doubted is not used again, and nobody asks for a minute.
+    expect(await kept.login()).toEqual(first)
+    world.nowMs = 600_001
     expect(await failing(kept.login())).toBe('The gateway has no login at the provider.')
     expect(await failing(kept.login())).toBe('The gateway has no login at the provider.')
-    expect(world.fetched).toBe(2)
+    expect(world.fetched).toBe(3)
     world.isDown = false
-    world.nowMs = 160_001
-    expect(await kept.login()).toEqual(login('token-3'))
-    expect(reports).toEqual(['the server is away', null])
+    world.nowMs = 660_002
+    expect(await kept.login()).toEqual(login('token-4'))
+    expect(reports).toEqual(['the server is away', 'the server is away', null])
     kept.stop()
   })
 
-  test('that is doubted again within a minute is not fetched again', async () => {
+  test('that is refused is fetched again, once for all and at most once a minute', async () => {
     const { kept, world } = newKept(600_000)
-    await kept.login()
+    const first = await kept.login()
     world.nowMs = 100_000
-    kept.doubt()
-    await Bun.sleep(1)
+    const others = await Promise.all(Array.from({ length: 50 }, () => kept.instead(first)))
+    expect(new Set(others)).toEqual(new Set([login('token-2')]))
     expect(world.fetched).toBe(2)
     world.nowMs = 110_000
-    kept.doubt()
-    expect(kept.login()).toEqual(login('token-2'))
+    // A late refusal of the first gets the second; one of the second, nothing.
+    expect(await kept.instead(first)).toEqual(login('token-2'))
+    expect(await kept.instead(login('token-2'))).toBeNull()
     expect(world.fetched).toBe(2)
     kept.stop()
   })

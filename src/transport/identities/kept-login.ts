@@ -33,7 +33,7 @@ export class KeptLogin implements Identity {
   /** Monotonic times: until when the login is used, and before which no fetch is begun. */
   #usedUntilMs = 0
   #quietUntilMs = 0
-  /** Until when a refusal by the provider changes nothing, because a login was fetched for the last one. */
+  /** Until when a refusal by the provider makes no fetch, because a login was fetched for the last one. */
   #trustedUntilMs = 0
   #fetching: Promise<void> | null = null
   #reason: string | null = null
@@ -57,12 +57,20 @@ export class KeptLogin implements Identity {
     return this.#valid() ?? this.#fetched()
   }
 
-  doubt(): void {
+  async instead(refused: Login): Promise<Login | null> {
     const nowMs = this.#options.clock.monotonicMs()
-    if (this.#fetching !== null || nowMs < this.#trustedUntilMs) return
-    this.#usedUntilMs = 0
-    this.#trustedUntilMs = nowMs + retryMs
-    void this.#fetch()
+    // Another call may have fetched one already.
+    if (this.#isRefused(refused) && (this.#fetching !== null || nowMs >= this.#trustedUntilMs)) {
+      this.#trustedUntilMs = nowMs + retryMs
+      await this.#fetch()
+    }
+    const login = this.#valid()
+    return login === null || this.#isRefused(refused) ? null : login
+  }
+
+  /** Whether the login in use is the one that was refused, also where the same one has been fetched again. */
+  #isRefused(refused: Login): boolean {
+    return JSON.stringify(this.#grant?.login ?? null) === JSON.stringify(refused)
   }
 
   /** Fetches the first login, so that the first call need not wait. Never rejects. */

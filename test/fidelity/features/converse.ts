@@ -39,6 +39,12 @@ const t = (text: string): Json => ({ text })
 const said = (...content: Json[]): Json => ({ role: 'user', content })
 const answered = (...content: Json[]): Json => ({ role: 'assistant', content })
 const messages = (...list: Json[]): Json => ({ messages: list })
+/** Nova has no points among tools. */
+const marked = (): Json => ({
+  system: [t('Be brief.'), point],
+  toolConfig: { tools: [{ toolSpec: { name: 'a' } }] },
+  ...messages(said(t('Hi.'), point)),
+})
 const config = (members: Json): Json => ({ inferenceConfig: members })
 const own = (members: Json): Json => ({ additionalModelRequestFields: members })
 const document = (format: string, name: string, bytes: string, more: Json = {}): Json => ({
@@ -135,11 +141,7 @@ const historyCells: Readonly<Record<string, ColumnCells>> = {
   },
   H21: {
     chat: carried(messages(said(t('Hi.'), hour))),
-    messages: approximated(shorter, ['messages[].content[].cache_control'], {
-      system: [t('Be brief.'), point],
-      toolConfig: { tools: [{ toolSpec: { name: 'a' } }, point] },
-      ...messages(said(t('Hi.'), point)),
-    }),
+    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), ['tools[].cache_control']),
   },
   H22: {
     chat: carried(messages(said(t('Hi.'), point))),
@@ -147,11 +149,7 @@ const historyCells: Readonly<Record<string, ColumnCells>> = {
   },
   H23: {
     chat: carried(messages(said(t('Hi.'), point)), { note: 'one point stands for two marks at one place' }),
-    messages: approximated(shorter, ['messages[].content[].cache_control'], {
-      system: [t('Be brief.'), point],
-      toolConfig: { tools: [{ toolSpec: { name: 'a' } }, point] },
-      ...messages(said(t('Hi.'), point)),
-    }),
+    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), ['tools[].cache_control']),
   },
   H24: { chat: alone('messages[].role'), responses: alone('input[].role') },
 }

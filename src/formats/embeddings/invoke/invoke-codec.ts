@@ -1,5 +1,5 @@
 import type { TextCall } from '../../../canonical/call.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, UpstreamReply } from '../../../canonical/upstream.ts'
 import { noUsage } from '../../../canonical/usage.ts'
 import { fieldError } from '../../../core/errors.ts'
@@ -61,8 +61,7 @@ const purposes: ReadonlyMap<unknown, string> = new Map([
  */
 function encodeOne(call: TextCall, endpoint: Endpoint, index: number): EncodedRequest | null {
   const { document, model } = call
-  // An inference profile of the account's own is an ARN, which names no model.
-  const name = `${endpoint.upstreamModel} ${endpoint.model}`
+  const name = knownNameOf(endpoint)
   const isNova = nova.test(name)
   if (!isNova && !titan.test(name)) return null
   if (inputKindOf(document) !== 'text')

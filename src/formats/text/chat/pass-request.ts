@@ -1,6 +1,6 @@
 import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../../../json/document.ts'
@@ -66,7 +66,7 @@ function editsOf(
     approximated: [],
   }
   applyRules(call, quirks, edits)
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   if (model !== null) applyModel(call, model, edits, callersName)
   if (call.completed) encodeCompleted(call.completed, quirks, edits)
   encodeOutputLimit(call, endpoint.deployment.maxTokensField ?? quirks.maxTokensField, edits)

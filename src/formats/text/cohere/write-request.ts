@@ -1,3 +1,4 @@
+import { knownNameOf } from '../../../canonical/endpoint.ts'
 import type {
   Conversation,
   FilePart,
@@ -37,7 +38,7 @@ export function* writeCohereRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<CohereQuirks>,
 ): Generator<void, EncodedRequest> {
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   refuseWhatIsMissing(conversation, model)
   const left = leaveOwnMembers(conversation, 'cohere')
   const losses = new Losses(conversation)

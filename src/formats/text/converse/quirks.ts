@@ -24,8 +24,9 @@ export interface ConverseModel {
   hasToolChoice: boolean
   hasImages: boolean
   hasDocuments: boolean
-  /** Whether it takes points up to which the prompt is cached, and whether one of them may be kept for an hour. */
+  /** Whether it takes points up to which the prompt is cached, also among tools, and whether one may be kept for an hour. */
   hasCachePoints: boolean
+  hasToolCachePoints: boolean
   hasHourCache: boolean
   /** Whether results of tools may be marked as errors and have images. */
   hasResultStatus: boolean
@@ -61,6 +62,7 @@ export const plainModel: ConverseModel = Object.freeze({
   hasImages: false,
   hasDocuments: true,
   hasCachePoints: false,
+  hasToolCachePoints: false,
   hasHourCache: false,
   hasResultStatus: false,
   outputTokensMax: 4_096,

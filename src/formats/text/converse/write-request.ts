@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { effortOf } from '../conversation-reading.ts'
@@ -31,7 +31,7 @@ export function* writeConverseRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<ConverseQuirks>,
 ): Generator<void, EncodedRequest> {
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   refuseWhatIsMissing(conversation, model)
   const left = leaveOwnMembers(conversation, 'converse')
   const losses = new Losses(conversation)
@@ -63,6 +63,9 @@ export function* writeConverseRequest(
   }
 }
 
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html */
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/
+
 /** Throws for options that change the answer and have no place in the format. */
 function refuseWhatIsMissing(conversation: Conversation, { hasTools }: ConverseModel): void {
   const cannot = (carried: Carried) =>
@@ -72,7 +75,12 @@ function refuseWhatIsMissing(conversation: Conversation, { hasTools }: ConverseM
     )
   if (conversation.choices > 1) throw cannot('choices')
   if (conversation.logprobs !== null) throw cannot('logprobs')
-  for (const tool of conversation.tools) {
+  for (const [index, tool] of conversation.tools.entries()) {
+    if (tool.kind === 'function' && !toolName.test(tool.name))
+      throw fieldError(
+        `${nameOf('tools', conversation)}[${index}]`,
+        `has a name of more than 64 characters, or with others than letters, digits, "_" and "-", which the chosen provider does not take.`,
+      )
     if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
     if (tool.kind === 'provider') throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
     if (!hasTools) throw refuseTool(conversation, `the tool "${tool.name}"`)
@@ -126,7 +134,7 @@ function writeTools(writing: Writing, messages: ConverseTurns['messages']): void
     .filter(({ name }) => allowed === null || allowed.has(name))
     .flatMap((tool) => [
       writeTool(tool),
-      ...(tool.cache === undefined ? [] : cachePointOf(tool.cache, writing, 'toolCache')),
+      ...toolCacheOf(tool, writing),
     ])
   // A conversation with calls must have tools, even where the caller offers none any more.
   if (written.length === 0) for (const name of called) written.push(toolNamed(name))
@@ -134,6 +142,14 @@ function writeTools(writing: Writing, messages: ConverseTurns['messages']): void
   if (isNone) losses.drop('toolChoice')
   const choice = toolChoice === null || isNone ? null : choiceOf(toolChoice, model, losses)
   body['toolConfig'] = { tools: written, ...(choice === null ? {} : { toolChoice: choice }) }
+}
+
+/** Nova takes points in instructions and in messages, and refuses them among tools. */
+function toolCacheOf({ cache }: Tool, writing: Writing): Wire[] {
+  if (cache === undefined) return []
+  if (writing.model.hasToolCachePoints) return cachePointOf(cache, writing, 'toolCache')
+  writing.losses.drop('toolCache')
+  return []
 }
 
 function writeTool({ name, description, parameters, strict }: Tool): Wire {

@@ -37,6 +37,8 @@ interface PartWriting extends Writing {
   names: Set<string>
 }
 
+/** In the place of what the user has not said: the provider refuses an empty text, and a first message of the model. */
+const nothing = '(nothing)'
 /** Beside a document the provider wants a text in the same message. */
 const besideDocument = 'See the document.'
 
@@ -59,6 +61,8 @@ export function* writeTurns(conversation: Conversation, writing: Writing): Gener
       continue
     }
     if (blocks.length === 0) continue
+    // A conversation begins with the user.
+    if (messages.length === 0 && turn.role === 'assistant') messages.push({ role: 'user', content: [{ text: nothing }] })
     if (turn.role === 'system') writing.losses.approximate('turnRole')
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
     const last = messages.at(-1)
@@ -70,6 +74,8 @@ export function* writeTurns(conversation: Conversation, writing: Writing): Gener
     writing.losses.approximate('turnRole')
     messages.push({ role: 'user', content: system.splice(0) })
   }
+  // Nor one whose texts are all empty.
+  if (messages.length === 0) messages.push({ role: 'user', content: [{ text: nothing }] })
   for (const message of messages) if (message.role === 'user') arrange(message)
   return { system, messages }
 }
@@ -88,7 +94,10 @@ function arrange(message: { content: Wire[] }): void {
 function blocksOf(part: Part, writing: PartWriting, mark: Carried): Wire[] {
   const block = blockOf(part, writing)
   if (block === null) return []
-  return part.cache === undefined ? [block] : [block, ...cachePointOf(part.cache, writing, mark)]
+  // A result has no point inside; the one behind it covers it, too.
+  const inner = part.type === 'tool_result' ? part.content.findLast(({ cache }) => cache !== undefined) : undefined
+  const cache = part.cache ?? inner?.cache
+  return cache === undefined ? [block] : [block, ...cachePointOf(cache, writing, mark)]
 }
 
 /** A point up to which the prompt is cached, as a block of its own; none where the model has no cache. */
@@ -101,12 +110,12 @@ export function cachePointOf({ ttl }: CacheMark, { model, losses }: Writing, mar
   return [{ cachePoint: { type: 'default', ...(ttl !== null && model.hasHourCache ? { ttl } : {}) } }]
 }
 
-/** Null for a part that must not be sent: an empty text, or a thought of another provider. */
+/** Null for a part that must not be sent: a text without a character, or a thought of another provider. */
 function blockOf(part: Part, writing: PartWriting): Wire | null {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return part.text === '' ? null : { text: part.text }
+      return part.text.trim() === '' ? null : { text: part.text }
     case 'image':
       return writeImage(part, writing)
     case 'file':
@@ -247,7 +256,7 @@ function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {
     toolResult: {
       toolUseId: toolIdOf(part.callId),
       // The provider refuses a result without content.
-      content: content.length === 0 ? [{ text: '(nothing)' }] : content,
+      content: content.length === 0 ? [{ text: nothing }] : content,
       ...(part.isError && model.hasResultStatus ? { status: 'error' } : {}),
     },
   }

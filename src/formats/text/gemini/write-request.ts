@@ -1,5 +1,5 @@
 import type { Conversation, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { fieldError } from '../../../core/errors.ts'
 import { isHeldByGemini } from '../output/json-schema.ts'
@@ -32,7 +32,7 @@ export function* writeGeminiRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<GeminiQuirks>,
 ): Generator<void, EncodedRequest> {
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'gemini')
   const losses = new Losses(conversation)

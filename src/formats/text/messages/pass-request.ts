@@ -11,7 +11,7 @@ import {
   parseJsonDocument,
 } from '../../../json/document.ts'
 import { toBuffer } from '../../../json/bytes.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest } from '../halves.ts'
 import { specificFields, toJson } from '../wire-document.ts'
 import { isRecord } from '../../../json/values.ts'
@@ -22,6 +22,7 @@ import { openReasoning, sealedPrefix } from '../thoughts/reasoning-envelope.ts'
 import { sealerOf } from '../thoughts/seals.ts'
 import { isAnywhere } from './read-conversation.ts'
 import type { MessagesModel, MessagesQuirks } from './quirks.ts'
+import { cloudBody } from './cloud-body.ts'
 import { beginsWithThought } from './write-request.ts'
 import { gatewayMessagesShape } from './request-schema.ts'
 
@@ -40,10 +41,9 @@ export function passMessagesRequest(
     inBody === null
       ? { model: JSON.stringify(endpoint.upstreamModel) }
       : { anthropic_version: JSON.stringify(inBody.version) }
-  if (inBody?.hasBetas === true && betas !== undefined) set['anthropic_beta'] = betaList(betas)
   // The format requires a limit, the contract does not.
   if (!hasMember(document, 'max_tokens')) {
-    const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
+    const { outputTokensMax } = quirks.modelOf(knownNameOf(endpoint))
     set['max_tokens'] = String(endpoint.outputTokensMax ?? outputTokensMax)
   }
   refuseThread(document)
@@ -60,22 +60,25 @@ export function passMessagesRequest(
   if (passed?.hasNotes === true) dropped.push(`messages[].content[].${specificFields}`)
   if (passed?.isInterrupted === true) dropped.push('thinking')
   if (samplingMembers.some((name) => hasMember(document, name)))
-    dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
+    dropped.push(...refusedSampling(document, quirks.modelOf(knownNameOf(endpoint))))
   // Another speed costs several times as much, and no endpoint has a price for it.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
-  const inPath = inBody === null ? [] : ['model', ...(inBody.hasStream ? [] : ['stream'])]
-  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped, ...inPath] })
+  const remove = [...gatewayMembers, ...nulls, ...dropped]
+  if (inBody === null)
+    return {
+      body: editPieces(document, { set, remove }),
+      dropped,
+      ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
+    }
+  const cloud = cloudBody(document, inBody, { betas, messages: passed?.messages ?? null })
+  const hasBetas = cloud.betas.length > 0
+  if (inBody.hasBetas && hasBetas) set['anthropic_beta'] = JSON.stringify(cloud.betas)
+  const inPath = ['model', ...(inBody.hasStream ? [] : ['stream'])]
   return {
-    body,
-    dropped,
-    ...(betas === undefined || inBody?.hasBetas === true ? {} : { headers: { 'anthropic-beta': betas } }),
+    body: editPieces(document, { set: { ...set, ...cloud.set }, remove: [...remove, ...cloud.remove, ...inPath] }),
+    dropped: [...dropped, ...cloud.dropped],
+    ...(hasBetas && !inBody.hasBetas ? { headers: { 'anthropic-beta': cloud.betas.join(',') } } : {}),
   }
-}
-
-/** The names of a header as a list. */
-function betaList(betas: string): string {
-  const names = betas.split(',').map((name) => name.trim())
-  return JSON.stringify(names.filter((name) => name !== ''))
 }
 
 /** A provider keeps a thread under the ids of its own answers, and callers never see these ids. */

@@ -29,6 +29,10 @@ export interface BodyForm {
   hasStream: boolean
   /** Whether `anthropic_beta` is a list in the body instead of a header. */
   hasBetas: boolean
+  /** Names of betas that it takes; it refuses a call with another. */
+  betas: RegExp
+  /** Types of Anthropic's own tools that the cloud takes. */
+  serverTools: RegExp
 }
 
 /** Where a provider of Anthropic's messages differs from Anthropic, as data. */

@@ -1,3 +1,4 @@
+import { knownNameOf } from '../../../canonical/endpoint.ts'
 import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { writeCacheMark } from '../cache-mark.ts'
@@ -31,7 +32,7 @@ export function* writeMessagesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<MessagesQuirks>,
 ): Generator<void, EncodedRequest> {
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'messages')
   const losses = new Losses(conversation)

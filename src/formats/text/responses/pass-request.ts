@@ -10,7 +10,7 @@ import {
   parseJsonDocument,
 } from '../../../json/document.ts'
 import { toBuffer } from '../../../json/bytes.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest } from '../halves.ts'
 import { isRecord } from '../../../json/values.ts'
 import { effortOf } from '../conversation-reading.ts'
@@ -65,7 +65,7 @@ export function passResponsesRequest(
   quirks: ResponsesQuirks,
 ): EncodedRequest {
   refuseUnsent(document, quirks)
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   const edits: Edits = {
     set: { model: JSON.stringify(endpoint.upstreamModel), store: 'false' },
     // In the contract a null means the default; some hosts refuse null.

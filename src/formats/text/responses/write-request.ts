@@ -6,7 +6,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../canonical/text/conversation.ts'
-import type { Endpoint } from '../../../canonical/endpoint.ts'
+import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import type { EncodedRequest, RequestTarget } from '../halves.ts'
 import { effortOf } from '../conversation-reading.ts'
 import { isRecord, typeNameOf } from '../../../json/values.ts'
@@ -39,7 +39,7 @@ export function* writeResponsesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<ResponsesQuirks>,
 ): Generator<void, EncodedRequest> {
-  const model = quirks.modelOf(endpoint.upstreamModel)
+  const model = quirks.modelOf(knownNameOf(endpoint))
   // When a messages caller wants no thinking, the effort is left out, because some models refuse `none`.
   const effort = conversation.format === 'messages' ? null : conversation.reasoning?.effort
   const hasSampling = takesSampling(model, effort)
