@@ -82,6 +82,7 @@ export function checkProviders(
     if (preset) {
       checkPlaces(`providers.${index}`, provider, { preset, env }, problems)
       checkIdentity(`providers.${index}`, provider, preset, problems)
+      checkArns(`providers.${index}`, provider, preset, problems)
     }
     const forms = Object.keys(preset?.keyForms ?? {})
     if (preset && typeof provider.key_form === 'string' && !forms.includes(provider.key_form))
@@ -153,9 +154,49 @@ function checkPlaces(
       problems.push(
         `${at}.${place}: "${given}" is none; use a name such as ${place === 'region' ? 'us-east-1' : 'my-project'}`,
       )
+    const told = given ?? variables.map((name) => env[name]).find((value) => value)
+    const kind = preset.identity?.kind
+    const known = place === 'region' && kind !== undefined ? regionPatterns[kind] : undefined
+    if (typeof told === 'string' && told !== unresolved && known?.pattern.test(told) === false)
+      problems.push(
+        `${at}.region: "${told}" is no region of ${known.of}; use a name such as ${known.example}${given === undefined ? `, here or in ${variables.join(' or ')}` : ''}`,
+      )
     const isNeeded = preset.baseUrl?.includes(`{${place}}`) === true && provider.base_url === undefined
     if (isNeeded && given === undefined && !variables.some((name) => env[name]))
       problems.push(`${at}.${place}: needed for preset "${preset.slug}"; or set ${variables.join(' or ')}`)
+  }
+}
+
+/** The names that regions of a cloud can have. */
+const regionPatterns: Readonly<
+  Partial<Record<IdentityKind, { of: string; pattern: RegExp; example: string }>>
+> = {
+  aws: { of: 'Amazon', pattern: /^[a-z]{2,4}(?:-[a-z]+){1,2}-\d{1,2}$/, example: 'us-east-1' },
+  google: {
+    of: 'Google',
+    pattern: /^(?:global|us|eu|[a-z]+-[a-z]+\d{1,2})$/,
+    example: 'europe-west4 or global',
+  },
+}
+
+/** ARNs that Bedrock takes as the name of a model. */
+const modelArn =
+  /^arn:aws[\w-]*:bedrock:[a-z0-9-]*:\d{0,12}:(?:foundation-model|(?:application-)?inference-profile|provisioned-model|custom-model(?:-deployment)?|imported-model|(?:default-)?prompt-router)\/\S+$/
+
+function checkArns(
+  at: string,
+  { models }: ProviderOutline,
+  { identity }: PresetEnvironment,
+  problems: string[],
+) {
+  if (identity?.kind !== 'aws' || !Array.isArray(models)) return
+  for (const [index, model] of (models as readonly unknown[]).entries()) {
+    const upstream =
+      typeof model === 'object' && model !== null && 'upstream' in model ? model.upstream : null
+    if (typeof upstream === 'string' && upstream.startsWith('arn:') && !modelArn.test(upstream))
+      problems.push(
+        `${at}.models.${index}.upstream: is no ARN of a model or an inference profile, such as arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6`,
+      )
   }
 }
 
@@ -164,16 +205,19 @@ const placePattern = /^[a-z0-9][a-z0-9.:-]{0,62}$/
 /** The members of `identity` that its provider's logins have. */
 function checkIdentity(
   at: string,
-  { identity: given }: ProviderOutline,
+  provider: ProviderOutline,
   { slug, identity }: PresetEnvironment,
   problems: string[],
 ) {
+  const { identity: given } = provider
   if (typeof given !== 'object' || given === null) return
   const kind = identity?.kind
   if (kind === undefined) {
     problems.push(`${at}.identity: preset "${slug}" takes a key; leave this out, and set api_key`)
     return
   }
+  if (provider.api_key !== undefined)
+    problems.push(`${at}.identity: has no use beside api_key; leave one of them out`)
   for (const name of Object.keys(given))
     if (!identityMembers[kind].includes(name))
       problems.push(`${at}.identity.${name}: preset "${slug}" has ${identityMembers[kind].join(', ')}`)

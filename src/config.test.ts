@@ -8,6 +8,14 @@ const folder = mkdtempSync(join(tmpdir(), 'headrace-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const presets = [
+  {
+    slug: 'amazon',
+    keyVariable: null,
+    baseUrl: 'https://{region}.a/v1',
+    baseUrlVariable: null,
+    placeVariables: { region: ['AWS_REGION'] },
+    identity: { kind: 'aws' as const },
+  },
   { slug: 'openai', keyVariable: 'OPENAI_API_KEY', baseUrl: 'https://a/v1', baseUrlVariable: null },
   { slug: 'ollama', keyVariable: null, baseUrl: 'http://a/v1', baseUrlVariable: 'OLLAMA_BASE_URL' },
   { slug: 'custom', keyVariable: null, baseUrl: null, baseUrlVariable: null, keyForms: { bearer: {} } },
@@ -509,4 +517,24 @@ test('destinations of broadcasts have defaults, and each fault names its member'
     [Array.from({ length: 9 }, (_, index) => ({ ...traces, name: `t${index}` })), 'broadcasts'],
   ] as const)
     expect(problemsOf(env, { broadcasts }).join('\n')).toContain(problem)
+})
+
+test('a region that is none, an ARN that is none and a key beside an identity are named', () => {
+  const provider = (more: object) => ({ providers: [{ preset: 'amazon', region: 'us-east-1', ...more }] })
+  const model = (upstream: string) => provider({ models: [{ id: 'a/b', upstream }] })
+  const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6'
+  expect(problemsOf({}, model(profile))).toEqual([])
+  expect(problemsOf({}, provider({ region: 'mars-1' }))).toEqual([
+    'providers.0.region: "mars-1" is no region of Amazon; use a name such as us-east-1',
+  ])
+  expect(problemsOf({ AWS_REGION: 'atlantis' }, { providers: [{ preset: 'amazon' }] })).toEqual([
+    'providers.0.region: "atlantis" is no region of Amazon; use a name such as us-east-1, here or in AWS_REGION',
+  ])
+  for (const upstream of ['arn:aws:s3:::bucket', 'arn:aws:bedrock:nonsense'])
+    expect(problemsOf({}, model(upstream)).join()).toStartWith(
+      'providers.0.models.0.upstream: is no ARN of a model',
+    )
+  expect(problemsOf({}, provider({ api_key: 'k', identity: {} }))).toEqual([
+    'providers.0.identity: has no use beside api_key; leave one of them out',
+  ])
 })

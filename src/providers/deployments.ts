@@ -223,7 +223,7 @@ function authOf(
   const { slug, auth, keyForms, identity } = preset
   if (secret !== undefined) return { ...(keyForms[form] ?? auth), secret }
   // A resource of Azure without a key may be behind a proxy that adds one.
-  const isAmbient = identity?.kind === 'aws' || identity?.kind === 'google'
+  const isAmbient = identity?.kind !== 'entra'
   if (identity === null || identities === null || (!isAmbient && settings === undefined))
     return { type: 'none' }
   const baseUrl = baseUrlOf(provider, preset)

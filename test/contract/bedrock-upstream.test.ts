@@ -6,6 +6,8 @@ import { at, startTestGateway } from '../support/gateway.ts'
 // The provider speaks Converse and binary events, and Claude’s own format inside them; requests are signed with the keys of the
 // configuration.
 
+/** A profile of the account's own, whose ARN names no model. */
+const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6'
 const prices = { input_per_million: '1', output_per_million: '2', cached_input_per_million: '0.1' }
 const gateway = await startTestGateway({
   credits: '50',
@@ -38,6 +40,7 @@ const gateway = await startTestGateway({
           prices: { input_per_million: '1' },
         },
         { id: 'cohere/embed-v4', upstream: 'cohere.embed-v4:0', prices: { input_per_million: '1' } },
+        { id: 'anthropic/claude-opus-4.6', upstream: profile },
       ],
     },
   ],
@@ -53,6 +56,7 @@ const anthropic = new Anthropic({
   maxRetries: 0,
 })
 const model = 'anthropic/claude-sonnet-4-5'
+const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
 async function lastAsked(): Promise<{
@@ -100,6 +104,79 @@ test('chat completions: text, a stream and a tool loop, each charged', async () 
     ],
   })
   expect(answered.choices[0]?.message.content).toContain('sunny')
+})
+
+test('a profile by its ARN is known as the model of its public id: cache marks, images, thoughts and price', async () => {
+  const answer = await openai.chat.completions.create({
+    model: 'anthropic/claude-opus-4.6',
+    reasoning_effort: 'low',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${dot}` } },
+          { type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } } as {
+            type: 'text'
+            text: string
+          },
+        ],
+      },
+    ],
+  })
+  const { path, body } = await lastAsked()
+  expect(path).toBe(`/model/${encodeURIComponent(profile)}/converse`)
+  expect(at(body, 'messages.0.content')).toEqual([
+    { image: { format: 'png', source: { bytes: dot } } },
+    { text: 'Hi.' },
+    { cachePoint: { type: 'default' } },
+  ])
+  expect(at(body, 'additionalModelRequestFields.thinking')).toBeDefined()
+  expect(Number(at(answer, 'usage.cost'))).toBeGreaterThan(0)
+})
+
+test('Claude by InvokeModel is sent no beta and no member that Bedrock refuses, and each is listed', async () => {
+  const answer = await gateway.post(
+    '/messages',
+    {
+      model,
+      max_tokens: 100,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', scope: 'global' } }],
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ name: 'look', input_schema: { type: 'object' }, defer_loading: true }],
+      context_management: { edits: [] },
+      service_tier: 'auto',
+    },
+    {
+      headers: {
+        'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14,oauth-2025-04-20',
+      },
+    },
+  )
+  expect(answer.status).toBe(200)
+  const { body } = await lastAsked()
+  expect(body['anthropic_beta']).toEqual(['interleaved-thinking-2025-05-14'])
+  expect(body['system']).toEqual([{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }])
+  expect(body['tools']).toEqual([{ name: 'look', input_schema: { type: 'object' } }])
+  expect(Object.keys(body)).not.toContain('context_management')
+  expect(Object.keys(body)).not.toContain('service_tier')
+  expect(at(answer.json, 'headrace_metadata.dropped')).toEqual([
+    'service_tier',
+    'context_management',
+    'anthropic-beta: claude-code-20250219',
+    'anthropic-beta: oauth-2025-04-20',
+    'system[].cache_control.scope',
+    'tools[].defer_loading',
+  ])
+  const searching = await gateway.post('/messages', {
+    model,
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+  })
+  expect([
+    searching.status,
+    at(searching.json, 'error.metadata.param') ?? at(searching.json, 'error.param'),
+  ]).toEqual([400, 'tools[0].type'])
 })
 
 test('messages: thoughts come with their signature and go back to the provider unchanged', async () => {

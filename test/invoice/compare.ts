@@ -26,7 +26,9 @@ export interface Comparison {
 }
 
 function endpointOf({ provider, region }: ListedPrices, model: string): Endpoint {
-  const models = [{ id: `a/${model.replaceAll(/[/:@]/g, '-')}`, upstream: model, modality: 'language' as const }]
+  const models = [
+    { id: `a/${model.replaceAll(/[/:@]/g, '-')}`, upstream: model, modality: 'language' as const },
+  ]
   const place = region === undefined ? {} : { region, project: 'p-1' }
   const source = toDeploymentSource({ preset: provider, api_key: 'k', weight: 1, models, ...place })
   const steps = offersOf(source, { listed: [], prices: {}, table: pricePackage, nowMs: readAtMs })
@@ -57,7 +59,9 @@ function chargedFor(reply: Reply, model: string, listed: ListedPrices): bigint |
 
 /** Compares every row of the invoice; without recordings only those of written replies. */
 export function compareInvoice(hasRecordings: boolean): Comparison {
-  const replies = new Map<string, Reply>(hasRecordings ? listReplies().map((reply) => [reply.name, reply]) : [])
+  const replies = new Map<string, Reply>(
+    hasRecordings ? listReplies().map((reply) => [reply.name, reply]) : [],
+  )
   const differences: string[] = []
   const counts = { recorded: 0, written: 0 }
   let [invoicedNanocredits, chargedNanocredits] = [0n, 0n]

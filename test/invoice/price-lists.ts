@@ -56,7 +56,13 @@ const grokFast = { provider: 'xai', input: '0.20', output: '0.50', cached: '0.05
 const deepSeek = { provider: 'deepseek', input: '0.28', output: '0.42', cached: '0.028' }
 
 /** Claude from 4.5 on costs a tenth more where the calls stay in a geography or a region. */
-const opusInPlace = { input: '5.50', output: '27.50', cached: '0.55', written: '6.875', writtenForAnHour: '11' }
+const opusInPlace = {
+  input: '5.50',
+  output: '27.50',
+  cached: '0.55',
+  written: '6.875',
+  writtenForAnHour: '11',
+}
 const sonnetAtAmazon = {
   provider: 'amazon-bedrock',
   region: 'us-east-1',

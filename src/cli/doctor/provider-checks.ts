@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import type { DiscoveryState } from '../../catalog/discovery.ts'
 import { parseListing } from '../../catalog/listing.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -57,6 +58,13 @@ export function checkProviders(
       const identity = source.credential.auth.type === 'identity' ? source.credential.auth : null
       if (identity !== null) {
         await Promise.resolve(identity.login()).catch(() => undefined)
+        const missing = await missingHost(source.deployment.baseUrl)
+        if (missing !== null)
+          return {
+            provider: deploymentId,
+            ok: false,
+            message: `there is no host ${missing}; check region and base_url`,
+          }
         return describeLogin(deploymentId, identities.reasonOf(deploymentId) ?? null)
       }
       if (path === null) return { provider: deploymentId, ok: true, message: 'is not asked for its models' }
@@ -71,6 +79,18 @@ export function checkProviders(
       return describeProvider(state, settings, origin)
     }),
   ).finally(() => identities.stop())
+}
+
+/** The host of an address that no resolver knows; null for one that is known, or while none can be asked. */
+async function missingHost(baseUrl: string): Promise<string | null> {
+  const { hostname } = new URL(baseUrl)
+  try {
+    await lookup(hostname.replaceAll(/[[\]]/g, ''))
+    return null
+  } catch (thrown) {
+    const { code } = thrown as { code?: unknown }
+    return code === 'ENOTFOUND' || code === 'DNS_ENOTFOUND' ? hostname : null
+  }
 }
 
 function problemOf(failure: string, settings: ProviderSettings | undefined, origin: ProviderOrigin): string {

@@ -63,7 +63,11 @@ export function encodeEmbeddingsRequest(
     if (hasMember(document, 'dimensions')) set[quirks.dimensionsField] = dimensions
   }
   const type = typeof quirks.inputType === 'object' ? memberValue(document, 'input_type') : null
-  if (typeof type === 'string' && typeof quirks.inputType === 'object' && Object.hasOwn(quirks.inputType, type))
+  if (
+    typeof type === 'string' &&
+    typeof quirks.inputType === 'object' &&
+    Object.hasOwn(quirks.inputType, type)
+  )
     set['input_type'] = JSON.stringify(quirks.inputType[type])
   return { body: editPieces(document, { set, remove }), dropped }
 }

@@ -48,7 +48,10 @@ export const vertexAi = defineProvider({
   prices: vertexPrices,
   hourWrites: claudeHourWrites,
   // From 4.5 on, every region but `global` costs a tenth more. https://platform.claude.com/docs/en/about-claude/pricing
-  regional: { models: /claude-(?:(?:opus|sonnet|haiku)-4[-.][5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/, share: [11n, 10n] },
+  regional: {
+    models: /claude-(?:(?:opus|sonnet|haiku)-4[-.][5-9]|(?:opus|sonnet|haiku|fable)-[5-9])/,
+    share: [11n, 10n],
+  },
   publicName: publicNameOf,
   upstreamOf,
   modelRules: studioModels,

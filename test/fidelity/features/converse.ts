@@ -141,7 +141,9 @@ const historyCells: Readonly<Record<string, ColumnCells>> = {
   },
   H21: {
     chat: carried(messages(said(t('Hi.'), hour))),
-    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), ['tools[].cache_control']),
+    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), [
+      'tools[].cache_control',
+    ]),
   },
   H22: {
     chat: carried(messages(said(t('Hi.'), point))),
@@ -149,7 +151,9 @@ const historyCells: Readonly<Record<string, ColumnCells>> = {
   },
   H23: {
     chat: carried(messages(said(t('Hi.'), point)), { note: 'one point stands for two marks at one place' }),
-    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), ['tools[].cache_control']),
+    messages: approximated(shorter, ['messages[].content[].cache_control'], marked(), [
+      'tools[].cache_control',
+    ]),
   },
   H24: { chat: alone('messages[].role'), responses: alone('input[].role') },
 }

@@ -68,6 +68,44 @@ const spec = (name: string, more: object = {}) => ({
   },
 })
 
+test('a text without a character is not sent, and a conversation begins with the user', () => {
+  const blank = sentOf({ messages: [{ role: 'user', content: ' \n' }] })
+  expect(blank.wire.messages).toEqual([{ role: 'user', content: [{ text: '(nothing)' }] }])
+  const begun = sentOf({ messages: [{ role: 'assistant', content: 'Hello.' }, user] })
+  expect(begun.wire.messages).toEqual([
+    { role: 'user', content: [{ text: '(nothing)' }] },
+    { role: 'assistant', content: [{ text: 'Hello.' }] },
+    said,
+  ])
+})
+
+test('a mark inside a result stands behind it, and Nova gets none among its tools', () => {
+  const cache_control = { type: 'ephemeral' }
+  const body = {
+    max_tokens: 9,
+    tools: [{ name: 'look', input_schema: { type: 'object' }, cache_control }],
+    messages: [
+      user,
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'no', cache_control }] },
+        ],
+      },
+    ],
+  }
+  const { wire, dropped } = sentOf(body, nova, 'messages')
+  expect(wire.messages[2].content[1]).toEqual({ cachePoint: { type: 'default' } })
+  expect(wire.toolConfig.tools).toHaveLength(1)
+  expect(dropped).toEqual(['tools[].cache_control'])
+})
+
+test('a tool whose name the provider does not take is refused by its place', () => {
+  const tools = [{ type: 'function', function: { name: 'x'.repeat(65), parameters: {} } }]
+  expect(refusalOf({ messages: [user], tools })).toStartWith('"tools[0]" has a name')
+})
+
 describe('turns', () => {
   test('have roles that alternate, with instructions apart', () => {
     const { wire, approximated } = sentOf({

@@ -132,10 +132,7 @@ function writeTools(writing: Writing, messages: ConverseTurns['messages']): void
   const allowed = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : null
   const written = tools
     .filter(({ name }) => allowed === null || allowed.has(name))
-    .flatMap((tool) => [
-      writeTool(tool),
-      ...toolCacheOf(tool, writing),
-    ])
+    .flatMap((tool) => [writeTool(tool), ...toolCacheOf(tool, writing)])
   // A conversation with calls must have tools, even where the caller offers none any more.
   if (written.length === 0) for (const name of called) written.push(toolNamed(name))
   if (written.length === 0) return

@@ -62,7 +62,8 @@ export function* writeTurns(conversation: Conversation, writing: Writing): Gener
     }
     if (blocks.length === 0) continue
     // A conversation begins with the user.
-    if (messages.length === 0 && turn.role === 'assistant') messages.push({ role: 'user', content: [{ text: nothing }] })
+    if (messages.length === 0 && turn.role === 'assistant')
+      messages.push({ role: 'user', content: [{ text: nothing }] })
     if (turn.role === 'system') writing.losses.approximate('turnRole')
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
     const last = messages.at(-1)
@@ -95,7 +96,8 @@ function blocksOf(part: Part, writing: PartWriting, mark: Carried): Wire[] {
   const block = blockOf(part, writing)
   if (block === null) return []
   // A result has no point inside; the one behind it covers it, too.
-  const inner = part.type === 'tool_result' ? part.content.findLast(({ cache }) => cache !== undefined) : undefined
+  const inner =
+    part.type === 'tool_result' ? part.content.findLast(({ cache }) => cache !== undefined) : undefined
   const cache = part.cache ?? inner?.cache
   return cache === undefined ? [block] : [block, ...cachePointOf(cache, writing, mark)]
 }

@@ -46,7 +46,8 @@ export function cloudBody(
   if (Array.isArray(tools)) refuseServerTools(tools, serverTools)
   const isDeferring = kept.some((name) => searchBeta.test(name))
   for (const name of ['system', 'tools', 'messages'] as const) {
-    const bytes = name === 'messages' && messages !== null ? joinPieces(messages) : memberBytes(document, name)
+    const bytes =
+      name === 'messages' && messages !== null ? joinPieces(messages) : memberBytes(document, name)
     if (bytes === null || bytes === undefined || !hasMember(document, name)) continue
     const edited = withoutExtras(toBuffer(bytes), { path: name, isDeferring })
     if (edited === null) continue
@@ -91,7 +92,8 @@ function withoutExtras(
       dropped.push(`${at}.defer_loading`)
     }
     const { content } = value
-    if (Array.isArray(content)) for (const block of content) if (isRecord(block)) strip(block, `${at}.content[]`)
+    if (Array.isArray(content))
+      for (const block of content) if (isRecord(block)) strip(block, `${at}.content[]`)
   }
   const edited = editList(bytes, (item) => {
     if (!item.includes(scopeMark) && !mayDefer) return item

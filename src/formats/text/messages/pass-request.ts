@@ -75,7 +75,10 @@ export function passMessagesRequest(
   if (inBody.hasBetas && hasBetas) set['anthropic_beta'] = JSON.stringify(cloud.betas)
   const inPath = ['model', ...(inBody.hasStream ? [] : ['stream'])]
   return {
-    body: editPieces(document, { set: { ...set, ...cloud.set }, remove: [...remove, ...cloud.remove, ...inPath] }),
+    body: editPieces(document, {
+      set: { ...set, ...cloud.set },
+      remove: [...remove, ...cloud.remove, ...inPath],
+    }),
     dropped: [...dropped, ...cloud.dropped],
     ...(hasBetas && !inBody.hasBetas ? { headers: { 'anthropic-beta': cloud.betas.join(',') } } : {}),
   }
