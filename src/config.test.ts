@@ -538,3 +538,17 @@ test('a region that is none, an ARN that is none and a key beside an identity ar
     'providers.0.identity: has no use beside api_key; leave one of them out',
   ])
 })
+
+test('no secret of an identity is shown, and what names it is', () => {
+  const identity = {
+    access_key_id: 'AKIASHOWN',
+    secret_access_key: 'hidden-secret-key',
+    session_token: 'hidden-session',
+    external_id: 'hidden-external',
+    role_arn: 'arn:aws:iam::123456789012:role/shown',
+  }
+  const file = { providers: [{ preset: 'amazon', region: 'us-east-1', identity, models: [] }] }
+  const shown = printConfig(read({}, file))
+  expect(shown).not.toContain('hidden-')
+  for (const plain of ['AKIASHOWN', 'role/shown']) expect(shown).toContain(plain)
+})

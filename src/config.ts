@@ -376,6 +376,29 @@ function hideValues(values: Readonly<Record<string, string>>): Record<string, st
   return Object.fromEntries(Object.keys(values).map((name) => [name, '[secret]']))
 }
 
+/** Members of an identity that are no secret: names, places and files. Another one is hidden until somebody has looked. */
+const shownOfIdentity: ReadonlySet<string> = new Set([
+  'access_key_id',
+  'profile',
+  'role_arn',
+  'session_name',
+  'credentials_file',
+  'impersonate',
+  'tenant_id',
+  'client_id',
+  'token_file',
+  'scope',
+  'account',
+  'user',
+  'private_key_file',
+])
+
+function hideIdentity(identity: Readonly<Record<string, string | undefined>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(identity).map(([name, value]) => [name, shownOfIdentity.has(name) ? value : '[secret]']),
+  )
+}
+
 /** The configuration as it may be shown: secrets replaced. */
 export function printConfig(config: Config): string {
   const shown = {
@@ -400,6 +423,7 @@ export function printConfig(config: Config): string {
       ...(provider.api_key ? { api_key: '[secret]' } : {}),
       ...(provider.headers ? { headers: hideValues(provider.headers) } : {}),
       ...(provider.query ? { query: hideValues(provider.query) } : {}),
+      ...(provider.identity ? { identity: hideIdentity(provider.identity) } : {}),
     })),
     bootstrap: {
       credits:
