@@ -23,6 +23,7 @@ const digests: Readonly<Record<string, string>> = {
   '0019_people.sql': 'bff3e2f9c9f720c940de83163b16b617919b0e62a4f8a5410fca4561f4b7f899',
   '0020_response_cache.sql': '53472af468f2526ee741abeb3110803681a04145adf7e03600130de853b3ee18',
   '0021_request_hours.sql': 'b5b35e0094d88f1ca6e40070ef33fcf3d71e9732bcad00ba3c33496bd10f646f',
+  '0022_job_money.sql': 'c5ac7c8deaa685a12dd323a28d2e07ac56ba636697432dcb970214d6a2d2b8fe',
 }
 
 test('a migration is never changed, only followed by another', async () => {

@@ -136,6 +136,76 @@ story(
   },
 )
 
+story('an address inside the network goes into no job of a server that is inside, too', async (gateway) => {
+  await gateway.admin('settings', { job_looks: 0 })
+  const image = { type: 'image_url', image_url: { url: 'http://169.254.169.254/latest/meta-data' } }
+  const { json: batch } = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    headrace: { lane: 'native' },
+    requests: [
+      { custom_id: 'plain', body: say('hi') },
+      { custom_id: 'inside', body: { messages: [{ role: 'user', content: [image] }] } },
+    ],
+  })
+  const { json } = await until(
+    () => gateway.get(`/batches/${String(batch['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+    90_000,
+  )
+  expect(at(json, 'results.0.response.status_code')).toBe(200)
+  expect(at(json, 'results.1.error')).toMatchObject({
+    type: 'invalid_request',
+    param: 'messages[0].content[0].image_url.url',
+  })
+  expect(at(await gateway.admin('counters?requests=0'), 'batches.lines_run')).toBe(1)
+})
+
+story(
+  'a job has only as many items as its batch can pay at their worst; the others wait, and every answer is paid whole',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    await gateway.admin('faults', { rules: [{ match: { method: 'LINE' }, fault: 'tokens=12000' }] })
+    // At worst an item costs 16,384 tokens at 0.3 a million: this pays for two.
+    const { json: batch } = await gateway.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model: 'openai/gpt-4o-mini',
+      headrace: { lane: 'native', max_cost: '0.0105' },
+      requests: Array.from({ length: 20 }, (_, index) => ({ custom_id: `item-${index}`, body: say('Count.') })),
+    })
+    const id = String(batch['id'])
+    const seen = await until(
+      () => gateway.get(`/batches/${id}`),
+      ({ json }) => at(json, 'request_counts.completed') === 2,
+      90_000,
+    )
+    expect(at(seen.json, 'status')).toBe('in_progress')
+    const waiting = await until(
+      () => gateway.get(`/batches/${id}`),
+      ({ text }) => text.includes('headrace.max_cost'),
+      90_000,
+    )
+    expect(at(waiting.json, 'request_counts.completed')).toBe(2)
+    await gateway.post(`/batches/${id}/cancel`, {})
+    const { json } = await until(
+      () => gateway.get(`/batches/${id}`),
+      (answer) => answer.json['status'] === 'cancelled',
+      90_000,
+    )
+    const answered = (at(json, 'results') as unknown[]).filter((result) => at(result, 'response.body') !== undefined)
+    expect(answered).toHaveLength(2)
+    for (const result of answered) {
+      const [input, output] = ['prompt_tokens', 'completion_tokens'].map((name) =>
+        Number(at(result, `response.body.usage.${name}`)),
+      )
+      expect(output).toBe(12_000)
+      expect(Math.round(Number(at(result, 'response.body.usage.cost')) * 1e9)).toBe(
+        Math.round(((input ?? 0) * 150 + 12_000 * 600) / 2),
+      )
+    }
+  },
+)
+
 story(
   'an answer of a job is charged though the file that its item named was deleted meanwhile',
   async (gateway) => {

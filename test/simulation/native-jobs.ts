@@ -91,6 +91,7 @@ export function jobItemsOf(
         model: service.model,
         body: Buffer.from(JSON.stringify(body)),
         texts: 0,
+        worstNanocredits: itemCost,
       }
     },
     async charge(item, _, given) {

@@ -52,6 +52,11 @@ export interface BatchMoney {
    * storage is unavailable.
    */
   enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
+  /**
+   * Moves up to this amount out of the parents for items that a provider's job is to have. Resolves with what the batch then
+   * has, below zero when more was spent than allowed; null when nothing limits it.
+   */
+  secure(batch: Batch, owner: Principal, wanted: bigint): Promise<bigint | null>
   /** The limit that keeps a batch from being enlarged; null when there is enough by now. */
   shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage | null>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
@@ -121,6 +126,14 @@ export function createBatchMoney(dependencies: MoneyDependencies): BatchMoney {
       return isEnlarged
     },
     enlargeForCharge,
+    async secure(batch, owner, wanted) {
+      if (batch.budgetParents.length === 0) return null
+      const budgets = [refOf(batch)]
+      const { available } = await scarcestOf(ledger, budgets)
+      if (available >= wanted) return available
+      await enlargeForCharge(batch, owner, wanted - available)
+      return (await scarcestOf(ledger, budgets)).available
+    },
     async shortageOf(batch, owner, missing) {
       const more = missing > 0n ? missing : worstItemOf(batch)
       const { ofCaller, ofParents } = await leftOf(ledger, batch, owner)

@@ -5,9 +5,9 @@ import { batchErrorJson, isWaiting } from '../../formats/batch/batch-object.ts'
 import { beginFailing, noteWaiting } from '../batch-repository.ts'
 import { mergeSegment } from '../results/merge.ts'
 import type { GivenBack } from './given-back.ts'
-import type { Shortage } from './batch-money.ts'
 import type { PhaseDependencies } from './phases.ts'
 import type { SegmentLease } from './segment-repository.ts'
+import { shortageJson, shortages } from './shortage.ts'
 import { finishSegment, returnSegment } from './segment-repository.ts'
 import type { RunEnd } from './segment-run.ts'
 import type { WaitingNote } from './waiting-note.ts'
@@ -19,14 +19,6 @@ export interface SegmentEndingsDependencies extends PhaseDependencies {
   report(event: string, details: { batchId?: string; cause: unknown }): void
   /** Tells the workers that there is work. */
   wake(): void
-}
-
-const shortages: Record<Shortage, string> = {
-  credits: 'This batch waits for credits. It goes on when credits are added.',
-  key_limit:
-    "This batch waits because the limit of its API key is used up. It goes on when the key's limit is raised.",
-  max_cost:
-    'This batch has reached its headrace.max_cost. Its other requests end unpaid at the deadline, or now when it is cancelled.',
 }
 
 const resultsRefused =
@@ -97,7 +89,7 @@ export class SegmentEndings {
     if (shortage === null) return false
     const message = shortages[shortage]
     // Written even if the lease's row had the same note: a part that was committed since may have cleared it.
-    const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
+    const note = noteWaiting(batch.id, shortageJson(shortage))
     await committer.commit('batch.wait', [note])
     if (!isWaiting(batch)) this.#dependencies.report('batch_waits', { batchId: batch.id, cause: message })
     return true

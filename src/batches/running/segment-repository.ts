@@ -65,6 +65,8 @@ export interface SegmentRepository {
   hasFree(batchId: BatchId, live: LiveSegments): Promise<boolean>
   /** Segments of a native batch that no job has, with their unfinished items. */
   listForJob(batchId: BatchId, limit: number): Promise<FreeSegment[]>
+  /** Unfinished items of the segments that a job has. */
+  countOpen(batchId: BatchId, jobId: string): Promise<number>
   /** Whether a segment of the batch is not done. */
   hasOpen(batchId: BatchId): Promise<boolean>
   /** Owners of leases that have not run out, except this process. */
@@ -97,6 +99,14 @@ export function createSegmentRepository(database: Database): SegmentRepository {
         firstItem: row.first_item,
         openItems: row.item_count - row.done_count,
       }))
+    },
+    async countOpen(batchId, jobId) {
+      const [row] = await database.query<{ open: number }>(
+        `select cast(coalesce(sum(item_count - done_count), 0) as bigint) as open from segments
+         where batch_id = $1 and owner_id = $2 and state = 'given'`,
+        [batchId, jobId],
+      )
+      return Number(row?.open ?? 0)
     },
     hasOpen: (batchId) =>
       exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),

@@ -1,3 +1,4 @@
+import { holdAmountOf } from '../../billing/metering/hold-amount.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { LiveRequest } from '../../canonical/batch-jobs.ts'
 import type { TextFormat } from '../../canonical/operation.ts'
@@ -18,6 +19,7 @@ import { CallState } from '../call/call-state.ts'
 import type { Candidate, Prepared } from '../call/prepared.ts'
 import { type DeferredCapture, noFacts, type RequestScope } from '../call/scope.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
+import { mayNeedGuard, withCheckedAddresses } from '../fetched/guarded-addresses.ts'
 import { withNamedFiles } from '../fetched/named-files.ts'
 import { type WholeText, wholeText } from '../modalities/text-call.ts'
 import { candidateOf } from '../preparing/prepare.ts'
@@ -42,6 +44,8 @@ export interface EncodedJobItem extends LiveRequest {
   body: Uint8Array
   /** How many texts it has, of which only items to embed have more than one. */
   texts: number
+  /** The most that it can cost at the job's price, in nanocredits. */
+  worstNanocredits: bigint
 }
 
 /**
@@ -69,7 +73,7 @@ async function encodedAt(
 ): Promise<EncodedJobItem> {
   const { endpoint } = target
   const asked = await askFor(item, target, { dependencies, facts: noFacts(), requestId: 'req_job' })
-  const { step, begun } = asked
+  const { step, begun, candidate } = asked
   assert(step.type === 'send', 'an item that is not streamed is sent whole')
   const { request } = step.exchange
   assert(Array.isArray(request.body), 'a call of text has its body in memory')
@@ -79,7 +83,10 @@ async function encodedAt(
   const { hasUncountedInput = false, images = 0, audioInputTokens = 0 } = demand
   const hasMedia = hasUncountedInput || images > 0 || audioInputTokens > 0
   const media = hasMedia ? { hasMedia: true as const } : {}
-  return { path, headers, model: endpoint.upstreamModel, ...media, body, texts: textsOf(begun.call) }
+  const { promptRatio } = candidate
+  const worstNanocredits = holdAmountOf(demand, endpoint, promptRatio, dependencies.uncountedInputTokens)
+  const texts = textsOf(begun.call)
+  return { path, headers, model: endpoint.upstreamModel, ...media, body, texts, worstNanocredits }
 }
 
 /** A list of numbers is one text in tokens. */
@@ -131,7 +138,7 @@ export async function chargeJobItem(
     const next = adapter.next(step.state, { headers: noHeaders, bytes: answer.body }, at)
     assert(next.type === 'answer', 'a whole answer needs no further request')
     const { budgets } = item
-    // Nothing is held while a job runs: its batch's budget has its estimate. What the answer costs is covered here.
+    // The batch has had the job's worst case since before the job was sent. What the answer costs is taken from it here.
     const hold = await dependencies.billing.hold({ budgets, amount: 0n })
     const { billing } = dependencies
     const callHold = new CallHold(hold, { billing, scope: state.scope, budgets, onSettled: () => {} })
@@ -172,7 +179,10 @@ async function askFor(
   const named = read.demand.hasUncountedInput
     ? await withNamedFiles(read, item.principal, dependencies, isAnswered)
     : read
-  const call: TextCall = { ...named, stream: false }
+  const isChecked = endpoint.deployment.isGuarded === true && mayNeedGuard(named, dependencies)
+  // What was answered is not sent again.
+  const checked = isChecked && !isAnswered ? await withCheckedAddresses(named, dependencies) : named
+  const call: TextCall = { ...checked, stream: false }
   const scope: RequestScope = {
     principal: item.principal,
     requestId,

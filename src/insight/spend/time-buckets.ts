@@ -56,7 +56,7 @@ export function cutSpan({
     )
   const next = nextBoundary(bucket, createZone(zone))
   const starts = [startMs]
-  for (let atMs = next(startMs); atMs < endMs; atMs = next(atMs)) starts.push(atMs)
+  for (let atMs = next(startMs); atMs < endMs; atMs = Math.max(next(atMs), atMs + quarterMs)) starts.push(atMs)
   return { starts, endMs, runs: runsOf(starts, endMs) }
 }
 
@@ -82,7 +82,7 @@ function nextBoundary(bucket: BucketName, zone: Zone): (atMs: number) => number 
 interface Zone {
   /** Milliseconds that its clocks are ahead of UTC at this time. */
   offsetAt(atMs: number): number
-  /** The time at which its clocks show this. Where they skip it, the moment of the change or shortly after. */
+  /** The first time at which its clocks show this. Where they skip it, the moment of the change or shortly after. */
   toUtc(localMs: number): number
 }
 
@@ -99,11 +99,17 @@ function createZone(name: string): Zone {
   return {
     offsetAt,
     toUtc(localMs) {
-      const guessMs = localMs - offsetAt(localMs)
-      // The offset at the guess is right, unless a change lies between the two.
-      return Math.round((localMs - offsetAt(guessMs)) / quarterMs) * quarterMs
+      // The clocks change at most once in these two days. Where they are set back over this time, it comes twice.
+      const offsets = [offsetAt(localMs - dayMs), offsetAt(localMs + dayMs)]
+      const times = offsets.map((offset) => localMs - offset)
+      const shown = times.filter((atMs) => atMs + offsetAt(atMs) === localMs)
+      return roundToQuarter(shown.length === 0 ? Math.max(...times) : Math.min(...shown))
     },
   }
+}
+
+function roundToQuarter(atMs: number): number {
+  return Math.round(atMs / quarterMs) * quarterMs
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {

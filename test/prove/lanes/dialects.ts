@@ -34,7 +34,7 @@ const clients: readonly PythonClients[] = [
       name: 'python-curator',
       registry: 'python',
       // It asks for a function that later versions of instructor do not have.
-      versions: { 'bespokelabs-curator': '0.1.31', instructor: '1.7.9' },
+      versions: { 'bespokelabs-curator': '0.1.31', instructor: '1.14.5' },
     },
     program: 'curator-client.py',
     expected: {

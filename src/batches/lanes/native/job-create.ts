@@ -41,6 +41,7 @@ export interface CreatedJob {
   nonce: string
   operation: string
   itemCount: number
+  worstNanocredits: bigint
   /** As `Job.sentUntil`. */
   sentUntil: number | null
   fileId: string | null
@@ -55,8 +56,8 @@ export async function createAtProvider(step: JobStep, dependencies: JobDependenc
   const { job } = step.lease
   if (isClosing(step.batch)) return endUnneeded(step, dependencies)
   assert(job.operation !== null, 'an uploaded job has an operation')
-  const { nonce, operation, itemCount, sentUntil, inputFileId: fileId } = job
-  const created = { nonce, operation, itemCount, sentUntil, fileId, lines: null, more: [] }
+  const { nonce, operation, itemCount, worstNanocredits, sentUntil, inputFileId: fileId } = job
+  const created = { nonce, operation, itemCount, worstNanocredits, sentUntil, fileId, lines: null, more: [] }
   await sendCreate(step, dependencies, created)
 }
 
@@ -68,12 +69,20 @@ export async function sendCreate(
 ): Promise<void> {
   const { lease, place } = step
   const { job } = lease
-  const { nonce, operation, itemCount, sentUntil, lines } = created
+  const { nonce, operation, itemCount, worstNanocredits, sentUntil, lines } = created
   const kind = kindOf(place, 'batch')
   const nowMs = dependencies.clock.nowMs()
   const marker = place.jobs.search?.markOf(created) ?? null
   await commitStep(dependencies, 'job.create', [
-    changeJob(lease, { nonce, operation, itemCount, sentUntil, state: 'creating', sentAt: 'now' }),
+    changeJob(lease, {
+      nonce,
+      operation,
+      itemCount,
+      worstNanocredits,
+      sentUntil,
+      state: 'creating',
+      sentAt: 'now',
+    }),
     insertJobResource(resourceOf(step, 'batch', { marker, nowMs })),
     ...more,
   ])

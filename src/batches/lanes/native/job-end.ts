@@ -35,6 +35,24 @@ export async function refuseJob(
   await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
 }
 
+/** Ends a job of which nothing was sent, because its batch's money covers not even one item at its worst. */
+export async function endUnpaid(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const { job } = step.lease
+  const segments = await takeSegments(step, dependencies)
+  const items = segments.reduce((sum, { itemCount, doneCount }) => sum + itemCount - doneCount, 0)
+  const move = { from: 'native', to: 'emulated', reason: 'payment_required', items } as const
+  await leave(step, dependencies, 'job.end', {
+    changes: { state: 'ended', endedAs: 'unneeded', movedItems: items },
+    restMs: 0,
+    more: [
+      returnGiven(job.batchId, job.id, { from: 0, lane: 'emulated' }),
+      ...countMoves(job.batchId, [move]),
+      leaveJobResources(job.id, kindOf(step.place, 'batch_input')),
+    ],
+  })
+  dependencies.signals.wakeWorkers()
+}
+
 /**
  * Ends a job whose endpoint is not configured any more, so that nobody can ask its provider for it. Its items go on as those
  * of a job without results do. What it has at the provider is removed if its deployment is configured again.

@@ -24,6 +24,7 @@ export type JobChanges = Partial<
     | 'operation'
     | 'state'
     | 'itemCount'
+    | 'worstNanocredits'
     | 'sentUntil'
     | 'tries'
     | 'inputFileId'
@@ -162,6 +163,7 @@ const columns: Readonly<Record<keyof JobChanges, string>> = {
   operation: 'operation',
   state: 'state',
   itemCount: 'item_count',
+  worstNanocredits: 'worst_nanocredits',
   sentUntil: 'sent_until',
   tries: 'tries',
   inputFileId: 'input_file_id',
@@ -246,6 +248,7 @@ function toJob(row: Row): Job {
     operation: text('operation'),
     state: row['state'] as JobState,
     itemCount: Number(row['item_count']),
+    worstNanocredits: BigInt(row['worst_nanocredits'] as string | number | bigint),
     sentUntil: number('sent_until'),
     tries: Number(row['tries']),
     inputFileId: text('input_file_id'),

@@ -7,13 +7,15 @@ import {
   leaveJobResources,
   nameJobResource,
 } from '../../../execution/resources/upstream-resource-repository.ts'
+import { noteWaiting } from '../../batch-repository.ts'
 import { failedEnding, tooLargeEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
+import { shortageJson } from '../../running/shortage.ts'
 import { returnGiven, type SegmentLease } from '../../running/segment-repository.ts'
 import { mayMove } from '../choose-lane.ts'
 import { sendCreate } from './job-create.ts'
-import { inputNameOf, lineIdOf, newNonce } from './job.ts'
-import { endUnneeded, refuseJob } from './job-end.ts'
+import { inputNameOf, type Job, lineIdOf, newNonce } from './job.ts'
+import { endUnneeded, endUnpaid, refuseJob } from './job-end.ts'
 import { changeJob } from './job-repository.ts'
 import { JobSpool } from './job-spool.ts'
 import {
@@ -40,6 +42,10 @@ import {
 interface Lines {
   operation: string | null
   count: number
+  /** The most that they can cost. */
+  worstNanocredits: bigint
+  /** Whether some items are left for want of money alone. */
+  isShort: boolean
   /** Items that the service does not run, and that go on in another lane after the job. */
   elsewhere: number
   /** Texts to embed in them. */
@@ -55,6 +61,7 @@ interface ItemLine {
   item: number
   bytes: Uint8Array
   texts: number
+  worstNanocredits: bigint
 }
 
 /**
@@ -65,10 +72,13 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
   const { lease, batch } = step
   const owner = await dependencies.loadPrincipal(batch)
   if (isClosing(batch) || owner === null) return endUnneeded(step, dependencies)
+  const money = await moneyOf(step, owner, dependencies)
+  if (money === 'later') return leave(step, dependencies, 'job.wait', { changes: {}, restMs: turnMs })
   const spool = await JobSpool.open(dependencies.spoolFolder)
   try {
     const nonce = newNonce()
-    const lines = await writeLines(step, dependencies, { owner, nonce, spool })
+    const lines = await writeLines(step, dependencies, { owner, nonce, spool, money })
+    if (lines.count === 0 && lines.isShort) return await waitForMoney(step, owner, dependencies)
     if (lines.operation === null) return await endUnneeded(step, dependencies, lines.elsewhere)
     await send(step, dependencies, { nonce, spool, lines, operation: lines.operation })
   } finally {
@@ -77,15 +87,62 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
   assert(lease.job.state === 'intended', 'only an intended job is uploaded')
 }
 
+/**
+ * What the job's items may cost at most, so that every answer is covered: what its batch has and can get, without what its
+ * other jobs may still cost; null where nothing limits the batch, and `later` while one that was intended before is not sent.
+ */
+async function moneyOf(
+  { lease: { job }, batch }: JobStep,
+  owner: Principal,
+  { jobs, segments, money }: JobDependencies,
+): Promise<bigint | null | 'later'> {
+  if (batch.budgetParents.length === 0) return null
+  const others = (await jobs.listOf(batch.id)).filter(({ id, state }) => id !== job.id && state !== 'ended')
+  const isBefore = (other: Job) =>
+    other.createdAtMs < job.createdAtMs || (other.createdAtMs === job.createdAtMs && other.id < job.id)
+  if (others.some((other) => other.state === 'intended' && isBefore(other))) return 'later'
+  const reserved = others.reduce((sum, other) => sum + other.worstNanocredits, 0n)
+  const items = await segments.countOpen(batch.id, job.id)
+  const wanted = (batch.worstCaseNanocredits * BigInt(items)) / BigInt(batch.totalItems) + BigInt(items)
+  const available = await money.secure(batch, owner, reserved + wanted)
+  return available === null ? null : available - reserved
+}
+
+/**
+ * The batch's money covers not even one item: under `auto` they go on where each holds its own, else the job is tried again
+ * when money may have come.
+ */
+async function waitForMoney(step: JobStep, owner: Principal, dependencies: JobDependencies): Promise<void> {
+  const { batch, lease } = step
+  const { jobs, money } = dependencies
+  const others = (await jobs.listOf(batch.id)).some(({ id, state }) => id !== lease.job.id && state !== 'ended')
+  if (mayMove(batch) && !others) return endUnpaid(step, dependencies)
+  const shortage = others ? null : await money.shortageOf(batch, owner, 0n)
+  const note = shortage === null ? [] : [noteWaiting(batch.id, shortageJson(shortage))]
+  return leave(step, dependencies, 'job.wait', { changes: {}, restMs: moneyRestMs, more: note })
+}
+
+/** Another job of the batch is written meanwhile, which takes seconds. */
+const turnMs = 2_000
+/** Between two looks for money; a batch that is cancelled meanwhile waits as long. */
+const moneyRestMs = 10_000
+
 async function writeLines(
   step: JobStep,
   dependencies: JobDependencies,
-  { owner, nonce, spool }: { owner: Principal; nonce: string; spool: JobSpool },
+  {
+    owner,
+    nonce,
+    spool,
+    money,
+  }: { owner: Principal; nonce: string; spool: JobSpool; money: bigint | null },
 ): Promise<Lines> {
   const { limits } = step.place.jobs
   const written: Lines = {
     operation: null,
     count: 0,
+    worstNanocredits: 0n,
+    isShort: false,
     elsewhere: 0,
     texts: 0,
     beyond: null,
@@ -98,15 +155,20 @@ async function writeLines(
       nonce,
       operation: written.operation,
     })
-    const fitting = fittingOf(encoded.lines, { written, spool, limits })
+    const fitting = fittingOf(paidOf(encoded.lines, written, money), { written, spool, limits })
     const [cut] = encoded.lines.slice(fitting.length)
+    if (cut !== undefined && fitting.length === 0 && written.count === 0) {
+      written.isShort = true
+      break
+    }
     if (cut !== undefined && written.count > 0) {
       written.beyond = segment.ordinal
       break
     }
-    for (const { bytes, texts } of fitting) {
+    for (const { bytes, texts, worstNanocredits } of fitting) {
       await spool.write(bytes)
       written.texts += texts
+      written.worstNanocredits += worstNanocredits
     }
     written.operation ??= encoded.operation
     written.count += fitting.length
@@ -117,6 +179,18 @@ async function writeLines(
     break
   }
   return written
+}
+
+/** The first lines that the job's money covers, whatever they come to cost. */
+function paidOf(
+  lines: readonly ItemLine[],
+  { worstNanocredits }: Lines,
+  money: bigint | null,
+): readonly ItemLine[] {
+  if (money === null) return lines
+  let left = money - worstNanocredits
+  const end = lines.findIndex((line) => (left -= line.worstNanocredits) < 0n)
+  return end < 0 ? lines : lines.slice(0, end)
 }
 
 /** The first lines that fit into the job too; of an empty job at least one. */
@@ -164,9 +238,9 @@ async function encodeSegment(
     ofAll ??= encoded.operation
     // Another job takes those that ask for something else.
     if (encoded.operation !== ofAll) continue
-    const { body, texts } = encoded
+    const { body, texts, worstNanocredits } = encoded
     const bytes = jobs.encodeLine({ id: lineIdOf(nonce, item.item), operation: ofAll, body })
-    lines.push({ item: item.item, bytes, texts })
+    lines.push({ item: item.item, bytes, texts, worstNanocredits })
   }
   await results.flush()
   return { lines, elsewhere, operation: ofAll }
@@ -190,7 +264,8 @@ export async function encodeItem(
       const message = `${place.providerName} does not run this request in its batches. Use the lane "emulated" for it.`
       throw new GatewayError('no_matching_endpoint', message, { param: 'headrace.lane' })
     }
-    return { operation, body: encoded.body, texts: encoded.texts }
+    const { body: encodedBody, texts, worstNanocredits } = encoded
+    return { operation, body: encodedBody, texts, worstNanocredits }
   } catch (thrown) {
     if (isPassing(thrown)) throw thrown
     const error = toGatewayError(thrown)
@@ -216,6 +291,7 @@ async function send(step: JobStep, dependencies: JobDependencies, sending: Sendi
     nonce,
     operation,
     itemCount: lines.count,
+    worstNanocredits: lines.worstNanocredits,
     sentUntil: lines.sentUntil,
     fileId: null,
     lines: { contentLength: spool.bytes, open: () => spool.stream() },
@@ -259,6 +335,7 @@ async function upload(
       state: 'uploaded',
       operation,
       itemCount: lines.count,
+      worstNanocredits: lines.worstNanocredits,
       sentUntil: lines.sentUntil,
       inputFileId: fileId,
       tries: 0,

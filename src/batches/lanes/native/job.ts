@@ -29,6 +29,8 @@ export interface Job {
   operation: string | null
   state: JobState
   itemCount: number
+  /** The most that its items can cost, in nanocredits; 0 where nothing limits its batch. */
+  worstNanocredits: bigint
   /**
    * The place in the batch of the first item that did not fit into the job, which then has one segment; null where all items
    * of its segments were sent.
