@@ -171,7 +171,10 @@ story(
       endpoint: '/v1/chat/completions',
       model: 'openai/gpt-4o-mini',
       headrace: { lane: 'native', max_cost: '0.0105' },
-      requests: Array.from({ length: 20 }, (_, index) => ({ custom_id: `item-${index}`, body: say('Count.') })),
+      requests: Array.from({ length: 20 }, (_, index) => ({
+        custom_id: `item-${index}`,
+        body: say('Count.'),
+      })),
     })
     const id = String(batch['id'])
     const seen = await until(
@@ -192,7 +195,9 @@ story(
       (answer) => answer.json['status'] === 'cancelled',
       90_000,
     )
-    const answered = (at(json, 'results') as unknown[]).filter((result) => at(result, 'response.body') !== undefined)
+    const answered = (at(json, 'results') as unknown[]).filter(
+      (result) => at(result, 'response.body') !== undefined,
+    )
     expect(answered).toHaveLength(2)
     for (const result of answered) {
       const [input, output] = ['prompt_tokens', 'completion_tokens'].map((name) =>

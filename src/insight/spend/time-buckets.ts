@@ -56,7 +56,8 @@ export function cutSpan({
     )
   const next = nextBoundary(bucket, createZone(zone))
   const starts = [startMs]
-  for (let atMs = next(startMs); atMs < endMs; atMs = Math.max(next(atMs), atMs + quarterMs)) starts.push(atMs)
+  for (let atMs = next(startMs); atMs < endMs; atMs = Math.max(next(atMs), atMs + quarterMs))
+    starts.push(atMs)
   return { starts, endMs, runs: runsOf(starts, endMs) }
 }
 

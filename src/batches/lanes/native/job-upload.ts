@@ -115,7 +115,9 @@ async function moneyOf(
 async function waitForMoney(step: JobStep, owner: Principal, dependencies: JobDependencies): Promise<void> {
   const { batch, lease } = step
   const { jobs, money } = dependencies
-  const others = (await jobs.listOf(batch.id)).some(({ id, state }) => id !== lease.job.id && state !== 'ended')
+  const others = (await jobs.listOf(batch.id)).some(
+    ({ id, state }) => id !== lease.job.id && state !== 'ended',
+  )
   if (mayMove(batch) && !others) return endUnpaid(step, dependencies)
   const shortage = others ? null : await money.shortageOf(batch, owner, 0n)
   const note = shortage === null ? [] : [noteWaiting(batch.id, shortageJson(shortage))]
@@ -130,12 +132,7 @@ const moneyRestMs = 10_000
 async function writeLines(
   step: JobStep,
   dependencies: JobDependencies,
-  {
-    owner,
-    nonce,
-    spool,
-    money,
-  }: { owner: Principal; nonce: string; spool: JobSpool; money: bigint | null },
+  { owner, nonce, spool, money }: { owner: Principal; nonce: string; spool: JobSpool; money: bigint | null },
 ): Promise<Lines> {
   const { limits } = step.place.jobs
   const written: Lines = {
