@@ -106,7 +106,7 @@ export function createSegmentRepository(database: Database): SegmentRepository {
          where batch_id = $1 and owner_id = $2 and state = 'given'`,
         [batchId, jobId],
       )
-      return Number(row?.open ?? 0)
+      return row?.open ?? 0
     },
     hasOpen: (batchId) =>
       exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),
