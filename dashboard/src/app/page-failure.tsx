@@ -1,4 +1,5 @@
 import type { ErrorComponentProps } from '@tanstack/react-router'
+import { gatewayAnswers } from '../api/answers.ts'
 import { Failure } from '../parts/failure.tsx'
 import { PageHead } from '../parts/page.tsx'
 
@@ -8,8 +9,12 @@ export function PageFailure({ error }: ErrorComponentProps) {
     <>
       <PageHead title="This page failed" />
       <div className="page-body narrow">
-        <Failure error={error} onRetry={() => window.location.reload()} />
+        <Failure error={error} onRetry={() => void loadAnew()} />
       </div>
     </>
   )
+}
+
+async function loadAnew(): Promise<void> {
+  if (await gatewayAnswers()) window.location.reload()
 }

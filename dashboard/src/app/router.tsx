@@ -6,6 +6,7 @@ import {
   redirect,
   type AnyRouter,
 } from '@tanstack/react-router'
+import { gatewayAnswers } from '../api/answers.ts'
 import { basePath } from '../api/place.ts'
 import { views } from '../views/registry.ts'
 import { NotFound } from './not-found.tsx'
@@ -26,7 +27,7 @@ export function createConsoleRouter(): AnyRouter {
     createRoute({
       getParentRoute: () => root,
       path,
-      component: lazyRouteComponent(load, 'Page'),
+      component: lazyRouteComponent(() => loadPage(load), 'Page'),
       errorComponent: PageFailure,
     }),
   )
@@ -37,4 +38,17 @@ export function createConsoleRouter(): AnyRouter {
     defaultPendingMs: 150,
     scrollRestoration: true,
   })
+}
+
+/**
+ * Loads a page. One that a newer version has replaced makes the router load everything anew; while nothing answers that would
+ * lose the console, so the failure is shown in the page's place.
+ */
+async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load()
+  } catch (error) {
+    if (await gatewayAnswers()) throw error
+    throw new Error('The gateway does not answer, so this view could not be loaded.', { cause: error })
+  }
 }

@@ -44,7 +44,12 @@ export function Page() {
           ) : (
             <FileHead file={file} onRemove={batch.clear} />
           )}
-          {file !== null && <StepProgress step={step} file={file} onStop={batch.stop} />}
+          {file !== null && (
+            // Its place stays, so that nothing below moves when a step begins or ends.
+            <div className="progress-place">
+              <StepProgress step={step} file={file} onStop={batch.stop} />
+            </div>
+          )}
           {report !== null && <LinesReport report={report} />}
           {batch.failure !== null && <Failure error={batch.failure} />}
           {report !== null && report.items > 0 && <Settings batch={batch} linesModel={report.model} />}
