@@ -136,6 +136,33 @@ story(
   },
 )
 
+story(
+  'what a job waits for is told by its batch and in the log, and told no more once it goes on',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const onUpload = { path: '/v1/files', method: 'POST' }
+    await gateway.admin('faults', { rules: [{ match: onUpload, fault: 'status=503', times: 1 }] })
+    const { json: batch } = await gateway.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model: 'openai/gpt-4o-mini',
+      headrace: { lane: 'native' },
+      requests: [0, 1, 2].map((index) => ({ custom_id: `item-${index}`, body: say('hi') })),
+    })
+    const look = () => gateway.get(`/batches/${String(batch['id'])}`)
+    const waiting = await until(
+      look,
+      ({ json }) => at(json, 'headrace_metadata.waiting') !== undefined,
+      60_000,
+    )
+    expect(at(waiting.json, 'headrace_metadata.waiting')).toMatchObject({
+      type: 'provider_overloaded',
+      items: 3,
+    })
+    const { json } = await until(look, (answer) => answer.json['status'] === 'completed', 90_000)
+    expect(at(json, 'headrace_metadata.waiting')).toBeUndefined()
+  },
+)
+
 story('an address inside the network goes into no job of a server that is inside, too', async (gateway) => {
   await gateway.admin('settings', { job_looks: 0 })
   const image = { type: 'image_url', image_url: { url: 'http://169.254.169.254/latest/meta-data' } }

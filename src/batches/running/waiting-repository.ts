@@ -91,6 +91,33 @@ export function noteBatchWaiting(
   }
 }
 
+/** The segments that a job has. */
+const ofJob = `segments where batch_id = $1 and owner_id = $2 and state = 'given'`
+
+/** Records, at the first of its segments, what all open items of a job wait for. */
+export function noteJobWaiting(
+  { batchId, jobId }: { batchId: BatchId; jobId: string },
+  { type, message, sinceMs, nextTryMs }: Omit<Waiting, 'items'>,
+): Statement {
+  return {
+    sql: `insert into waiting_items (batch_id, segment_ordinal, error_type, message, items, since_ms, next_try_ms)
+      select batch_id, min(ordinal), cast($3 as text), cast($4 as text), cast(sum(item_count - done_count) as bigint),
+        cast($5 as bigint), cast($6 as bigint)
+      from ${ofJob} group by batch_id
+      on conflict (batch_id, segment_ordinal, error_type) do update set message = excluded.message,
+        items = excluded.items, next_try_ms = excluded.next_try_ms`,
+    params: [batchId, jobId, type, message, sinceMs, nextTryMs],
+  }
+}
+
+/** Deletes what a job's items wait for, before the job gives its segments back. */
+export function forgetJobWaiting(batchId: BatchId, jobId: string): Statement {
+  return {
+    sql: `delete from waiting_items where batch_id = $1 and segment_ordinal in (select ordinal from ${ofJob})`,
+    params: [batchId, jobId],
+  }
+}
+
 /** Deletes the note of a segment that is done. */
 export function forgetSegmentWaiting(batchId: BatchId, ordinal: number): Statement {
   return {

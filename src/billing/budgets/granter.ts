@@ -343,10 +343,8 @@ export const remedies: Readonly<Record<BudgetRef['kind'], string>> = {
   batch: 'Add credits, or state a larger headrace.max_cost,',
 }
 
-function paymentRequired(request: HoldRequest, budget: BudgetRef, left: bigint): GatewayError {
+function paymentRequired(request: HoldRequest, budget: BudgetRef, available: bigint): GatewayError {
   const needed = smallestOf(request)
-  // A limit that was lowered may be below what was spent.
-  const available = left > 0n ? left : 0n
   const detail = request.describe?.(available) ?? `${formatCredits(available)} credits are available.`
   const message = `This call may cost up to ${formatCredits(needed)} credits, more than is left of ${limitNames[budget.kind]}. ${detail} ${remedies[budget.kind]} to make it as it is.`
   return new GatewayError('payment_required', message, {

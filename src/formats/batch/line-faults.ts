@@ -25,9 +25,10 @@ export function lineFaultOf(error: GatewayError, place: { index: number; line: n
   return { code: codeOf(error, param), message, param, line: place.line }
 }
 
-function codeOf({ type }: GatewayError, param: string | null): string {
+function codeOf({ type, message }: GatewayError, param: string | null): string {
   if (param === null) return 'invalid_json_line'
-  if (param === 'custom_id' && type === 'unprocessable') return 'duplicate_custom_id'
+  if (param === 'custom_id' && type === 'unprocessable' && message.includes('is a duplicate'))
+    return 'duplicate_custom_id'
   if (param === 'url') return 'mismatched_url'
   if (param === 'body.model') return 'model_mismatch'
   return 'invalid_request'

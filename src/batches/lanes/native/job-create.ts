@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../../core/errors.ts'
 import type { FoundJob, JobReading } from '../../../canonical/batch-jobs.ts'
 import type { StreamedBody, UpstreamReply } from '../../../canonical/upstream.ts'
 import { assert } from '../../../core/assert.ts'
@@ -21,6 +22,7 @@ import {
   resourceOf,
   retryMs,
   type Statements,
+  waitOf,
 } from './job-step.ts'
 import { newNonce } from './job.ts'
 
@@ -99,6 +101,7 @@ export async function sendCreate(
   await leave(step, dependencies, 'job.wait', {
     changes: { state, sentAt: null, tries: job.tries + 1 },
     restMs: retryMs(job.tries, failure.retryAfterMs),
+    waitsFor: failure.error,
     more: [forgetJobResources(job.id, kind)],
   })
 }
@@ -120,7 +123,8 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
     if (sent.type !== 'reply') {
       const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : sent.retryAfterMs
       const changes = { tries: job.tries + 1 }
-      return leave(step, dependencies, 'job.wait', { changes, restMs: retryMs(job.tries, retryAfterMs) })
+      const restMs = retryMs(job.tries, retryAfterMs)
+      return leave(step, dependencies, 'job.wait', { changes, restMs, waitsFor: waitOf(sent) })
     }
     const read = search.read(sent.reply, search.markOf({ ...job, fileId: job.inputFileId }))
     found.push(...read.found)
@@ -160,7 +164,12 @@ async function adoptable(
 export async function intendAgain(
   step: JobStep,
   dependencies: JobDependencies,
-  { restMs, isJobGone, more = [] }: { restMs: number; isJobGone: boolean; more?: Statements },
+  {
+    restMs,
+    isJobGone,
+    more = [],
+    waitsFor,
+  }: { restMs: number; isJobGone: boolean; more?: Statements; waitsFor?: GatewayError },
 ): Promise<void> {
   const { job } = step.lease
   const kind = kindOf(step.place, 'batch')
@@ -176,6 +185,7 @@ export async function intendAgain(
       tries: 0,
     },
     restMs,
+    waitsFor,
     more: [
       ...more,
       isJobGone ? forgetJobResources(job.id, kind) : leaveJobResources(job.id, kind),

@@ -29,9 +29,11 @@ export function endUnneeded(step: EndedStep, dependencies: JobDependencies, else
 export async function refuseJob(
   step: JobStep,
   dependencies: JobDependencies,
-  { type }: GatewayError,
+  error: GatewayError,
 ): Promise<void> {
-  const changes = { state: 'collecting', endedAs: 'refused', outputs: [], reason: type, tries: 0 } as const
+  const reason = error.type
+  const changes = { state: 'collecting', endedAs: 'refused', outputs: [], reason, tries: 0 } as const
+  dependencies.report('batch_job_refused', { batchId: step.batch.id, cause: error })
   await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
 }
 

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../core/errors.ts'
 import type { JobReading } from '../../../canonical/batch-jobs.ts'
 import { assert } from '../../../core/assert.ts'
 import { readRetryAfter } from '../../../formats/retry-after.ts'
@@ -76,7 +77,12 @@ async function waitForRoom(step: JobStep, dependencies: JobDependencies): Promis
   const second = segments[Math.ceil(segments.length / 2)]
   const more =
     second === undefined ? [] : [returnGiven(job.batchId, job.id, { from: second.ordinal, lane: null })]
-  await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true, more })
+  const { providerName } = step.place
+  const waitsFor = new GatewayError(
+    'upstream_rate_limited',
+    `${providerName} has as much of this account queued in batches as it takes. The job is created again later.`,
+  )
+  await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true, more, waitsFor })
 }
 
 async function end(

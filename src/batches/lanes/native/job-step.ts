@@ -21,6 +21,7 @@ import type { Payloads } from '../../results/payloads.ts'
 import type { BatchMoney } from '../../running/batch-money.ts'
 import { keptEnding } from '../../running/item-endings.ts'
 import type { Pause } from '../../running/pause.ts'
+import { forgetJobWaiting, noteJobWaiting } from '../../running/waiting-repository.ts'
 import { Ramp } from '../../running/ramp.ts'
 import type { OpenItem } from '../../running/segment-items.ts'
 import {
@@ -89,14 +90,41 @@ export async function commitStep(
   throw new JobLost(`the unit ${point} was refused by ${answer.guard}`)
 }
 
-/** Commits the end of a step: the job is driven again after `restMs`. */
+/** How a step ends: what changes, when the job is driven again, and why its items wait until then, where they do. */
+interface Leaving {
+  changes: JobChanges
+  restMs: number
+  more?: Statements
+  waitsFor?: GatewayError | undefined
+}
+
+/** Commits the end of a step: the job is driven again after `restMs`. What its items wait for is told to caller and operator. */
 export async function leave(
-  { lease }: Pick<JobStep, 'lease'>,
+  { lease: { job, ...lease } }: Pick<JobStep, 'lease'>,
   dependencies: JobDependencies,
   point: BatchCommitPoint,
-  { changes, restMs, more = [] }: { changes: JobChanges; restMs: number; more?: Statements },
+  { changes, restMs, more = [], waitsFor }: Leaving,
 ): Promise<void> {
-  await commitStep(dependencies, point, [leaveJob(lease, changes, restMs), ...more])
+  const { batchId, id: jobId } = job
+  const sinceMs = dependencies.clock.nowMs()
+  const note =
+    waitsFor === undefined
+      ? forgetJobWaiting(batchId, jobId)
+      : noteJobWaiting(
+          { batchId, jobId },
+          { type: waitsFor.type, message: waitsFor.message, sinceMs, nextTryMs: sinceMs + restMs },
+        )
+  await commitStep(dependencies, point, [leaveJob({ job, ...lease }, changes, restMs), note, ...more])
+  if (waitsFor !== undefined) dependencies.report('batch_job_waits', { batchId, cause: waitsFor })
+}
+
+/** Why a request about a job has to be sent again. */
+export function waitOf(sent: { failure?: UpstreamFailure; cause?: unknown }): GatewayError {
+  if (sent.failure !== undefined) return sent.failure.error
+  if (sent.cause instanceof GatewayError) return sent.cause
+  return new GatewayError('provider_failed', 'The provider has not taken the batch yet.', {
+    cause: sent.cause,
+  })
 }
 
 /** Whether the batch wants no further answers: what runs is cancelled, what does not run is not begun. */

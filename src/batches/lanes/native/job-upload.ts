@@ -36,6 +36,7 @@ import {
   type Sent,
   type Statements,
   takeSegments,
+  waitOf,
 } from './job-step.ts'
 
 /** What was written of a job's items. */
@@ -324,7 +325,8 @@ async function upload(
   if (sent.type !== 'stored') {
     const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : sent.retryAfterMs
     const restMs = retryMs(job.tries, retryAfterMs)
-    return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
+    const changes = { tries: job.tries + 1 }
+    return leave(step, dependencies, 'job.wait', { changes, restMs, waitsFor: waitOf(sent) })
   }
   const { fileId } = sent
   await leave(step, dependencies, 'job.uploaded', {
