@@ -119,7 +119,7 @@ function shareOf(price: Price, [factor, divisor]: TierRule['share']): Price {
   return Object.fromEntries(amounts) as Price
 }
 
-/** The prices of models in a region, as a share of those that lists state, which are for no place in particular. */
+/** The prices of models in a region, as a share of the prices in price lists, which are those of calls that any region may serve. */
 export interface RegionRule {
   models: RegExp
   share: readonly [bigint, bigint]

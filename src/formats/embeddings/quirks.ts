@@ -16,7 +16,7 @@ export interface EmbeddingsQuirkOptions {
   /** Whether inputs may be content of several modalities. Default false. */
   contentInputs?: boolean
   /**
-   * Whether `input_type` is understood; as a table, its words by those that callers know from other providers. Default false.
+   * Whether `input_type` is understood; as a table, the provider's words for it by the words of other providers. Default false.
    */
   inputType?: boolean | Readonly<Record<string, string>>
   /** Whether `user` is understood. Default false. */

@@ -10,7 +10,7 @@ import { signStatement } from '../../transport/identities/signed-statement.ts'
 import { bearer } from '../define-provider.ts'
 
 const lifeSeconds = 3_540
-/** How long a token of a file counts before the file is read again; whoever writes it renews it. */
+/** How long a token of a file is used before the file is read again; the program that writes the file renews the token. */
 const fileLifeMs = 300_000
 
 /**
