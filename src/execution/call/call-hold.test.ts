@@ -98,26 +98,36 @@ test('an amount that was added for one item and taken by another is added again'
   expect(added).toBe(2)
 })
 
-/** An answer of a job whose batch has no more than a hold of 100, and is enlarged by `enlarge`. */
-const ofJob = (enlarge: (started: Started, missing: bigint) => Promise<boolean>) => (started: Started) => ({
+type Enlarge = (started: Started, missing: bigint) => Promise<boolean>
+
+/** An item whose batch has no more than a hold of 100, and is enlarged by `enlarge`. */
+const ofBatch = (enlarge: Enlarge) => (started: Started) => ({
   batchId: 'batch_1',
   customId: 'one',
   deadlineMs: 86_400_000,
   budgets: credits,
   providerOnly: null,
-  isJob: true as const,
   defer: () => undefined,
   enlarge: (missing: bigint) => enlarge(started, missing),
 })
 
-test('an answer of a job waits for storage that is slow, and is charged whole', async () => {
+/** The same for an answer of a provider's job. */
+const ofJob = (enlarge: Enlarge) => (started: Started) => ({
+  ...ofBatch(enlarge)(started),
+  isJob: true as const,
+})
+
+test.each([
+  ['item of a batch', ofBatch],
+  ['answer of a job', ofJob],
+])('storage that is slow keeps an %s waiting, and all of it is charged', async (_, of) => {
   const enlarge = async ({ grant }: Started, missing: bigint) => {
     // Longer than a live call waits.
     await Bun.sleep(2_200)
     await grant('late', missing)
     return true
   }
-  const { billing, callHold } = await begin(credits, ofJob(enlarge))
+  const { billing, callHold } = await begin(credits, of(enlarge))
   await billing.hold({ budgets: credits, amount: 9_900n })
   expect(await callHold.cover(1_000n)).toBe(1_000n)
 })

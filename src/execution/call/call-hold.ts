@@ -6,11 +6,14 @@ import { atMost } from '../../core/at-most.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { enlargeTriesMax } from '../../core/limits/batches.ts'
 
+import type { RequestScope } from './scope.ts'
+
 /**
  * How long a call that cost more than its hold waits for a larger hold; after that, only the amount held is charged.
+ * Nobody waits for the answer of a batch item, so there only storage that has stopped ends the wait.
  */
 const coverWaitMs = 2_000
-import type { RequestScope } from './scope.ts'
+const itemCoverWaitMs = 60_000
 
 /**
  * Owns a call's hold until it is captured or released, exactly once, however the call ends: finished, failed, left by
@@ -89,10 +92,11 @@ export class CallHold {
     if (this.#settled || costNanocredits <= this.#hold.amount) return this.#hold.amount
     this.#trouble = null
     const holdingMore = this.#holdMore(costNanocredits)
-    if (this.#scope.batch?.isJob) {
+    const { batch } = this.#scope
+    if (batch?.isJob) {
       await holdingMore
       if (this.#trouble !== null && this.#hold.amount < costNanocredits) throw notNow(this.#trouble)
-    } else await atMost(coverWaitMs, holdingMore)
+    } else await atMost(batch ? itemCoverWaitMs : coverWaitMs, holdingMore)
     return this.#hold.amount
   }
 
