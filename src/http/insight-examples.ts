@@ -97,7 +97,12 @@ export const insightExamples = {
   analyticsMeta: {
     data: {
       metrics: [
-        { name: 'request_count', display_label: 'Requests', display_format: 'number', is_rate: false },
+        {
+          name: 'request_count',
+          display_label: 'Charged requests',
+          display_format: 'number',
+          is_rate: false,
+        },
       ],
       dimensions: [{ name: 'model', display_label: 'Model' }],
       granularities: [{ name: 'day', display_label: 'Day' }],

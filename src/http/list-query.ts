@@ -28,7 +28,11 @@ export function choicesOf<T extends string>(
 ): readonly T[] {
   return valuesOf(query, name).map((value) => {
     const found = allowed.find((one) => one === value)
-    if (found === undefined) throw fieldError(name, `must be of ${allowed.join(', ')}.`)
+    if (found === undefined)
+      throw fieldError(
+        name,
+        allowed.length === 1 ? `must be ${allowed[0]}.` : `must be one of ${allowed.join(', ')}.`,
+      )
     return found
   })
 }

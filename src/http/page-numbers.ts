@@ -3,7 +3,7 @@ export function withPageNumbers(query: URLSearchParams): Record<string, unknown>
   const given: Record<string, unknown> = Object.fromEntries(query)
   for (const name of ['offset', 'limit']) {
     const text = query.get(name)
-    if (text !== null && /^\d{1,9}$/.test(text)) given[name] = Number(text)
+    if (text !== null && /^\d{1,15}$/.test(text)) given[name] = Number(text)
   }
   return given
 }

@@ -84,6 +84,16 @@ test('spend is what the calls cost, by model, key, provider and user, in every z
   expect(sumOf((byUser['groups'] as Json[]).map(({ cost_nanocredits }) => cost_nanocredits))).toBe(
     text('all'),
   )
+  // The refused call is nobody's: users are read from the ledger, and only the total tells errors.
+  expect((byUser['groups'] as Json[]).map(({ id, requests, errors }) => [id, requests, errors])).toEqual(
+    expect.arrayContaining([
+      ['ada', 2, null],
+      ['bob', 1, null],
+      [null, 1, null],
+    ]),
+  )
+  expect(byUser['total']).toMatchObject({ requests: 5, errors: 1 })
+  expect(byUser['warnings']).toContainEqual(expect.stringContaining('charged'))
   const other = await spend('by=model&top=1')
   expect((other['groups'] as Json[]).map(({ id, name }) => [id, name])).toEqual([
     [large, large],
@@ -198,6 +208,16 @@ test('the contract’s activity and analytics answer through its own client', as
     { model: mini, usage_nanocredits: text(mini), request_count: 3 },
     { model: null, usage_nanocredits: '0', error_count: 1 },
   ])
+  const cut = await gateway.post(
+    '/analytics/query',
+    {
+      metrics: ['usage'],
+      granularity: 'hour',
+      time_range: { start: '2020-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' },
+    },
+    managed,
+  )
+  expect([cut.status, at(cut.json, 'error.message')]).toEqual([400, expect.stringContaining('"granularity"')])
   const csv = await gateway.post(
     '/analytics/query',
     { metrics: ['usage'], dimensions: ['provider'], headrace: { format: 'csv' } },

@@ -92,6 +92,8 @@ test('only the name is needed, and what a key could not mean is refused by its n
     [{ name: 'x', creator_user_id: 'user_1' }, 'creator_user_id'],
     [{ name: 'x', external: { user: 'u' } }, 'external'],
     [{ name: 'x', colour: 'red' }, 'colour'],
+    [{ name: 'a\u0000b' }, 'name'],
+    [{ name: 'a\ud800' }, 'name'],
     [{ name: 'x', headrace: { kind: 'root' } }, 'headrace.kind'],
     [{ name: 'x', headrace: { policy: { allowed_models: [] } } }, 'headrace.policy.allowed_models'],
     [{ name: 'x', headrace: { rates: { requests_per_minute: 0 } } }, 'headrace.rates.requests_per_minute'],
@@ -129,6 +131,8 @@ test('a list has the enabled keys that make calls, and the others where the quer
   expect(await namesOf(`?kind=all&include_disabled=true&offset=${all.length}`)).toEqual([])
   for (const query of [
     '?offset=-1',
+    '?offset=1000000000',
+    '?offset=10000000000',
     '?offset=x',
     '?limit=0',
     '?limit=101',

@@ -120,6 +120,14 @@ test('a failure of every provider is in the log, and its generation answers', as
     cost_nanocredits: null,
   })
   const generation = await gateway.get(`/generation?id=${String(row?.['generation_id'])}`)
+  // Both are described alike.
+  const answered = await gateway.post('/chat/completions', chat())
+  const other = await until(
+    () => gateway.get(`/generation?id=${answered.headers.get('x-generation-id')}`),
+    ({ status }) => status === 200,
+  )
+  const endpointId = at(other.json, 'data.provider_responses.0.endpoint_id')
+  expect(endpointId).toBeString()
   expect([generation.status, generation.json['data']]).toEqual([
     200,
     expect.objectContaining({
@@ -127,7 +135,10 @@ test('a failure of every provider is in the log, and its generation answers', as
       model,
       total_cost: 0,
       cancelled: false,
-      provider_responses: expect.arrayContaining([expect.objectContaining({ status: 500 })]),
+      workspace_id: at(other.json, 'data.workspace_id'),
+      provider_responses: expect.arrayContaining([
+        expect.objectContaining({ status: 500, endpoint_id: endpointId }),
+      ]),
       headrace: expect.objectContaining({ error_type: 'provider_failed' }),
     }),
   ])

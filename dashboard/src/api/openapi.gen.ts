@@ -1317,7 +1317,7 @@ export interface Schemas {
       cost_nanocredits: string
       charged_requests: number
       requests: number
-      errors: number
+      errors: number | null
       p50_ms: number | null
       p95_ms: number | null
       prompt_tokens: number
@@ -1325,7 +1325,7 @@ export interface Schemas {
       over_time: {
         cost_nanocredits: string[]
         requests: number[]
-        errors: number[]
+        errors: (number | null)[]
         p50_ms: (number | null)[]
         p95_ms: (number | null)[]
       }

@@ -117,10 +117,7 @@ const ofJob = (enlarge: Enlarge) => (started: Started) => ({
   isJob: true as const,
 })
 
-test.each([
-  ['item of a batch', ofBatch],
-  ['answer of a job', ofJob],
-])('storage that is slow keeps an %s waiting, and all of it is charged', async (_, of) => {
+async function coverLate(of: typeof ofBatch): Promise<void> {
   const enlarge = async ({ grant }: Started, missing: bigint) => {
     // Longer than a live call waits.
     await Bun.sleep(2_200)
@@ -130,7 +127,11 @@ test.each([
   const { billing, callHold } = await begin(credits, of(enlarge))
   await billing.hold({ budgets: credits, amount: 9_900n })
   expect(await callHold.cover(1_000n)).toBe(1_000n)
-})
+}
+
+test('an item of a batch waits for storage that is slow, and is charged whole', () => coverLate(ofBatch))
+
+test('an answer of a job waits for storage that is slow, and is charged whole', () => coverLate(ofJob))
 
 test('an answer of a job is charged later while nobody knows what covers it', async () => {
   let isOut = true

@@ -1,4 +1,4 @@
-import { fieldError } from '../../core/errors.ts'
+import { fieldError, GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
 import type { ColumnFilter, UsageColumn } from '../../insight/spend/sums-repository.ts'
 import { cutSpan } from '../../insight/spend/time-buckets.ts'
@@ -27,6 +27,13 @@ export function activityRoutes(dependencies: HttpDependencies): HttpRoute[] {
   ]
 }
 
+/** An unknown key, by the name that it has in this question. */
+function refuseHash(thrown: unknown): never {
+  if (thrown instanceof GatewayError && thrown.type === 'not_found')
+    throw new GatewayError('not_found', thrown.message, { param: 'api_key_hash' })
+  throw thrown
+}
+
 async function listActivity({ principal, query }: Authenticated, parts: Parts): Promise<Response> {
   const { insight, clock, keys } = parts
   const given = query()
@@ -36,7 +43,7 @@ async function listActivity({ principal, query }: Authenticated, parts: Parts): 
   const filters: ColumnFilter<UsageColumn>[] = []
   const hash = textOf(given, 'api_key_hash')
   if (hash !== null) {
-    const { keyId } = await keys.load(principal.organizationId, hash)
+    const { keyId } = await keys.load(principal.organizationId, hash).catch(refuseHash)
     filters.push({ column: 'key_id', isNegated: false, values: [keyId] })
   }
   const member = textOf(given, 'user_id')

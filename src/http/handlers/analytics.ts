@@ -90,6 +90,10 @@ async function query({ principal, request }: Authenticated, { insight, clock }: 
     ...spanOf(question, clock.nowMs()),
     bucket: question.granularity ?? 'month',
     zone,
+    names: {
+      bucket: question.granularity === undefined ? 'time_range' : 'granularity',
+      zone: 'headrace.time_zone',
+    },
   })
   const columns = (question.dimensions ?? []).map((name) => analyticsDimensions[name].column)
   const filters = await filtersOf(question, organizationId, insight)

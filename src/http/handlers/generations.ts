@@ -73,13 +73,13 @@ const feedbackBytesMax = 65_536
 /** A generation by its usage row; one that failed has none, and is told from the log of calls. Throws `not_found`. */
 async function findGeneration(
   id: string,
-  { organizationId }: Principal,
+  { organizationId, workspaceId }: Principal,
   dependencies: HttpDependencies,
 ): Promise<Record<string, unknown>> {
   const usage = await dependencies.accounts.findUsage(id, organizationId)
   if (usage) return describeGeneration(usage, dependencies)
   const call = await dependencies.insight.search.findByGeneration(organizationId, id)
-  if (call) return describeFailed(call, dependencies.insight.providerNames)
+  if (call) return describeFailed(call, workspaceId, dependencies)
   throw new GatewayError('not_found', `Generation ${id.slice(0, 100)} not found`)
 }
 
@@ -182,11 +182,20 @@ const unusedMembers = {
 }
 
 /** A call that no provider answered has no usage; what the log knows of it has the same members. */
-function describeFailed(call: LoggedCallStory, names: ReadonlyMap<string, string>): Record<string, unknown> {
+function describeFailed(
+  call: LoggedCallStory,
+  workspaceId: string,
+  { catalog, insight: { providerNames } }: HttpDependencies,
+): Record<string, unknown> {
   const { details, attempts } = call
+  const endpointOf = (deployment: string, model: string) =>
+    catalog
+      .current()
+      .model(model)
+      ?.endpoints.find(({ deployment: { id } }) => id === deployment)
   const tried = (details.attempts ?? []).map(({ provider_name, deployment, model, status }) => ({
-    provider_name: provider_name ?? names.get(deployment) ?? deployment,
-    endpoint_id: `${deployment}/${model}`,
+    provider_name: provider_name ?? providerNames.get(deployment) ?? deployment,
+    endpoint_id: endpointOf(deployment, model)?.id ?? `${deployment}/${model}`,
     status,
   }))
   return {
@@ -198,7 +207,7 @@ function describeFailed(call: LoggedCallStory, names: ReadonlyMap<string, string
     origin: '',
     http_referer: null,
     user_agent: null,
-    workspace_id: null,
+    workspace_id: workspaceId,
     provider_responses: tried,
     usage: 0,
     total_cost: 0,

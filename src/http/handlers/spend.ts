@@ -86,15 +86,9 @@ async function readSpend({ principal, query }: Authenticated, { insight, clock }
         id: group.id,
         name: group.id === null ? 'Other' : (names.get(group.id) ?? (group.id === '' ? 'None' : group.id)),
         is_other: group.id === null,
-        ...shownFigures(group),
-        over_time: overTime(group),
+        ...(by === 'user' ? withoutErrors(group) : { ...shownFigures(group), over_time: overTime(group) }),
       })),
-      warnings:
-        by === 'user' && fromMs < clock.nowMs() - usersExactMs
-          ? [
-              'Users are exact in the last 7 days. Before that, each day (UTC) tells its 1,000 largest; the others are one group.',
-            ]
-          : [],
+      warnings: by === 'user' ? userWarnings(fromMs, clock.nowMs()) : [],
     },
   })
 }
@@ -126,6 +120,24 @@ async function groupNames(
     organizationId,
     groups.flatMap(({ id }) => (id === null ? [] : [id])),
   )
+}
+
+function userWarnings(fromMs: number, nowMs: number): string[] {
+  const charged =
+    'Users are summed over calls that were charged. Calls that failed or were refused are in the total alone.'
+  const exact =
+    'Users are exact in the last 7 days. Before that, each day (UTC) tells its 1,000 largest; the others are one group.'
+  return fromMs < nowMs - usersExactMs ? [charged, exact] : [charged]
+}
+
+/** Figures of an end user, whose failed calls are not known. */
+function withoutErrors(group: SpendGroup) {
+  const time = overTime(group)
+  return {
+    ...shownFigures(group),
+    errors: null,
+    over_time: { ...time, errors: time.errors.map(() => null) },
+  }
 }
 
 function shownFigures(figures: SpendFigures) {

@@ -8,18 +8,21 @@ const filterValuesMax = 100
 export const analyticsRowsMax = 10_000
 export const analyticsRowsUsual = 1_000
 
-/** What can be measured: `isRate` says that it cannot be added. */
+/**
+ * What can be measured: `isRate` says that it cannot be added. Requests are those that the ledger charged; errors failed
+ * or were refused, and are not among them. The rate is of all calls that ended.
+ */
 export const analyticsMetrics = {
   usage: { label: 'Spend', format: 'currency', isRate: false },
-  request_count: { label: 'Requests', format: 'number', isRate: false },
+  request_count: { label: 'Charged requests', format: 'number', isRate: false },
   tokens_prompt: { label: 'Prompt tokens', format: 'number', isRate: false },
   tokens_completion: { label: 'Completion tokens', format: 'number', isRate: false },
   tokens_total: { label: 'Tokens', format: 'number', isRate: false },
   tokens_reasoning: { label: 'Reasoning tokens', format: 'number', isRate: false },
   audio_seconds: { label: 'Audio seconds', format: 'number', isRate: false },
   characters: { label: 'Characters', format: 'number', isRate: false },
-  error_count: { label: 'Errors', format: 'number', isRate: false },
-  error_rate: { label: 'Error rate', format: 'percent', isRate: true },
+  error_count: { label: 'Failed and refused calls', format: 'number', isRate: false },
+  error_rate: { label: 'Error rate of all calls', format: 'percent', isRate: true },
   latency_p50: { label: 'Median time', format: 'latency', isRate: true },
   latency_p95: { label: '95th percentile of times', format: 'latency', isRate: true },
 } as const

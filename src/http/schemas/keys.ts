@@ -5,6 +5,8 @@ import { rateMax } from '../../access/rate-rules.ts'
 
 /** More credits than a column holds. */
 const limitMax = 9_000_000_000
+/** More keys than an organization can have. */
+const offsetMax = 999_999_999
 
 const amount = z.number().describe('In credits; 1 credit is 1 USD.')
 const names = z.array(z.string().min(1).max(modelIdLengthMax)).min(1).max(policyListMax).nullable()
@@ -68,7 +70,14 @@ const settings = {
   ...fixed,
 }
 
-const name = z.string().trim().min(1).max(255)
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), {
+    error: 'must be whole Unicode characters without control characters',
+  })
 
 /** Body of `POST /keys`. */
 export const createKeySchema = z
@@ -115,7 +124,7 @@ export const rotateKeySchema = z
 /** Query of `GET /keys`. */
 export const keyListQuerySchema = z.object({
   include_disabled: z.enum(['true', 'false']).optional(),
-  offset: z.int().min(0).default(0).optional(),
+  offset: z.int().min(0).max(offsetMax).default(0).optional(),
   limit: z.int().min(1).max(100).default(100).optional(),
   workspace_id: z.string().optional(),
   kind: z

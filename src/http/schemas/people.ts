@@ -71,7 +71,7 @@ export const updateMemberSchema = z
   .meta({ id: 'UpdateMember', examples: [{ role: 'viewer' }] })
 
 const pageNumbers = {
-  offset: z.int().min(0).default(0).optional(),
+  offset: z.int().min(0).max(999_999_999).default(0).optional(),
   limit: z.int().min(1).max(100).default(50).optional(),
 }
 

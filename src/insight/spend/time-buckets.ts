@@ -31,6 +31,12 @@ export interface Buckets {
   runs: readonly BucketRun[]
 }
 
+/** The names of these members in the question, for errors. */
+export interface CutNames {
+  bucket: string
+  zone: string
+}
+
 /**
  * Cuts a span, widened to whole quarters of an hour, at the hours, days, weeks (from Monday) or months of a time zone.
  * The first and the last bucket may be shorter. Throws `invalid_request` for an unknown zone and for too many buckets.
@@ -40,21 +46,23 @@ export function cutSpan({
   toMs,
   bucket,
   zone,
+  names = { bucket: 'bucket', zone: 'zone' },
 }: {
   fromMs: number
   toMs: number
   bucket: BucketName
   zone: string
+  names?: CutNames
 }): Buckets {
   const startMs = Math.floor(fromMs / quarterMs) * quarterMs
   const endMs = Math.ceil(toMs / quarterMs) * quarterMs
   const shortest = { '15m': quarterMs, hour: hourMs, day: dayMs, week: 7 * dayMs, month: 28 * dayMs }[bucket]
   if ((endMs - startMs) / shortest > bucketsMax)
     throw fieldError(
-      'bucket',
+      names.bucket,
       `would be cut into more than ${bucketsMax}; ask for a shorter span or longer buckets.`,
     )
-  const next = nextBoundary(bucket, createZone(zone))
+  const next = nextBoundary(bucket, createZone(zone, names.zone))
   const starts = [startMs]
   for (let atMs = next(startMs); atMs < endMs; atMs = Math.max(next(atMs), atMs + quarterMs))
     starts.push(atMs)
@@ -87,8 +95,8 @@ interface Zone {
   toUtc(localMs: number): number
 }
 
-function createZone(name: string): Zone {
-  const format = formatOf(name)
+function createZone(name: string, param: string): Zone {
+  const format = formatOf(name, param)
   const offsetAt = (atMs: number): number => {
     const parts = Object.fromEntries(
       format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]),
@@ -113,7 +121,7 @@ function roundToQuarter(atMs: number): number {
   return Math.round(atMs / quarterMs) * quarterMs
 }
 
-function formatOf(zone: string): Intl.DateTimeFormat {
+function formatOf(zone: string, param: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
@@ -125,7 +133,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       minute: 'numeric',
     })
   } catch {
-    throw fieldError('zone', 'must be the name of a time zone, such as UTC or Europe/Berlin.')
+    throw fieldError(param, 'must be the name of a time zone, such as UTC or Europe/Berlin.')
   }
 }
 

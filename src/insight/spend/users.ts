@@ -19,7 +19,10 @@ export interface UsersQuestion {
   total: SpendGroup
 }
 
-/** Spending by end user, the dearest first. The last group is everything else: the rest of all, to the nanocredit. */
+/**
+ * Spending by end user, the dearest first. The last group is everything else: the rest of all, to the nanocredit. Users
+ * are read from the ledger, which has no calls that failed or were refused: here requests are those that were charged.
+ */
 export async function sumUsersSpend(
   question: UsersQuestion,
   repository: UsersRepository,
@@ -41,7 +44,7 @@ export async function sumUsersSpend(
   }
   const dearest = [...users.values()].toSorted(byFallingCost)
   const shown: SpendGroup[] = dearest.slice(0, top)
-  const rest = shown.reduce(without, total)
+  const rest = shown.reduce(without, chargedOf(total))
   const isEmpty = rest.costNanocredits === 0n && rest.chargedRequests === 0
   return isEmpty ? shown : [...shown, { ...rest, id: null }]
 }
@@ -99,6 +102,14 @@ function add(figures: SpendFigures, sums: UserSums): void {
   figures.requests += sums.requests
   figures.inputTokens += sums.inputTokens
   figures.outputTokens += sums.outputTokens
+}
+
+function chargedOf(group: SpendGroup): SpendGroup {
+  return { ...withoutUncharged(group), overTime: group.overTime.map(withoutUncharged) }
+}
+
+function withoutUncharged<Figures extends SpendFigures>(figures: Figures): Figures {
+  return { ...figures, requests: figures.chargedRequests, errors: 0 }
 }
 
 function without(all: SpendGroup, group: SpendGroup): SpendGroup {

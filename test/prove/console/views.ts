@@ -1,8 +1,10 @@
-import { inferenceKey, type Visit } from './browser.ts'
+import { inferenceKey, managementKey, type Visit } from './browser.ts'
 import { journeyProof } from './rows.ts'
 
 const paths = [
   '/overview',
+  '/overview?by=key',
+  '/overview?by=user',
   '/requests',
   '/batches',
   '/batches/new',
@@ -23,25 +25,39 @@ const paths = [
 ]
 
 export const proof = journeyProof(
-  'every view, with calls and failures behind it: no fault, a picture each',
+  'every view, with calls, failures and long names behind it: no fault, no table wider than the page, a picture each',
   async (visit) => {
     await makeCalls(visit)
+    const wide: string[] = []
     for (const path of paths) {
       await visit.open(path)
       await visit.page.locator('main h1').waitFor()
       await visit.page.waitForLoadState('networkidle').catch(() => undefined)
-      await visit.look(`view${path.replaceAll('/', '-')}`)
+      await visit.look(`view${path.replaceAll(/[/?=]/g, '-')}`)
+      wide.push(...(await wideTables(visit)).map((table) => `wider than its page at ${path}: ${table}`))
     }
     await visit.open('/requests')
     const row = visit.page.locator('table a.row-link').first()
     await visit.press(row)
     await visit.page.getByRole('heading', { name: 'Course' }).waitFor()
     await visit.look('view-request')
-    return { faults: [], figures: [`${paths.length + 1} views`] }
+    return { faults: wide, figures: [`${paths.length + 1} views`] }
   },
 )
 
-/** Answers, a refusal, and a batch whose second item fails. */
+/** Tables that scroll sideways, or a page that does. */
+async function wideTables({ page }: Visit): Promise<string[]> {
+  return page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.table-wrap')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+      .map(
+        (element) =>
+          `${element.querySelector('caption')?.textContent ?? element.tagName} ${element.scrollWidth} of ${element.clientWidth}`,
+      ),
+  )
+}
+
+/** Answers, a refusal, a batch whose second item fails, and a key and a user with names as long as they may be. */
 async function makeCalls({ origin }: Visit): Promise<void> {
   const headers = { authorization: `Bearer ${inferenceKey}`, 'content-type': 'application/json' }
   const send = (path: string, body: unknown) =>
@@ -52,6 +68,19 @@ async function makeCalls({ origin }: Visit): Promise<void> {
       user: 'ann',
       messages: [{ role: 'user', content: 'Say hello' }],
     })
+  await fetch(`${origin}/v1/keys`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${managementKey}` },
+    body: JSON.stringify({
+      name: 'The key of the night shift in the large warehouse, '.repeat(5),
+      limit: 1234.56,
+    }),
+  })
+  await send('/chat/completions', {
+    model: 'openai/gpt-4o',
+    user: 'somebody-with-a-rather-long-name'.repeat(6),
+    messages: [{ role: 'user', content: 'Say hello' }],
+  })
   await send('/chat/completions', { model: 'nobody/none', messages: [{ role: 'user', content: 'x' }] })
   await send('/batches', {
     endpoint: '/v1/chat/completions',

@@ -42,7 +42,11 @@ function BatchPage({ id }: { id: string }) {
         back={{ to: '/batches', word: 'All batches' }}
         beside={<Id value={id} isWhole />}
       >
-        {batch !== null && <Actions batch={batch} onChanged={live.again} />}
+        {batch === null ? (
+          <span className="actions-place" aria-hidden />
+        ) : (
+          <Actions batch={batch} onChanged={live.again} />
+        )}
       </PageHead>
       <div className="page-body">
         <Reading of={reading} place={<Skeleton height={160} />}>

@@ -55,7 +55,7 @@ export function Legend({
                 <Nanocredits value={group.cost_nanocredits} />
               </td>
               <td className="number">{formatCount(group.requests)}</td>
-              <td className="number">{by === 'user' ? '–' : formatCount(group.errors)}</td>
+              <td className="number">{group.errors === null ? '–' : formatCount(group.errors)}</td>
               <td className="number wide-only">
                 {group.p50_ms === null ? '–' : formatDuration(group.p50_ms)}
               </td>
@@ -68,7 +68,9 @@ export function Legend({
             <td className="number">
               <Nanocredits value={spend.total.cost_nanocredits} />
             </td>
-            <td className="number">{formatCount(spend.total.requests)}</td>
+            <td className="number">
+              {formatCount(by === 'user' ? spend.total.charged_requests : spend.total.requests)}
+            </td>
             <td className="number">{formatCount(spend.total.errors)}</td>
             <td className="number wide-only">
               {spend.total.p50_ms === null ? '–' : formatDuration(spend.total.p50_ms)}
