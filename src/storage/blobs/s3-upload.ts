@@ -190,12 +190,17 @@ export async function abort(requests: S3Requests, path: string, uploadId: string
   await requests.ask({ method: 'DELETE', path, query: { uploadId }, expected: [gone] })
 }
 
-/** Cuts content into parts of `s3PartBytes`; the last one is shorter, and empty if nothing is left. The pieces are hashed as they come. */
+/**
+ * Cuts content into parts of `s3PartBytes`; the last one is shorter, and empty if nothing is left. The pieces are hashed as
+ * they come. A part's memory is used again for the part after the next, so whoever asks for a part has done with the one
+ * before the last.
+ */
 async function* cutParts(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   hash: { update(bytes: Uint8Array): unknown },
 ): AsyncGenerator<Uint8Array> {
   let part: Uint8Array = new Uint8Array()
+  let spare: Uint8Array | null = null
   let filled = 0
   for await (const chunk of watched(content instanceof Uint8Array ? inPieces(content) : content)) {
     hash.update(chunk)
@@ -207,7 +212,7 @@ async function* cutParts(
       filled += taken
       if (filled < s3PartBytes) continue
       yield part
-      part = new Uint8Array()
+      ;[part, spare] = [spare ?? new Uint8Array(s3PartBytes), part]
       filled = 0
     }
   }
