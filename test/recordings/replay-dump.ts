@@ -55,6 +55,11 @@ function alike(text: string): string {
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-replay-'))
 const upstream = startScriptedUpstream()
+/** Recorded at hosts that an older checkout has no preset of. */
+const replayedAs: Readonly<Record<string, string>> = {
+  'vertex-ai': 'google-ai-studio',
+  'amazon-bedrock-mantle': 'custom',
+}
 const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek', 'xai', 'google-ai-studio', 'custom']
 const gateway = await startTestGateway({
   folder,
@@ -73,7 +78,8 @@ const gateway = await startTestGateway({
 const ledger = await openLedgerView(folder)
 const outside = listExchanges().flatMap((exchange) => {
   const reply = toReply(exchange)
-  return reply === null ? [] : [{ ...reply, preset: presetOfVendor(exchange) }]
+  const preset = presetOfVendor(exchange)
+  return reply === null ? [] : [{ ...reply, preset: replayedAs[preset] ?? preset }]
 })
 for (const reply of [...listReplies(), ...outside]) {
   const askedPresets =

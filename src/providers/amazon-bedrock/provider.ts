@@ -1,4 +1,4 @@
-import { bedrockEmbeddings } from '../../formats/embeddings/invoke/quirks.ts'
+import { bedrockEmbeddings } from '../../formats/invoke/quirks.ts'
 import { openAiChat } from '../../formats/text/chat/quirks.ts'
 import { bedrockConverse } from '../../formats/text/converse/quirks.ts'
 import { anthropicMessages } from '../../formats/text/messages/quirks.ts'

@@ -7,6 +7,8 @@ import { checkOut } from '../../../bench/harness/checkout.ts'
 
 /** The last version before files were moved. */
 const versionBeforeTheMoves = '3d7b177ee93eed904b3d1836a0d2a39679bd52d1'
+/** What replays, and what names the recordings: both versions replay the same ones. */
+const dumpFiles = ['replay-dump.ts', 'outside.ts', 'recorded.ts', 'wire.ts'] as const
 const dump = 'test/recordings/replay-dump.ts'
 const shownMax = 20
 
@@ -25,7 +27,8 @@ export const proof: Proof = {
     if (reason !== null) return notRun(reason)
     const root = checkOut(versionBeforeTheMoves)
     if (root === null) return notRun('the history does not reach back to the version before')
-    cpSync(join(rootFolder, dump), join(root, dump), { recursive: true })
+    for (const file of dumpFiles)
+      cpSync(join(rootFolder, 'test/recordings', file), join(root, 'test/recordings', file))
     const [before, now] = [await linesOf(root), await linesOf(rootFolder)]
     const found = [...now].flatMap(([name, line]) => differencesOf(name, before.get(name), line))
     const begun = [...now.values()].filter(

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { textAdapter } from '../../text/adapter.ts'
-import { testCharge, testContext, testEndpoint, textOf } from '../../text/testing.ts'
+import { textAdapter } from '../text/adapter.ts'
+import { testCharge, testContext, testEndpoint, textOf } from '../text/testing.ts'
 import { bedrockEmbeddings } from './quirks.ts'
-import { decodeEmbeddingsRequest } from '../read-request.ts'
+import { decodeEmbeddingsRequest } from '../embeddings/read-request.ts'
 
 // Bodies after https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html and
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html

@@ -1,5 +1,5 @@
-import type { OwnQuirks } from '../../text/codec.ts'
-import type { TextInterface } from '../../text/text-interface.ts'
+import type { OwnQuirks } from '../text/codec.ts'
+import type { TextInterface } from '../text/text-interface.ts'
 import { invokeCodec } from './invoke-codec.ts'
 
 /** Vectors by Bedrock's InvokeModel, whose body is that of the model's maker. */
