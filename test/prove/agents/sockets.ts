@@ -12,6 +12,8 @@ const rounds = 4
 const stallMs = 4_000
 /** After each round, all are read to the end, and the gateway rests before its memory is measured. */
 const restMs = 6_000
+const settledReadings = 8
+const settledEveryMs = 1_000
 /** What each of them is to read. The kernels on the way take up to eight megabytes of it. */
 const slowBytes = 9_000_000
 const growthMax = 1.1
@@ -191,7 +193,7 @@ async function proveSlowReaders({ gateway, upstream }: Observed): Promise<ProofR
     { model: 'own/responses', connections, rounds, stallMs },
     async (each, go) => {
       if (each['stalled'] === true) {
-        stalled.push(await residentOf(gateway))
+        stalled.push(await settledOf(gateway))
         shares.push((sent - sentBefore) / (connections * slowBytes))
         sentBefore += connections * slowBytes
       } else {
@@ -249,6 +251,16 @@ async function proveCost({ gateway }: Observed): Promise<ProofResult> {
 
 async function figureOf(gateway: RealGateway, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(await metricsOf(gateway))?.[1])
+}
+
+/** Resident memory while nothing moves: the least of some readings, because what was passed on is collected a little later. */
+async function settledOf(gateway: RealGateway): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let reading = 0; reading < settledReadings; reading += 1) {
+    least = Math.min(least, await residentOf(gateway))
+    await Bun.sleep(settledEveryMs)
+  }
+  return least
 }
 
 const residentOf = (gateway: RealGateway): Promise<number> =>
