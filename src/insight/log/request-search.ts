@@ -9,11 +9,13 @@ import type {
 } from './request-search-repository.ts'
 
 /** How long one search goes on; then it tells how far it came, and its caller asks again. */
-export const searchMs = 50
+export const searchMs = 75
 /** Rows that one step walks: few at first; more while steps are short, so that a step fits into the time of a search. */
 const stepRowsMin = 500
 const stepRowsMax = 50_000
 const stepMs = 10
+/** After a step a search rests for this share of the step's time, so that it leaves a core of the database to live calls. */
+const restShare = 0.5
 
 /** What is searched for. */
 export interface Search {
@@ -60,6 +62,7 @@ export async function searchRequests(
     span = restAfter(span, order, ahead)
     const nowMs = clock.monotonicMs()
     if (nowMs >= untilMs) return { rows, cursor: ahead }
+    await Bun.sleep((nowMs - startedMs) * restShare)
     if (nowMs - startedMs < stepMs) stepRows = Math.min(stepRowsMax, stepRows * 2)
     else if (nowMs - startedMs > 2 * stepMs) stepRows = Math.max(stepRowsMin, Math.floor(stepRows / 2))
   }

@@ -12,6 +12,8 @@ export interface PoolOptions {
   patienceMs: number
   /** After this time the server ends a statement; `serverPatienceMs` by default. */
   statementMs?: number
+  /** The server runs each statement on one of its cores, and compiles none: others of its cores stay free for live calls. */
+  isModest?: boolean
   onClose?: () => void
   /** Called after the connections were replaced; their sessions and locks are gone. */
   onReplaced?: () => void
@@ -50,7 +52,15 @@ export class Pool {
   }
 }
 
-function connect({ url, connectionsMax, statementMs = serverPatienceMs, onClose }: PoolOptions): SQL {
+const modest = { max_parallel_workers_per_gather: 0, jit: 'off' } as const
+
+function connect({
+  url,
+  connectionsMax,
+  statementMs = serverPatienceMs,
+  isModest = false,
+  onClose,
+}: PoolOptions): SQL {
   return new SQL({
     url,
     max: connectionsMax,
@@ -60,6 +70,7 @@ function connect({ url, connectionsMax, statementMs = serverPatienceMs, onClose 
       application_name: 'headrace',
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: serverPatienceMs,
+      ...(isModest ? modest : {}),
     },
     ...(onClose ? { onclose: onClose } : {}),
   })

@@ -103,6 +103,7 @@ class PostgresDatabase implements Database {
       connectionsMax: asideConnectionsMax,
       patienceMs: asideWaitMs + readWaitMs,
       statementMs: asideWaitMs,
+      isModest: true,
     })
     this.#runner = new GroupRunner({
       pool: this.#writes,

@@ -66,7 +66,10 @@ async function send(visit: Visit, file: string): Promise<Journey> {
   await page.getByText(/items can be sent/).waitFor({ timeout: 300_000 })
   const named = await page.getByRole('list', { name: 'Bad lines' }).textContent()
   if (named?.includes(`line ${badLine.toLocaleString('en-US')}`) !== true) faults.push(`bad line: ${named}`)
+  // The picker names the model once the list of models has come.
   const model = page.getByRole('combobox', { name: 'model', exact: true })
+  for (let waits = 0; waits < 50 && (await model.inputValue()) === ''; waits += 1)
+    await page.waitForTimeout(100)
   if ((await model.inputValue()) === '') faults.push('the model of the lines was not taken')
   await visit.press(page.getByRole('button', { name: 'Estimate' }))
   const create = page.getByRole('button', { name: /Create the batch/ })
