@@ -23,8 +23,8 @@ const toleranceOfCost = 0.1
 /** What an item costs in batches from a thousand to a million: it must not depend on the size. */
 export async function itemCosts(world: World, report: Report, scale: Scale): Promise<void> {
   const headrace = await startOwn(world, 'headrace-items')
-  // The first batches are run while the runtime compiles what they run.
-  for (let each = 0; each < 3; each += 1) await itemMicrosecondsOf(headrace, { items: 20_000, bytesPerItem })
+  // The first batches are run while the runtime compiles what they run; its last compiler comes after 100,000 calls.
+  for (let each = 0; each < 6; each += 1) await itemMicrosecondsOf(headrace, { items: 20_000, bytesPerItem })
   const costs: number[] = []
   for (const { items, batches } of sizes) {
     if (scale.isQuick && items > quickItemsMax) continue

@@ -16,7 +16,6 @@ import { batchBudget, budgetsOf, creditsBudget } from '../../billing/budgets/bud
 import type { Ledger } from '../../billing/ledger/ledger-repository.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { enlargeTriesMax } from '../../core/limits/batches.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { amountMax } from '../../core/money.ts'
 import type { Batch } from '../../canonical/batch.ts'
@@ -25,6 +24,8 @@ import type { Pause } from './pause.ts'
 
 /** By how many average items' worst cases a short batch's budget grows: few, so that other calls' money is not tied up. */
 const enlargeItems = 8
+/** How often the rest of the parents is read again while other calls use it too, for an item that cost more than its hold. */
+const restReadsMax = 4
 
 /** What a batch needs of billing from acceptance to its end. */
 export interface BatchMoney {
@@ -175,7 +176,7 @@ function createChargeEnlarger({
 
   /** Moves what the parents have, up to `missing`. When other processes take some of it meanwhile, it tries again with less. */
   async function enlargeByRest(batch: Batch, owner: Principal, missing: bigint): Promise<boolean> {
-    for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
+    for (let tries = 0; tries < restReadsMax; tries += 1) {
       const available = await leastOf(ledger, batch, owner)
       const amount = available < missing ? available : missing
       if (amount <= 0n) return false

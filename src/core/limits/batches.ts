@@ -13,10 +13,6 @@ export const batchItemBytesMax = 32_000_000
 export const batchItemValuesBytesMax = 4_000_000
 /** Unknown field names of one audio request that are listed as dropped. */
 export const droppedNamesMax = 32
-/**
- * How often the rest of a budget is read again while other calls use it too, for an item that cost more than its hold.
- */
-export const enlargeTriesMax = 4
 /** Items of batches one process executes at once; live traffic comes first within each deployment anyway. */
 export const batchItemsAtOnce = 256
 /** The share of the places for segments or items that one organization may use, so that others find a place. */

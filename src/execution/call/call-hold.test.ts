@@ -76,7 +76,8 @@ test('an additional amount that arrives after the call was settled is given back
   expect(await world.findings()).toEqual([])
 })
 
-test('an amount that was added for one item and taken by another is added again', async () => {
+/** Covers an item while others take what was added for it, so many times; returns how often the batch was enlarged. */
+async function coverAmong(others: number): Promise<number> {
   let added = 0
   const { billing, callHold } = await begin(credits, ({ billing: taken, grant }) => ({
     batchId: 'batch_1',
@@ -88,14 +89,21 @@ test('an amount that was added for one item and taken by another is added again'
     async enlarge(missing) {
       added += 1
       await grant(`added-${added}`, missing)
-      // The other item takes the amount first, once.
-      if (added === 1) await taken.hold({ budgets: credits, amount: 600n })
+      if (added <= others) await taken.hold({ budgets: credits, amount: missing })
       return true
     },
   }))
   await billing.hold({ budgets: credits, amount: 9_900n })
   expect(await callHold.cover(1_000n)).toBe(1_000n)
-  expect(added).toBe(2)
+  return added
+}
+
+test('an amount that was added for one item and taken by another is added again', async () => {
+  expect(await coverAmong(1)).toBe(2)
+})
+
+test('an item whose amount is taken by many others one after the other is charged whole', async () => {
+  expect(await coverAmong(20)).toBe(21)
 })
 
 type Enlarge = (started: Started, missing: bigint) => Promise<boolean>

@@ -4,8 +4,6 @@ import type { BudgetRef } from '../../billing/budgets/budget-ids.ts'
 import type { Hold } from '../../billing/budgets/hold.ts'
 import { atMost } from '../../core/at-most.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { enlargeTriesMax } from '../../core/limits/batches.ts'
-
 import type { RequestScope } from './scope.ts'
 
 /**
@@ -14,6 +12,11 @@ import type { RequestScope } from './scope.ts'
  */
 const coverWaitMs = 2_000
 const itemCoverWaitMs = 60_000
+/**
+ * How often a batch is enlarged for one item while others take what was added. On a busy machine two in a hundred items
+ * need a second time and one in a thousand a third; four were not always enough.
+ */
+const coverTriesMax = 64
 
 /**
  * Owns a call's hold until it is captured or released, exactly once, however the call ends: finished, failed, left by
@@ -107,7 +110,7 @@ export class CallHold {
    */
   async #holdMore(cost: bigint): Promise<void> {
     const missing = () => cost - this.#hold.amount
-    for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
+    for (let tries = 0; tries < coverTriesMax; tries += 1) {
       if (await this.#add(missing(), missing())) return
       if (this.#settled || !(await this.#enlarge(missing()))) break
     }
