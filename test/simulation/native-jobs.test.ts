@@ -2,17 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { type Simulator, startSimulator } from '../../simulator/server.ts'
 import { type BatchCommitPoint, jobCommitPoints } from '../../src/batches/batch-commit-points.ts'
 import type { LaneChoice } from '../../src/canonical/batch.ts'
-import { FolderBlobStore } from '../../src/storage/blobs/folder-blob-store.ts'
-import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { GatewayError } from '../../src/core/errors.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { isThorough } from '../support/thorough.ts'
 import {
   batchOf,
   create,
   itemCost,
-  type Process,
   resolveBatch,
   type ResultItem,
   resultsOf,
@@ -20,13 +15,12 @@ import {
   World,
 } from './batches-world.ts'
 import { principalOf } from './billing-fixtures.ts'
-import { jobItemsOf, type SimulatedService, simulatedServices } from './native-jobs.ts'
+import { type SimulatedService, simulatedServices } from './native-jobs.ts'
+import { admin, countsOf, Machine, ruleAt } from './native-machine.ts'
 
 const principal = principalOf({ organizationId: 'org_a' })
 const items = 5
 const granted = itemCost * 1_000n
-/** How long a dead process may take to stop. */
-const buryMs = 10_000
 
 /** What happens to a batch at its provider, and how it must end. */
 interface Story {
@@ -205,138 +199,10 @@ function deathsAt(
 }
 
 let simulator: Simulator
-let mounts = 0
 beforeAll(async () => {
   simulator = await startSimulator({ seed: 7, quiet: true })
 })
 afterAll(() => simulator.stop())
-
-interface Told {
-  story: Story
-  death: Death | null
-  service: SimulatedService
-}
-
-/** A machine that loses its power at one point and is started again. */
-class Machine {
-  readonly world: World
-  readonly service: SimulatedService
-  readonly mount = `native${mounts++}`
-  readonly reached = new Set<string>()
-  readonly #story: Story
-  readonly #death: Death | null
-  #process: Process | null = null
-  #alive = { value: true, ended: Promise.withResolvers<void>() }
-  readonly #dead: Promise<unknown>[] = []
-  isConfigured = true
-  deaths = 0
-
-  constructor(world: World, { story, death, service }: Told) {
-    this.world = world
-    this.service = service
-    this.#story = story
-    this.#death = death
-  }
-
-  get process(): Process {
-    if (this.#process === null) throw new Error('the machine is off')
-    return this.#process
-  }
-
-  async boot(): Promise<void> {
-    const alive = { value: true, ended: Promise.withResolvers<void>() }
-    this.#alive = alive
-    const { lane } = this.#story
-    this.#process = await this.world.process({
-      blobs: fragile(
-        new FolderBlobStore('/blobs', { files: this.world.files, clock: this.world.clock }),
-        alive,
-      ),
-      wrapDatabase: (database) => fragile(database, alive),
-      jobItems: (process) =>
-        jobItemsOf(`${simulator.url}/p/${this.mount}`, process, {
-          service: this.service,
-          isAlive: () => alive.value,
-          isConfigured: () => this.isConfigured,
-        }),
-      resolveBatch: async (question) => {
-        const resolved = await resolveBatch(question)
-        const [offer] = resolved.offers
-        if (offer === undefined) throw new Error('the world offers its one lane')
-        const offers = [{ ...offer, lane: 'native' as const }, offer]
-        return { ...resolved, offers, lane: 'native', heldLane: lane === 'auto' ? 'emulated' : 'native' }
-      },
-      crash: (point, when) => {
-        this.reached.add(point)
-        if (!alive.value) throw new Error('the machine is off')
-        const death = this.#death
-        if (this.deaths > 0 || death?.point !== point || death.when !== when) return
-        alive.value = false
-        alive.ended.resolve()
-        this.deaths++
-        this.world.files.crash()
-        throw new Error('the power is cut')
-      },
-    })
-  }
-
-  /** Does something until it succeeds on a machine that stays alive. */
-  async persist<T>(step: (process: Process) => Promise<T>): Promise<T> {
-    for (let attempt = 0; attempt < 4; attempt++) {
-      const { process } = this
-      try {
-        const stepping = step(process)
-        const isOver = await Promise.race([stepping.then(() => true), this.#alive.ended.promise])
-        if (isOver && this.#alive.value) return await stepping
-        void stepping.catch(() => undefined)
-      } catch (thrown) {
-        if (this.#alive.value) throw thrown
-      }
-      this.#dead.push(process.batches.stop().catch(() => undefined))
-      await process.database.close()
-      await this.boot()
-      await this.process.billing.rounds.reap()
-    }
-    throw new Error('the machine dies again and again')
-  }
-
-  /** Resolves when every dead process has stopped, though no storage answers it. */
-  async buried(): Promise<void> {
-    const late = Bun.sleep(buryMs).then(() => Promise.reject(new Error('a dead process does not stop')))
-    await Promise.race([Promise.all(this.#dead), late])
-  }
-}
-
-function fragile<T extends Database | BlobStore>(target: T, alive: { value: boolean }): T {
-  return new Proxy(target, {
-    get(object, name) {
-      const member: unknown = Reflect.get(object, name, object)
-      if (typeof member !== 'function') return member
-      return (...args: unknown[]): unknown => {
-        if (!alive.value && name !== 'close') {
-          if (name === 'notify' || name === 'listen') return () => undefined
-          return Promise.reject(new GatewayError('storage_unavailable', 'the machine is off'))
-        }
-        return Reflect.apply(member, object, args)
-      }
-    },
-  })
-}
-
-async function admin(path: string, body?: unknown): Promise<Record<string, unknown>> {
-  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  return (await (await fetch(`${simulator.url}/admin/${path}`, init)).json()) as Record<string, unknown>
-}
-
-async function countsOf({ mount, service }: Machine): Promise<Record<string, number>> {
-  const counters = await admin(`counters?mount=${mount}&requests=0`)
-  return counters[service.counters] as Record<string, number>
-}
-
-/** A rule that is written for OpenAI, for the same request to another service. */
-function at({ createPath }: SimulatedService, rule: object): object {
-  return JSON.parse(JSON.stringify(rule).replaceAll('"/v1/batches"', JSON.stringify(createPath))) as object
-}
 
 function batchText({ lane, change }: Story): string {
   const text = batchOf(items, { headrace: { lane } })
@@ -345,7 +211,10 @@ function batchText({ lane, change }: Story): string {
 
 async function live(machine: Machine, story: Story): Promise<void> {
   const { world, mount } = machine
-  await admin('faults', { mount, rules: story.faults.map((rule) => at(machine.service, rule)) })
+  await admin(simulator.url, 'faults', {
+    mount,
+    rules: story.faults.map((rule) => ruleAt(machine.service, rule)),
+  })
   await world.grant(machine.process, granted)
   const { id } = await create(machine.process, upload(batchText(story), { principal }))
   let isCancelled = false
@@ -361,7 +230,7 @@ async function live(machine: Machine, story: Story): Promise<void> {
     })
     await world.advance(10_000)
     if (story.hoursPass !== undefined && look === 12) await world.advance(story.hoursPass * 3_600_000)
-    const { batches_made: made = 0 } = await countsOf(machine)
+    const { batches_made: made = 0 } = await countsOf(simulator.url, machine)
     if (story.isRemoved && made > 0) machine.isConfigured = false
     if (story.cancel && !isCancelled && made > 0 && look >= 4) {
       isCancelled = true
@@ -409,7 +278,7 @@ async function check(machine: Machine, story: Story, object: { id: string; statu
   const open = await process.database.query(`select state from native_jobs where state <> 'ended'`)
   expect(open).toEqual([])
   expect(await process.database.query(`select kind from upstream_resources where state = 'used'`)).toEqual([])
-  const counts = await countsOf(machine)
+  const counts = await countsOf(simulator.url, machine)
   const isSearchable = machine.service.jobs.uncertainCreate === 'searchable'
   // Where the endpoint is gone, nobody can cancel what runs; what nobody can name is cancelled by the sweeper alone.
   if (!story.isRemoved && isSearchable) expect(counts['batches_running']).toBe(0)
@@ -424,7 +293,7 @@ eachDatabase((_name, open) => {
       await machine.buried()
       await machine.world.close()
       // The simulator keeps a thousand mounts, and a whole campaign has more stories.
-      await admin('reset', { mount: machine.mount })
+      await admin(simulator.url, 'reset', { mount: machine.mount })
     }
   })
 
@@ -433,7 +302,19 @@ eachDatabase((_name, open) => {
     death: Death | null,
     service: SimulatedService = simulatedServices.openai,
   ): Promise<Machine> {
-    const machine = new Machine(new World(open), { story, death, service })
+    const { lane } = story
+    const machine: Machine = new Machine(new World(open), {
+      url: simulator.url,
+      service,
+      resolveBatch: async (question) => {
+        const resolved = await resolveBatch(question)
+        const [offer] = resolved.offers
+        if (offer === undefined) throw new Error('the world offers its one lane')
+        const offers = [{ ...offer, lane: 'native' as const }, offer]
+        return { ...resolved, offers, lane: 'native', heldLane: lane === 'auto' ? 'emulated' : 'native' }
+      },
+      dies: (point, when) => machine.deaths === 0 && death?.point === point && death.when === when,
+    })
     machines.push(machine)
     await machine.boot()
     await live(machine, story)
