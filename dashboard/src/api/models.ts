@@ -16,6 +16,14 @@ export const modelsQuery = queryOptions({
 
 export type ModelKind = 'text' | 'speech' | 'transcription' | 'embeddings' | 'rerank'
 
+/** The model for a first call: the wanted one where it is served, else the first of its kind. */
+export function firstModel(models: readonly Model[], kind: ModelKind, wanted: string): Model | null {
+  const fitting = models.filter(({ architecture }) =>
+    (architecture.output_modalities as readonly string[]).includes(kind),
+  )
+  return fitting.find(({ id }) => id === wanted) ?? fitting[0] ?? null
+}
+
 /** The models that give this kind of output, in the order of their names. */
 export function useModels(kind: ModelKind): Model[] | undefined {
   const { data } = useQuery(modelsQuery)

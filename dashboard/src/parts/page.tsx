@@ -1,7 +1,8 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { useEffect, type ReactNode } from 'react'
 import { Stale, type Readable } from './reading.tsx'
+import { useListBefore } from './way-back.ts'
 
 /** The head of a page; its title is also that of the tab. */
 export function PageHead({
@@ -23,16 +24,35 @@ export function PageHead({
   }, [title])
   return (
     <div className="page-head">
-      {back && (
-        <Link to={back.to} className="page-back" aria-label={back.word} title={back.word}>
-          <ChevronLeft size={18} aria-hidden />
-        </Link>
-      )}
+      {back && <Back {...back} />}
       <h1>{title}</h1>
       {beside}
       {query && <Stale of={query} />}
       {children !== undefined && <div className="page-actions">{children}</div>}
     </div>
+  )
+}
+
+/** To the list, with the filters and at the place that a row of it was followed from. */
+function Back({ to, word }: { to: string; word: string }) {
+  const { history } = useRouter()
+  const search = useListBefore(to)
+  return (
+    <Link
+      to={to}
+      {...(search !== null && { search })}
+      className="page-back"
+      aria-label={word}
+      title={word}
+      onClick={(event) => {
+        const isElsewhere = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+        if (search === null || isElsewhere) return
+        event.preventDefault()
+        history.back()
+      }}
+    >
+      <ChevronLeft size={18} aria-hidden />
+    </Link>
   )
 }
 

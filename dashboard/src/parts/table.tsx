@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { usePlace } from './way-back.ts'
 
 /** Where a cell stands when a row has two lines, on a narrow screen. */
 export type PhonePlace = 'line-1' | 'line-1-end' | 'line-2' | 'line-2-end' | 'wide-only'
@@ -75,8 +76,14 @@ export function Table<Row>({
 
 function CellLink({ to, children }: { to: string | null; children: ReactNode }) {
   if (to === null) return children
+  return <RowLink to={to}>{children}</RowLink>
+}
+
+/** The page that it opens knows the filters of this list, for its way back. */
+function RowLink({ to, children }: { to: string; children: ReactNode }) {
+  const list = usePlace()
   return (
-    <Link to={to} className="row-link">
+    <Link to={to} state={{ list }} className="row-link">
       {children}
     </Link>
   )

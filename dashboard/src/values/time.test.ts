@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { rangeOf } from './ranges.ts'
-import { formatAge, formatDuration, formatMoment, momentTitle, startOfDay, zoneName } from './time.ts'
+import {
+  formatAge,
+  formatDuration,
+  formatMoment,
+  momentTitle,
+  nextReset,
+  startOfDay,
+  zoneName,
+} from './time.ts'
 
 const now = new Date('2026-11-24T14:00:00Z')
 
@@ -14,6 +22,14 @@ describe('times', () => {
   test('the evening of a zone belongs to its own day', () => {
     expect(formatMoment('2026-11-23T23:30:00Z', 'Europe/Berlin', now)).toBe('00:30:00')
     expect(formatMoment('2026-11-23T19:00:00Z', 'Asia/Kolkata', now)).toBe('00:30:00')
+  })
+
+  test('a limit begins again at midnight, on Monday and on the first, all UTC', () => {
+    const nextAfter = (reset: string, at: string) => nextReset(reset, new Date(at)).toISOString()
+    expect(nextAfter('daily', '2026-11-30T23:59:59Z')).toBe('2026-12-01T00:00:00.000Z')
+    expect(nextAfter('weekly', '2026-11-29T16:00:00Z')).toBe('2026-11-30T00:00:00.000Z')
+    expect(nextAfter('weekly', '2026-11-30T00:00:00Z')).toBe('2026-12-07T00:00:00.000Z')
+    expect(nextAfter('monthly', '2026-12-31T12:00:00Z')).toBe('2027-01-01T00:00:00.000Z')
   })
 
   test('hovering says UTC and the age', () => {

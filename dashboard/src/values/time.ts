@@ -72,6 +72,15 @@ export function startOfDay(at: Date, zone: string, daysBefore = 0): Date {
   return new Date(guess - offsetMs(new Date(first), zone))
 }
 
+/** When a limit that begins again each day, week or month does so next; in UTC, as limits do. */
+export function nextReset(reset: string, now: Date): Date {
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  if (reset === 'monthly') return new Date(Date.UTC(year, month + 1, 1))
+  // A Sunday is day 0, and the next Monday is one day later.
+  const days = reset === 'weekly' ? (8 - now.getUTCDay()) % 7 || 7 : 1
+  return new Date(Date.UTC(year, month, day + days))
+}
+
 /** `2026-11-24` in the zone. */
 export function dayIn(date: Date, zone: string): string {
   return part(date, zone, { year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv-SE')

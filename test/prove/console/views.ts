@@ -41,9 +41,31 @@ export const proof = journeyProof(
     await visit.press(row)
     await visit.page.getByRole('heading', { name: 'Course' }).waitFor()
     await visit.look('view-request')
-    return { faults: wide, figures: [`${paths.length + 1} views`] }
+    const faults = [...wide, ...(await followFilters(visit))]
+    return { faults, figures: [`${paths.length + 1} views`] }
   },
 )
+
+/** Filters requests by the name of a key and by an outcome, opens one, and goes back by the arrow. */
+async function followFilters(visit: Visit): Promise<string[]> {
+  const { page } = visit
+  await visit.open('/requests?outcome=refused&error_type=model_not_found')
+  const row = page.locator('table a.row-link').first()
+  await row.waitFor()
+  const keyName = (await page.locator('td.wide-only:nth-child(5)').first().textContent()) ?? ''
+  await page.getByLabel('Another filter').selectOption('key')
+  await page.getByLabel('Value of key').fill(keyName)
+  await page.getByLabel('Value of key').press('Enter')
+  await page.waitForURL(/key=key_/)
+  await page.getByRole('button', { name: `key: ${keyName}` }).waitFor()
+  const { href } = new URL(page.url())
+  await visit.press(row)
+  await page.getByText('Look at the name under Models').waitFor()
+  await visit.look('view-request-refused')
+  await visit.press(page.getByRole('link', { name: 'All requests' }))
+  await row.waitFor()
+  return page.url() === href ? [] : [`the arrow led from ${href} to ${page.url()}`]
+}
 
 /** Tables that scroll sideways, or a page that does. */
 async function wideTables({ page }: Visit): Promise<string[]> {

@@ -21,45 +21,35 @@ import {
 import { PageHead, Panel, Skeleton } from '../../parts/page.tsx'
 import { Reading } from '../../parts/reading.tsx'
 import { Credits, Time } from '../../parts/values.tsx'
+import { nextReset } from '../../values/time.ts'
 import { useUnsavedSecret } from '../key-new/unsaved-secret.ts'
 import { SecretPage } from '../key-new/secret-page.tsx'
-import { KeyState, LimitBar, resetWords } from '../keys/key-parts.tsx'
+import { isNearLimit, KeyState, LimitBar, resetWords } from '../keys/key-parts.tsx'
 import { policyWords, rateWords } from './rule-words.ts'
 
 export function Page() {
   const { hash = '' } = useParams({ strict: false })
-  const navigate = useNavigate()
   const [made, setMade] = useUnsavedSecret()
   const found = useQuery({ queryKey: ['key', hash], queryFn: ({ signal }) => readKey(hash, signal) })
   const item = found.data
-  if (made !== null && made.hash !== hash && item === undefined)
-    return (
-      <>
-        <PageHead title="Save the secret" />
-        <div className="page-body narrow">
-          <SecretPage made={made} onSaved={() => setMade(null)} />
-        </div>
-      </>
-    )
+  const isOfThisKey = made !== null && made.hash === (item?.hash ?? hash)
   return (
     <>
       <PageHead title={item?.name ?? 'Key'} back={{ to: '/keys', word: 'All keys' }} of={found}>
         {item && <Actions item={item} onRotated={setMade} />}
       </PageHead>
       <div className="page-body narrow">
-        {made !== null && (
-          <SecretPage
-            made={made}
-            onSaved={() => {
-              setMade(null)
-              void navigate({ to: `/keys/${made.hash}`, replace: true })
-            }}
-          />
-        )}
-        {made === null && (
+        {isOfThisKey ? (
+          <SecretPage made={made} onSaved={() => setMade(null)} />
+        ) : (
           <Reading of={found} place={<Skeleton height={240} />}>
             {(data) => <Details item={data} />}
           </Reading>
+        )}
+        {made !== null && !isOfThisKey && (
+          <p className="hint">
+            The secret of “{made.name}” is not saved yet: <Link to={`/keys/${made.hash}`}>show it</Link>.
+          </p>
         )}
       </div>
     </>
@@ -101,9 +91,14 @@ function Actions({
   })
   const rotate = useMutation({
     mutationFn: () => call('POST /keys/{hash}/rotate', { path, body: { overlap_seconds: Number(overlap) } }),
-    onSuccess: ({ data, key }) => {
-      refresh()
+    onSuccess: async ({ data, key }) => {
       onRotated({ name: data.name, hash: data.hash, secret: key })
+      queries.setQueryData(['key', data.hash], data)
+      void queries.invalidateQueries(keysQuery)
+      await navigate({ to: `/keys/${data.hash}`, replace: true })
+      // The page has left the former hash: reading the key by it would answer 404.
+      queries.removeQueries({ queryKey: ['key', item.hash] })
+      void queries.invalidateQueries({ queryKey: ['key'] })
     },
   })
   const remove = useMutation({
@@ -157,7 +152,12 @@ function Actions({
           <div className="stack">
             <p>Limits, rules and what it spent stay with the key.</p>
             <SelectField
-              label="The secret of now goes on working"
+              label="The current secret goes on working"
+              hint={
+                overlap === '0'
+                  ? 'Earlier secrets of the key that still work end now too.'
+                  : 'Earlier secrets of the key keep the end that they have.'
+              }
               value={overlap}
               onChange={setOverlap}
               choices={[
@@ -258,7 +258,13 @@ function LimitForm({ item }: { item: Key }) {
     <div className="stack tight">
       <LimitBar item={item} />
       {item.limit_reset !== null && (
-        <p className="hint">The limit is for {resetWords[item.limit_reset] ?? item.limit_reset}.</p>
+        <p className="hint">
+          The limit is for {resetWords[item.limit_reset] ?? item.limit_reset}; it begins again at{' '}
+          <Time at={nextReset(item.limit_reset, new Date()).toISOString()} />.
+        </p>
+      )}
+      {isNearLimit(item) && (
+        <p className="hint">Calls that may cost more than what is left are refused with 402.</p>
       )}
       {item.limit !== null && item.limit_remaining !== null && item.limit_remaining <= 0 && (
         <p className="wrong">

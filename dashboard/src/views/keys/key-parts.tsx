@@ -14,10 +14,15 @@ export function KeyState({ item }: { item: Key }) {
   if (item.disabled) return <State kind="ended">Disabled</State>
   if (item.expires_at !== null && toDate(item.expires_at) <= new Date())
     return <State kind="ended">Expired</State>
-  const spent = shareSpent(item)
-  if (spent !== null && spent >= 1) return <State kind="bad">Limit reached</State>
-  if (spent !== null && spent >= 0.9) return <State kind="warn">Near its limit</State>
+  if (isNearLimit(item)) return <State kind="warn">Near its limit</State>
+  if (shareSpent(item) === 1) return <State kind="bad">Limit reached</State>
   return <State kind="ok">Active</State>
+}
+
+/** Whether nine tenths of the limit are spent, and not all of it. */
+export function isNearLimit(item: Key): boolean {
+  const spent = shareSpent(item)
+  return spent !== null && spent >= 0.9 && spent < 1
 }
 
 /** How much of the limit is used, 0 to 1; null without one. Only for drawing. */

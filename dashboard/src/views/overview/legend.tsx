@@ -43,7 +43,8 @@ export function Legend({
             <tr key={id ?? 'other'}>
               <td>
                 <span className="swatch" data-colour={colours[index]} />
-                {id === null ? (
+                {/* Of "None" the id is empty: no filter of requests means it. */}
+                {id === null || id === '' ? (
                   group.name
                 ) : (
                   <button type="button" className="link" onClick={() => open(id)}>

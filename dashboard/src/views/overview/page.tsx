@@ -21,6 +21,7 @@ import {
   toFloat,
 } from '../../values/money.ts'
 import { isRangeName, rangeChoices, rangeOf, type RangeName } from '../../values/ranges.ts'
+import { formatShare } from '../../values/share.ts'
 import { saveFile } from '../../values/download.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatDuration, zoneName } from '../../values/time.ts'
@@ -148,7 +149,7 @@ function tokenWords({ prompt_tokens: input, completion_tokens: output }: Spend['
 
 function errorWords({ errors, requests }: Spend['total']): string {
   if (errors === 0 || requests === 0) return formatCount(errors)
-  return `${formatCount(errors)} (${((errors / requests) * 100).toPrecision(2)} %)`
+  return `${formatCount(errors)} (${formatShare(errors, requests)})`
 }
 
 function duration(ms: number | null): string {

@@ -12,6 +12,7 @@ import { Reading } from '../../parts/reading.tsx'
 import { OutcomeState, State } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Money, Nanocredits, Time } from '../../parts/values.tsx'
+import { errorWords } from '../../values/error-words.ts'
 import { formatCount, parseNanocredits } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
 import { Waterfall } from './waterfall.tsx'
@@ -70,6 +71,7 @@ export function Page() {
 }
 
 function Summary({ life }: { life: Story }) {
+  const meaning = life.error_type === null ? null : errorWords(life.error_type)
   return (
     <Panel title={<OutcomeState outcome={life.outcome} status={life.status} />}>
       <div className="stack">
@@ -105,6 +107,7 @@ function Summary({ life }: { life: Story }) {
           {life.error_type !== null && (
             <Fact name="error_type">
               <code>{life.error_type}</code>
+              {meaning !== null && <p className="hint">{meaning}</p>}
             </Fact>
           )}
           {life.finish_reason !== null && <Fact name="finish_reason">{life.finish_reason}</Fact>}

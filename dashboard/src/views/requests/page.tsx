@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Radio, X } from 'lucide-react'
 import { useState } from 'react'
 import { address, call } from '../../api/client.ts'
+import { keysQuery, type Key } from '../../api/keys.ts'
 import { modelsQuery } from '../../api/models.ts'
 import type { Schemas } from '../../api/openapi.gen.ts'
 import { useFilters, type Filters } from '../../app/filters.ts'
@@ -16,6 +17,7 @@ import { Table, type Column } from '../../parts/table.tsx'
 import { Nanocredits, Time, TimeHeader } from '../../parts/values.tsx'
 import { compactNumber } from '../../values/money.ts'
 import { formatDuration } from '../../values/time.ts'
+import { keyFilterOf, keyFilterWords, type NamedKey } from './key-filter.ts'
 import { newestFirst, useTail, type RequestsQuery } from './use-tail.ts'
 
 type LoggedRequest = Schemas['LoggedRequest']
@@ -137,7 +139,14 @@ export function Page() {
         )}
       </PageHead>
       <div className="page-body">
-        <FilterBar filters={filters} onChange={setFilters} isFiltered={isFiltered} />
+        <FilterBar
+          filters={filters}
+          onChange={setFilters}
+          isFiltered={isFiltered}
+          shownKeys={shown.flatMap(({ key_id: id, key_name: name }) =>
+            id === null || name === null ? [] : [{ id, name }],
+          )}
+        />
         <Reading of={list} place={<SkeletonRows rows={12} />}>
           {() =>
             shown.length > 0 && (
@@ -196,12 +205,22 @@ function FilterBar({
   filters,
   onChange,
   isFiltered,
+  shownKeys,
 }: {
   filters: Filters
   onChange: (changes: Record<string, string | null>) => void
   isFiltered: boolean
+  /** Keys of the calls in the table: also those that the list of keys leaves out, which are people’s own. */
+  shownKeys: readonly NamedKey[]
 }) {
   const models = useQuery(modelsQuery)
+  const queries = useQueryClient()
+  const keys = useQuery({ ...keysQuery, enabled: filters['key'] !== undefined })
+  const add = async (name: string, value: string) => {
+    if (name !== 'key') return onChange({ [name]: value })
+    const listed = await queries.fetchQuery({ ...keysQuery, retry: false }).catch(() => [])
+    onChange({ key: keyFilterOf(value, [...listed.map(toNamed), ...shownKeys]) })
+  }
   const span = spanOf(filters)
   const rest = ['provider', 'key', 'user', 'session', 'error_type', 'batch'] as const
   const clear = () => onChange(Object.fromEntries(filterNames.map((name) => [name, null])))
@@ -245,11 +264,14 @@ function FilterBar({
           ].map((id) => ({ value: id, label: id })),
         ]}
       />
-      <MoreFilter onAdd={(name, value) => onChange({ [name]: value })} />
+      <MoreFilter onAdd={(name, value) => void add(name, value)} />
       {rest.map((name) =>
         filters[name] === undefined ? null : (
           <Button key={name} isCompact onClick={() => onChange({ [name]: null })}>
-            {name}: {filters[name]}
+            {name}:{' '}
+            {name === 'key'
+              ? keyFilterWords(filters[name], [...(keys.data ?? []).map(toNamed), ...shownKeys])
+              : filters[name]}
             <X size={12} aria-label="remove" />
           </Button>
         ),
@@ -269,6 +291,11 @@ function FilterBar({
   )
 }
 
+function toNamed({ name, headrace }: Key): NamedKey {
+  return { id: headrace.id, name }
+}
+
+const valueHints: Readonly<Record<string, string>> = { status: '429, 5xx', key: 'name or id' }
 const moreNames = ['status', 'provider', 'key', 'user', 'session', 'error_type', 'batch'] as const
 
 function MoreFilter({ onAdd }: { onAdd: (name: string, value: string) => void }) {
@@ -295,7 +322,7 @@ function MoreFilter({ onAdd }: { onAdd: (name: string, value: string) => void })
         label={`Value of ${name}`}
         isLabelHidden
         className="compact"
-        placeholder={name === 'status' ? '429, 5xx' : 'is'}
+        placeholder={valueHints[name] ?? 'is'}
         value={value}
         onChange={(event) => setValue(event.target.value)}
       />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Play } from 'lucide-react'
 import { useState } from 'react'
-import { modelsQuery, type Model, type ModelKind } from '../../api/models.ts'
+import { firstModel, modelsQuery, type Model, type ModelKind } from '../../api/models.ts'
 import { useMay } from '../../app/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeBlock } from '../../parts/code.tsx'
@@ -109,20 +109,13 @@ function Tries({ models }: { models: readonly Model[] | null }) {
     <Panel title="Try everything once">
       <ol className="tries">
         {tries.map((one) => {
-          const model = models === null ? null : modelFor(one, models)
+          const model = models === null ? null : firstModel(models, one.kind, one.wanted)
           if (models !== null && model === null) return null
           return <TryView key={one.name} item={one} model={model} sound={sound} onSound={setSound} />
         })}
       </ol>
     </Panel>
   )
-}
-
-function modelFor({ kind, wanted }: Try, models: readonly Model[]): Model | null {
-  const fitting = models.filter(({ architecture }) =>
-    (architecture.output_modalities as readonly string[]).includes(kind),
-  )
-  return fitting.find(({ id }) => id === wanted) ?? fitting[0] ?? null
 }
 
 function TryView({

@@ -12,8 +12,11 @@ import { Reading } from '../../parts/reading.tsx'
 import { State, type StateKind } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
+import { errorWords } from '../../values/error-words.ts'
 import { formatCount } from '../../values/money.ts'
+import { formatShare } from '../../values/share.ts'
 import { formatDuration, formatSpan } from '../../values/time.ts'
+import { healthWord } from './health-words.ts'
 
 type Deployment = Schemas['DeploymentHealth']
 type DoctorReport = Operations['GET /headrace/doctor']['answer']['data']
@@ -58,14 +61,6 @@ export function Page() {
   )
 }
 
-const states: Readonly<Record<Deployment['state'], { kind: StateKind; word: string }>> = {
-  healthy: { kind: 'ok', word: 'Healthy' },
-  failing: { kind: 'bad', word: 'Failing' },
-  cooling_down: { kind: 'warn', word: 'Cooling down' },
-  out: { kind: 'bad', word: 'Out' },
-  unknown: { kind: 'idle', word: 'Unknown' },
-}
-
 const deploymentColumns: readonly Column<Deployment>[] = [
   {
     key: 'name',
@@ -81,7 +76,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     key: 'state',
     header: 'Health',
     phone: 'line-1-end',
-    cell: ({ state }) => <State kind={states[state].kind}>{states[state].word}</State>,
+    cell: (deployment) => <Health deployment={deployment} />,
   },
   {
     key: 'models',
@@ -108,10 +103,11 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   },
   {
     key: 'errors',
-    header: 'Errors',
+    header: 'Failed, 30 min',
     isNumber: true,
     phone: 'wide-only',
-    cell: ({ last_30m: last }) => formatCount(last.errors),
+    cell: ({ last_30m: { requests, errors } }) =>
+      errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors, requests)})`,
   },
   {
     key: 'p50',
@@ -144,7 +140,11 @@ function Deployments() {
               <Table label="Deployments" columns={deploymentColumns} rows={rows} keyOf={({ id }) => id} />
             )}
             {rows
-              .filter(({ state }) => state !== 'healthy')
+              .filter(
+                (deployment) =>
+                  deployment.state !== 'healthy' ||
+                  (deployment.last_error !== null && healthWord(deployment).kind !== 'ok'),
+              )
               .map((deployment) => (
                 <Trouble key={deployment.id} deployment={deployment} />
               ))}
@@ -155,13 +155,23 @@ function Deployments() {
   )
 }
 
+function Health({ deployment }: { deployment: Deployment }) {
+  const { kind, word } = healthWord(deployment)
+  return <State kind={kind}>{word}</State>
+}
+
 /** What is wrong with a deployment, and the next step. */
 function Trouble({ deployment }: { deployment: Deployment }) {
-  const { provider_name: name, state, last_error: error, next, next_try_at: nextTry, since } = deployment
+  const { provider_name: name, last_error: error, next_try_at: nextTry, since } = deployment
+  const { requests, errors } = deployment.last_30m
+  const { kind, word } = healthWord(deployment)
+  // The gateway names no step for a deployment that it calls again.
+  const meaning = error === null ? null : errorWords(error.type)
+  const next = deployment.next === null ? meaning : `Next: ${deployment.next}`
   return (
     <div className="trouble" role="status">
-      <State kind={states[state].kind}>
-        {name}: {states[state].word.toLowerCase()}
+      <State kind={kind}>
+        {name}: {word.toLowerCase()}
         {since !== null && (
           <span className="muted">
             since <Time at={since} />
@@ -170,13 +180,19 @@ function Trouble({ deployment }: { deployment: Deployment }) {
       </State>
       {error !== null && (
         <span>
-          <code>{error.type}</code> status {error.status} {error.message}{' '}
+          Last failure <Time at={error.at} />: <code>{error.type}</code> status {error.status} {error.message}
+        </span>
+      )}
+      {next !== null && <span>{next}</span>}
+      {(errors > 0 || error !== null) && (
+        <span>
+          {errors > 0 &&
+            `${formatCount(errors)} of ${formatCount(requests)} calls failed in the last 30 minutes (${formatShare(errors, requests)}): `}
           <Link to="/requests" search={{ provider: deployment.id, outcome: 'failed' }}>
             failed calls
           </Link>
         </span>
       )}
-      {next !== null && <span>Next: {next}</span>}
       {nextTry !== null && (
         <span className="muted small">
           asked again at <Time at={nextTry} />
