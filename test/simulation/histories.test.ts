@@ -24,9 +24,9 @@ import { seededRandom } from './billing-world.ts'
 import { simulatedServices } from './native-jobs.ts'
 import { admin, countsOf, Machine, ruleAt } from './native-machine.ts'
 
-/** Histories of an ordinary run; `npm run prove -- histories` has ten thousand on SQLite, and a tenth of them on PostgreSQL. */
+/** Histories of an ordinary run; `npm run prove -- histories` has ten thousand on SQLite, and a twentieth of them on PostgreSQL. */
 const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? 8)
-const shareOnPostgres = 0.1
+const shareOnPostgres = 0.05
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)
 
 const principal = principalOf({ organizationId: 'org_a' })
@@ -199,10 +199,21 @@ async function checkSound(machine: Machine, history: History, id: string): Promi
   expect(await process.database.query(`select state from native_jobs where state <> 'ended'`)).toEqual([])
   expect(await process.database.query(`select kind from upstream_resources where state = 'used'`)).toEqual([])
   expect(await process.database.query(`select state from segments where state <> 'done'`)).toEqual([])
-  // Where its endpoint is gone nobody can cancel what runs, and what has no mark to be searched by is the sweeper's.
-  const isSearchable = machine.service.jobs.uncertainCreate === 'searchable'
-  const counts = await countsOf(simulator.url, machine)
-  if (history.removedAt === null && isSearchable) expect(counts['batches_running'] ?? 0).toBe(0)
+  await checkProvider(machine, history)
+}
+
+/**
+ * What still runs at the provider is on the sweeper's list, because the provider refused to cancel it. Where the endpoint is
+ * gone nobody can ask, and what has no mark to be searched by is found by the sweeper alone.
+ */
+async function checkProvider(machine: Machine, { removedAt }: History): Promise<void> {
+  if (removedAt !== null || machine.service.jobs.uncertainCreate !== 'searchable') return
+  const { batches_running: running = 0 } = await countsOf(simulator.url, machine)
+  const left = await machine.process.database.query(
+    `select upstream_id from upstream_resources
+      where kind like '%.batch' and state = 'left' and upstream_id is not null`,
+  )
+  expect(running).toBeLessThanOrEqual(left.length)
 }
 
 eachDatabase((name, open) => {
