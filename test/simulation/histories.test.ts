@@ -24,9 +24,9 @@ import { seededRandom } from './billing-world.ts'
 import { simulatedServices } from './native-jobs.ts'
 import { admin, countsOf, Machine, ruleAt } from './native-machine.ts'
 
-/** Histories of an ordinary run; `npm run prove -- histories` has ten thousand on SQLite, and a twentieth of them on PostgreSQL. */
+/** Histories of a run; `npm run prove -- histories` has ten thousand, and PostgreSQL, which is slower, as many as said. */
 const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? 8)
-const shareOnPostgres = 0.05
+const seedsOnPostgres = Number(process.env['HEADRACE_SIMULATION_POSTGRES_SEEDS'] ?? seeds)
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)
 
 const principal = principalOf({ organizationId: 'org_a' })
@@ -217,7 +217,7 @@ async function checkProvider(machine: Machine, { removedAt }: History): Promise<
 }
 
 eachDatabase((name, open) => {
-  const count = name === 'postgres' ? Math.ceil(seeds * shareOnPostgres) : seeds
+  const count = name === 'postgres' ? seedsOnPostgres : seeds
   const machines: Machine[] = []
   afterEach(async () => {
     for (const machine of machines.splice(0)) {

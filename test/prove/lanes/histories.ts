@@ -4,6 +4,7 @@ import { combine, type Proof } from '../proof.ts'
 /** Two parts at once, as the histories mostly wait. */
 const parts = 2
 const historiesOfPart = 5_000
+const onPostgresOfPart = 250
 const msMax = 5_400_000
 
 export const proof: Proof = {
@@ -17,6 +18,7 @@ export const proof: Proof = {
             msMax,
             env: {
               HEADRACE_SIMULATION_SEEDS: String(historiesOfPart),
+              HEADRACE_SIMULATION_POSTGRES_SEEDS: String(onPostgresOfPart),
               HEADRACE_SIMULATION_FIRST: String(1 + part * historiesOfPart),
             },
           }),
