@@ -108,7 +108,7 @@ function draw(random: () => number): History {
   }
 }
 
-/** The lanes that the world offers a history: jobs and the flex tier for those who name them or leave the choice. */
+/** The lanes that the world offers a history: the live one, and before it jobs or the flex tier unless the batch names `emulated`. */
 function lanesOf({ lane }: History, tier: 'native' | 'flex'): ResolveBatch {
   return async (question) => {
     const resolved = await resolveBatch(question)

@@ -210,7 +210,7 @@ function FilterBar({
   filters: Filters
   onChange: (changes: Record<string, string | null>) => void
   isFiltered: boolean
-  /** Keys of the calls in the table: also those that the list of keys leaves out, which are people’s own. */
+  /** Keys of the calls in the table. Some are not in the list of keys: the console calls with a key of each person’s own. */
   shownKeys: readonly NamedKey[]
 }) {
   const models = useQuery(modelsQuery)
