@@ -4,10 +4,14 @@ import { prepareGateway, writeConfig } from '../story/real-gateway.ts'
 // Large bodies all at once, in a process whose bodies share 400 MB: it answers all of them, a few at a time.
 
 const key = 'sk-hr-v1-0123456789abcdef0123456789abcdef'
-const bodies = 8
+const bodies = 12
 const bodyBytes = 60_000_000
-/** What the process takes itself, the memory that bodies share, and what the runtime has not given back yet. */
-const residentBytesMax = 800_000_000
+/**
+ * For most of the time: what the process takes itself, the memory that bodies share, and what the runtime has not given back
+ * yet: 460 to 590 MB, and 830 to 890 without the bound. The largest amount at one moment says less, because the runtime
+ * collects late on a busy machine.
+ */
+const residentBytesMax = 700_000_000
 
 let atOnce = 0
 let atOnceMost = 0
@@ -21,7 +25,7 @@ const upstream = Bun.serve({
     atOnceMost = Math.max(atOnceMost, atOnce)
     let size = 0
     for await (const chunk of request.body ?? []) size += chunk.length
-    await Bun.sleep(300)
+    await Bun.sleep(150)
     atOnce -= 1
     const message = { role: 'assistant', content: String(size) }
     const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
@@ -70,6 +74,8 @@ test('large bodies that come all at once share what memory they may have, and ea
   await start()
   const text = 'x'.repeat(bodyBytes)
   const body = JSON.stringify({ model: 'acme/large', messages: [{ role: 'user', content: text }] })
+  const resident: number[] = []
+  const sampling = setInterval(() => resident.push(gateway.residentBytes()), 50)
   const statuses = await Promise.all(
     Array.from({ length: bodies }, async () => {
       const response = await ask(body)
@@ -77,7 +83,9 @@ test('large bodies that come all at once share what memory they may have, and ea
       return response.status
     }),
   )
+  clearInterval(sampling)
   expect(statuses).toEqual(Array.from({ length: bodies }, () => 200))
   expect(atOnceMost).toBeLessThanOrEqual(2)
-  expect(gateway.peakBytes()).toBeLessThan(residentBytesMax)
+  const middle = resident.toSorted((left, right) => left - right)[resident.length >> 1]
+  expect(middle).toBeLessThan(residentBytesMax)
 }, 60_000)

@@ -17,6 +17,8 @@ export interface RealGateway {
    * was ready.
    */
   start(env?: Record<string, string>, openFilesMax?: number): Promise<string>
+  /** The memory that it has now, in bytes. */
+  residentBytes(): number
   /** The most memory that it had so far, in bytes. */
   peakBytes(): number
   /** Its output since the last start, including its log. */
@@ -86,7 +88,8 @@ export function prepareGateway(
       printed = ''
       return readUntil(started, 'npx headrace try', (piece) => void (printed += piece))
     },
-    peakBytes: () => (child ? peakBytesOf(child.pid) : 0),
+    residentBytes: () => (child ? memoryOf(child.pid, 'VmRSS') : 0),
+    peakBytes: () => (child ? memoryOf(child.pid, 'VmHWM') : 0),
     printed: () => printed,
     async end(signal) {
       if (!child) return
@@ -115,12 +118,11 @@ export function prepareGateway(
   return self
 }
 
-/** The peak memory of the gateway itself, which is a child of the launcher where Node cannot replace its process.
- */
-function peakBytesOf(pid: number): number {
+/** Memory of the gateway itself, which is a child of the launcher where Node cannot replace its process. */
+function memoryOf(pid: number, member: 'VmRSS' | 'VmHWM'): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   const status = readFileSync(`/proc/${child || pid}/status`, 'utf8')
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024
+  return Number(new RegExp(`^${member}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1_024
 }
 
 /** A shell that sets the limit and becomes the program. */
