@@ -8,7 +8,7 @@ import type { Clock } from './core/clock.ts'
 import { liveBodyBytesMax } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
 import type { Activity } from './http/activity.ts'
-import { createApp } from './http/app.ts'
+import { type App, createApp } from './http/app.ts'
 import { clientAddress, isTrusted } from './http/client-address.ts'
 import { type ConsolePlaces, createConsoleFiles } from './http/console/console-files.ts'
 import { type MetricsAddress, openMetricsAddress } from './http/metrics-address.ts'
@@ -94,7 +94,7 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
     },
     listen() {
       metricsAddress = listenForMetrics(config, httpParts, peers.set)
-      server = listen(config, app.fetch)
+      server = listen(config, app)
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
       const port = server.port ?? config.port
       const metricsUrl = metricsAddress?.url ?? null
@@ -175,7 +175,7 @@ function listenForMetrics(
   return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, dependencies, onPeer })
 }
 
-function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
+function listen(config: Config, { fetch, posts }: App) {
   return Bun.serve<SocketConnection>({
     hostname: config.host,
     port: config.port,
@@ -184,6 +184,7 @@ function listen(config: Config, fetch: (request: Request) => Response | Promise<
     idleTimeout: 0,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    routes: posts,
     fetch,
     websocket: {
       maxPayloadLength: liveBodyBytesMax,

@@ -12,7 +12,7 @@ import { type ClientConvention, contractConvention } from '../formats/client-con
 import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, type HttpRoute, runRoute } from './pipeline.ts'
 import type { HttpDependencies } from './http-dependencies.ts'
-import { hasSeveralHosts, hostError, withAddress } from './request-address.ts'
+import { hostError, withAddress } from './request-address.ts'
 import { openAiConvention } from '../formats/openai-convention.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
@@ -21,46 +21,60 @@ import { noSocketHere, offersSocket, socketRoute } from './sockets/socket-door.t
 /** The base paths of the same handlers: the gateway's own, and the one that clients of the public contract use. */
 const versionPaths = ['/v1', '/api/v1']
 
-/** URLs whose routes are kept, and the longest of them; callers use few, unless one of them looks for room to fill. */
-const keptUrlsMax = 256
-const keptUrlLengthMax = 256
+/** Hosts that are kept, and the longest of them; callers use few, unless one of them looks for room to fill. */
+const keptHostsMax = 256
+const keptHostLengthMax = 256
 
-/** The whole HTTP surface as one function from request to response; a server or a test calls it. */
-export function createApp(dependencies: HttpDependencies): {
-  fetch: (request: Request) => Response | Promise<Response>
-} {
-  const find = createFinder(dependencies)
-  /** The routes of POST by whole URL: such a URL was parsed before, and its path has no parameters. */
-  const posted = new Map<string, Place>()
-  const kept = (request: Request): Place | undefined =>
-    request.method === 'POST' && !hasSeveralHosts(request) ? posted.get(request.url) : undefined
-  const keep = ({ url, method }: Request, place: Place): void => {
-    if (method !== 'POST' || !place.isLiteral) return
-    if (posted.size < keptUrlsMax && url.length <= keptUrlLengthMax) posted.set(url, place)
+/** From a request to its response. */
+type Respond = (request: Request) => Response | Promise<Response>
+
+/** The whole HTTP surface; a server or a test calls it. */
+export interface App {
+  fetch: Respond
+  /** The same for POST to each path without parameters, for a server that finds these paths itself: it need not write the URL. */
+  posts: Record<string, { POST: Respond }>
+}
+
+/** Puts the HTTP surface together. */
+export function createApp(dependencies: HttpDependencies): App {
+  const { find, literal } = createFinder(dependencies)
+  /** Hosts with which a URL could be parsed. */
+  const hosts = new Set<string>()
+  const keepHost = (host: string | null): void => {
+    if (host !== null && hosts.size < keptHostsMax && host.length <= keptHostLengthMax) hosts.add(host)
   }
-  const respond = (request: Request): Response | Promise<Response> => {
-    const place = kept(request)
-    if (place !== undefined) return answerAt(place, request, dependencies)
+  const respond: Respond = (request) => {
     const addressed = withAddress(request)
     if (!addressed) return unaddressed(request, dependencies)
-    if (addressed !== request) dependencies.onReaddressed(addressed, request)
+    if (addressed === request) keepHost(request.headers.get('host'))
+    else dependencies.onReaddressed(addressed, request)
     if (request.method === 'OPTIONS') return preflight(request, dependencies)
     if (request.method === 'GET' && offersSocket(request)) return answerOffer(addressed, find, dependencies)
     // Answers like GET; the server sends the length of the body without the body.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const found = find(method, getPathNoStrict(addressed))
     if (found === null) return unknownPath(addressed, find, dependencies)
-    if (addressed === request) keep(request, found)
     return answerAt(found, addressed, dependencies)
   }
-  return {
-    fetch(request) {
+  const guarded =
+    (answer: Respond): Respond =>
+    (request) => {
       try {
-        return respond(request)
+        return answer(request)
       } catch (thrown) {
         return unexpected(thrown, dependencies)
       }
-    },
+    }
+  const post = (place: Place): Respond =>
+    guarded((request) =>
+      hosts.has(request.headers.get('host') ?? '')
+        ? answerAt(place, request, dependencies)
+        : respond(request),
+    )
+  const posted = literal.filter(({ method }) => method === 'POST')
+  return {
+    fetch: guarded(respond),
+    posts: Object.fromEntries(posted.map(({ path, place }) => [path, { POST: post(place) }])),
   }
 }
 
@@ -68,8 +82,13 @@ export function createApp(dependencies: HttpDependencies): {
 interface Place {
   route: HttpRoute
   params: Readonly<Record<string, string>>
-  /** Whether the path has no parameters, so that it always means this route. */
-  isLiteral: boolean
+}
+
+/** A route of a path without parameters, which always means it. */
+interface LiteralPlace {
+  method: HttpRoute['method']
+  path: string
+  place: Place
 }
 
 /** Null when there is no such route. */
@@ -79,12 +98,12 @@ type FindPlace = (method: string, path: string) => Place | null
  * The library's router without its application, which would cost more for every request than the routing. The route of
  * a path without parameters never changes, so it is cached.
  */
-function createFinder(dependencies: HttpDependencies): FindPlace {
+function createFinder(dependencies: HttpDependencies): { find: FindPlace; literal: readonly LiteralPlace[] } {
   const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] })
-  const literal: [HttpRoute['method'], string][] = []
+  const paths: [HttpRoute['method'], string][] = []
   const add = (path: string, route: HttpRoute) => {
     router.add(route.method, path, route)
-    if (!path.includes(':') && !path.includes('*')) literal.push([route.method, path])
+    if (!path.includes(':') && !path.includes('*')) paths.push([route.method, path])
   }
   const base = dependencies.basePath
   for (const route of routes(dependencies)) {
@@ -97,14 +116,17 @@ function createFinder(dependencies: HttpDependencies): FindPlace {
     add(route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
   const match: FindPlace = (method, path) => {
     const [[found], stash] = router.match(method, path)
-    return found ? { route: found[0], params: paramsOf(found[1], stash), isLiteral: false } : null
+    return found ? { route: found[0], params: paramsOf(found[1], stash) } : null
   }
-  const known: Record<string, Map<string, Place | null>> = {}
-  for (const [method, path] of literal) {
+  const known: Record<string, Map<string, Place>> = {}
+  const literal: LiteralPlace[] = []
+  for (const [method, path] of paths) {
     const place = match(method, path)
-    ;(known[method] ??= new Map()).set(path, place && { ...place, isLiteral: true })
+    if (place === null) continue
+    ;(known[method] ??= new Map()).set(path, place)
+    literal.push({ method, path, place })
   }
-  return (method, path) => known[method]?.get(path) ?? match(method, path)
+  return { find: (method, path) => known[method]?.get(path) ?? match(method, path), literal }
 }
 
 function answerAt(
@@ -125,7 +147,7 @@ function answerOffer(
   const path = getPathNoStrict(request)
   const post = find('POST', path)
   const route = post === null ? null : socketRoute(post.route, dependencies)
-  if (route !== null) return answerAt({ route, params: {}, isLiteral: true }, request, dependencies)
+  if (route !== null) return answerAt({ route, params: {} }, request, dependencies)
   const response = withoutRoute(request, noSocketHere(path), dependencies, conventionAt(path))
   response.headers.set('upgrade', 'websocket')
   return response

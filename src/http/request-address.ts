@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 
 /** Whether it has two Hosts: the runtime joins them with a comma, and a proxy in front may have checked another one than this process reads. */
-export function hasSeveralHosts(request: Request): boolean {
+function hasSeveralHosts(request: Request): boolean {
   return request.headers.get('host')?.includes(',') === true
 }
 
@@ -13,7 +13,7 @@ export function withAddress(request: Request): Request | null {
   const { url } = request
   if (hasSeveralHosts(request)) return null
   if (URL.canParse(url)) return request
-  return url.startsWith('/') && URL.canParse(url, 'http://localhost')
+  return !request.headers.has('host') && url.startsWith('/') && URL.canParse(url, 'http://localhost')
     ? new Request(`http://localhost${url}`, request)
     : null
 }

@@ -29,10 +29,15 @@ export function readBody(
   // `request.body` is read only when needed, because it turns a body in one piece into a stream.
   const length = Number(stated)
   const taken = memory !== null && length >= countedBodyBytesMin ? memory.grow(length) : null
-  if (taken !== null) return taken.then(() => readStated(request, length))
+  if (taken !== null) return readOnce(taken, request, length)
   if (stated !== null) return readStated(request, length)
   if (request.body === null) return Promise.resolve(new Uint8Array(0))
   return collect(bodyOf(request), bytesMax, memory)
+}
+
+async function readOnce(taken: Promise<void>, request: Request, length: number): Promise<Uint8Array> {
+  await taken
+  return readStated(request, length)
 }
 
 /** The exchange whose body is read; when it is over, the memory is given back. */
@@ -53,8 +58,12 @@ export function readCountedBody(
   const { request } = holder
   const stated = request.headers.get('content-length')
   if (stated !== null && Number(stated) < countedBodyBytesMin) return readBody(request, bytesMax)
-  const held = (holder.heldBody ??= bodyMemory.open(request.signal))
-  return readBody(request, bytesMax, { grow: (bytes) => held.grow(bytes * copies) })
+  return readBody(request, bytesMax, roomOf(holder, bodyMemory, copies))
+}
+
+function roomOf(holder: BodyHolder, bodyMemory: BodyMemory, copies: number): BodyRoom {
+  const held = (holder.heldBody ??= bodyMemory.open(holder.request.signal))
+  return { grow: (bytes) => held.grow(bytes * copies) }
 }
 
 /** The memory that a body takes its bytes from. */
@@ -64,9 +73,17 @@ interface BodyRoom {
 }
 
 function readStated(request: Request, length: number): Promise<Uint8Array> {
-  const reading =
-    length >= wholeBodyBytesMax ? collectInto(Buffer.allocUnsafeSlow(length), request) : request.bytes()
-  return within(bodyReadMs, reading)
+  if (length < wholeBodyBytesMax) return within(bodyReadMs, request.arrayBuffer(), asBuffer)
+  return within(bodyReadMs, collectInto(Buffer.allocUnsafeSlow(length), request), asItIs)
+}
+
+/** A view; the runtime's own bytes would first have to be given a buffer, which takes longer. */
+function asBuffer(memory: ArrayBuffer): Uint8Array {
+  return Buffer.from(memory)
+}
+
+function asItIs<T>(value: T): T {
+  return value
 }
 
 /**
@@ -79,7 +96,7 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await within(idleMs, reader.read())
+        const { done, value } = await within(idleMs, reader.read(), asItIs)
         if (done) controller.close()
         else controller.enqueue(value)
       },
@@ -92,15 +109,19 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
 /** For all bodies that are being read. */
 const alarms = new Alarms()
 
-/** One read, or `invalid_request` when the body breaks off or takes too long. */
-function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
+/** What one read has brought, or `invalid_request` when the body breaks off or takes too long. */
+function within<T, Brought>(
+  waitMs: number,
+  read: Promise<T>,
+  bring: (value: T) => Brought,
+): Promise<Brought> {
   return new Promise((resolve, reject) => {
     const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
     // Not by `finally`, which costs two promises more.
     read.then(
       (value) => {
         alarms.callOff(alarm)
-        return resolve(value)
+        return resolve(bring(value))
       },
       (error: unknown) => {
         alarms.callOff(alarm)

@@ -285,3 +285,35 @@ test('a caller who never finishes the headers is cut off', async () => {
   expect(await closed.promise).toBe(true)
   clearTimeout(timer)
 }, 25_000)
+
+test('calls with two Hosts or an invalid one are 400, also after calls with a good one', async () => {
+  const call = (host: string, { target = '/v1/chat/completions', version = '1.1' } = {}) =>
+    exchange(
+      head(`Content-Length: ${body.length}`)
+        .replace('/v1/chat/completions HTTP/1.1', `${target} HTTP/${version}`)
+        .replace('Host: gateway\r\n', host) + body,
+    )
+  for (let times = 0; times < 2; times += 1)
+    for (const [host, status] of [
+      ['Host: gateway\r\n', 200],
+      ['Host: gateway\r\nHost: gateway\r\n', 400],
+      ['Host: gateway\r\nHost: b\r\n', 400],
+      ['Host: gateway,b\r\n', 400],
+      ['Host: [::1\r\n', 400],
+      ['Host: a b\r\n', 400],
+    ] as const) {
+      const { text } = await call(host)
+      expect([host, statusOf(text), status === 200 || isEnvelope(bodyOf(text), 400)]).toEqual([
+        host,
+        status,
+        true,
+      ])
+    }
+  for (const target of [
+    '/v1/chat/completions/',
+    '/v1/chat/completions?a=1',
+    'http://gateway/v1/chat/completions',
+  ])
+    expect([target, statusOf((await call('Host: gateway\r\n', { target })).text)]).toEqual([target, 200])
+  expect(statusOf((await call('', { version: '1.0' })).text)).toBe(200)
+})

@@ -3,6 +3,7 @@ import { liveBodyBytesMax, sessionIdLengthMax, textBodyCopies } from '../../core
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/call/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/call/scope.ts'
+import { toBuffer } from '../../json/bytes.ts'
 import { leanOf } from '../../json/set-aside-texts.ts'
 import type { HttpDependencies } from '../http-dependencies.ts'
 import { type Authenticated, commonHeaders, type HttpRoute, withPrincipal } from '../pipeline.ts'
@@ -47,7 +48,8 @@ function answerText(
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return withPrincipal(async (exchange) => {
     requireJson(exchange.request)
-    let bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
+    // Once for all that reads it.
+    let bytes: Uint8Array = toBuffer(await readCountedBody(exchange, liveBodyBytesMax, room))
     requireUtf8(bytes)
     const leaning = leanOf(bytes)
     let lean = leaning && (await leaning)
@@ -157,31 +159,32 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 
 /** The response of an outcome; the exchange ends with its body. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
-  const isStream = outcome.body instanceof ReadableStream
-  // A copy of ready headers costs a quarter less than headers from a plain object.
-  const headers = new Headers(headersOf(outcome.contentType, isStream))
+  const { body, contentType, provider } = outcome
+  const isStream = body instanceof ReadableStream
+  const head = headOf(contentType, isStream)
+  const response = new Response(isStream ? body : toResponseBody(body), head)
+  if (isStream) exchange.ended = outcome.ended
+  const { headers } = response
   headers.set('x-request-id', exchange.requestId)
   headers.set('x-generation-id', outcome.generationId)
-  if (outcome.provider !== '') headers.set('x-provider-name', outcome.provider)
+  if (provider !== '') headers.set('x-provider-name', provider)
   exchange.hasCommonHeaders = true
-  if (!(outcome.body instanceof ReadableStream))
-    return new Response(toResponseBody(outcome.body), { headers })
-  exchange.ended = outcome.ended
-  return new Response(outcome.body, { headers })
+  return response
 }
 
-const readyHeaders = new Map<string, Headers>()
+const readyHeads = new Map<string, { readonly headers: Headers }>()
 
-/** The headers of all answers of a content type, which is one of few. */
-function headersOf(contentType: string, isStream: boolean): Headers {
+/** The head of all answers of a content type, which is one of few: the copy that a response makes of it costs less than a new one. */
+function headOf(contentType: string, isStream: boolean): { readonly headers: Headers } {
   const key = isStream ? `${contentType}, streamed` : contentType
-  const known = readyHeaders.get(key)
+  const known = readyHeads.get(key)
   if (known !== undefined) return known
   const headers = new Headers({
     ...commonHeaders({ requestId: '' }),
     'content-type': contentType,
     ...(isStream ? streamHeaders : {}),
   })
-  readyHeaders.set(key, headers)
-  return headers
+  const head = { headers }
+  readyHeads.set(key, head)
+  return head
 }
