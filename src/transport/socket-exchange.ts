@@ -2,6 +2,7 @@ import type { UpstreamTarget } from '../canonical/credential.ts'
 import type { ResponseHeaders } from '../canonical/upstream.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { hangUps, type Leavable } from '../core/hang-ups.ts'
 import type { AnswerHead } from './answer-head.ts'
 import type { Connection, Lessee, Origin, OutgoingRequest } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -34,16 +35,16 @@ interface Waiter<T> {
 }
 
 const ended: BodyRead = { done: true, value: undefined }
-const once = { once: true }
 
 /** One request and its response, on a connection of our own. It is its own response and body, to save objects. */
-export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
+export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, Leavable {
   readonly request: OutgoingRequest
   readonly #options: SendOptions
   readonly #parts: SocketParts
   readonly #target: UpstreamTarget
   readonly #limits: TimeLimits
-  readonly #onAbort = () => this.#giveUp(abandoned())
+  /** Among those whose callers may leave. */
+  place = -1
   #connection: Connection | null = null
   #head: AnswerHead | null = null
   #failure: GatewayError | null = null
@@ -69,14 +70,21 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
   }
 
   send(origin: Origin): Promise<UpstreamResponse> {
-    const { signal } = this.#options
-    if (signal.aborted) this.#giveUp(abandoned())
+    if (this.signal.aborted) this.#giveUp(abandoned())
     if (this.#failure !== null) return Promise.reject(this.#failure)
-    signal.addEventListener('abort', this.#onAbort, once)
+    hangUps.watch(this)
     return new Promise((resolve, reject) => {
       this.#response = { resolve, reject }
       this.#parts.connections.lease(origin, this)
     })
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.signal
+  }
+
+  onHangUp(): void {
+    this.#giveUp(abandoned())
   }
 
   get isOver(): boolean {
@@ -252,7 +260,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody {
     this.#isOver = true
     this.#connection = null
     this.#limits.stop()
-    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    hangUps.forget(this)
   }
 }
 

@@ -1,3 +1,4 @@
+import { hangUps, type Leavable } from '../../core/hang-ups.ts'
 import type { ExecutionDependencies } from '../dependencies.ts'
 import type { StreamHandle } from './stream-watch.ts'
 
@@ -15,10 +16,12 @@ export interface StreamListener {
  * The life of one stream to one caller. It ends once: by the answer, a failure, the caller, or the clock. The code for
  * which `end` returns true settles the call, shows what is left to show, and closes.
  */
-export class CallerStream {
+export class CallerStream implements Leavable {
+  readonly signal: AbortSignal
+  /** Among those whose callers may leave. */
+  place = -1
   /** Resolves when the stream is closed: nothing more can come of it. */
   readonly ended: Promise<void>
-  readonly #signal: AbortSignal
   readonly #listener: StreamListener
   readonly #watch: StreamHandle
   readonly #finish: () => void
@@ -32,7 +35,7 @@ export class CallerStream {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#finish = resolve
-    this.#signal = signal
+    this.signal = signal
     this.#listener = listener
     this.#watch = streamWatch.add({
       onSilence: () => listener.onSilence(),
@@ -45,11 +48,13 @@ export class CallerStream {
    * Begins to report a caller who leaves; at once where the caller has left already, since such a caller never pulls.
    */
   listen(): void {
-    if (this.#signal.aborted) this.#listener.onLeave('caller')
-    else this.#signal.addEventListener('abort', this.#onAbort, { once: true })
+    if (this.signal.aborted) this.onHangUp()
+    else hangUps.watch(this)
   }
 
-  readonly #onAbort = () => this.#listener.onLeave('caller')
+  onHangUp(): void {
+    this.#listener.onLeave('caller')
+  }
 
   get isOver(): boolean {
     return this.#isOver
@@ -64,7 +69,7 @@ export class CallerStream {
   end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    hangUps.forget(this)
     this.#watch.stop()
     return true
   }
