@@ -33,6 +33,8 @@ export interface UpstreamRequest {
 /** The headers of an upstream's answer. Names are asked for in lower case; the values of one name are joined by commas. */
 export interface ResponseHeaders extends Iterable<[name: string, value: string]> {
   get(name: string): string | null
+  /** False where no value begins with a zero; nothing can have run out then. Missing where that is not known. */
+  readonly hasZero?: boolean
 }
 
 /** Stages of an attempt, by the names that callers see. */

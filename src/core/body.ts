@@ -12,11 +12,10 @@ export function lengthOfPieces(pieces: BodyPieces): number {
 }
 
 /**
- * Writes all pieces from the target's beginning on; the target must be long enough. Returns the number of bytes
- * written.
+ * Writes all pieces into the target, which must be long enough. Returns the place behind them.
  */
-export function writePieces(target: Buffer, pieces: BodyPieces): number {
-  let offset = 0
+export function writePieces(target: Buffer, pieces: BodyPieces, start = 0): number {
+  let offset = start
   for (const piece of pieces) {
     if (typeof piece === 'string') {
       offset += target.write(piece, offset)

@@ -14,6 +14,7 @@ export function readRetryAfter(headers: ResponseHeaders): number | null {
  * `x-ratelimit-reset-requests`, `anthropic-ratelimit-tokens-reset` and the like.
  */
 export function readLimitReset(headers: ResponseHeaders): number | null {
+  if (headers.hasZero === false) return null
   let longestMs: number | null = null
   for (const [name, value] of headers) {
     // Anything but a plain zero, such as -1 or `unlimited`, does not say that nothing remains.

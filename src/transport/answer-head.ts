@@ -23,28 +23,37 @@ export class AnswerHead implements ResponseHeaders {
   keepsConnection = true
   /** Seconds of rest after which the server closes the connection; null when it does not say. */
   restSeconds: number | null = null
-  readonly #names: string[] = []
-  readonly #values: string[] = []
+  hasZero = false
+  readonly #text: string
+  /** Where each name begins and ends in the text, and its value. Most headers are never asked for, and so never cut out. */
+  readonly #places: number[] = []
 
-  add(name: string, value: string): void {
-    this.#names.push(name)
-    this.#values.push(value)
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    this.#places.push(nameStart, nameEnd, valueStart, valueEnd)
+    this.hasZero ||= this.#text.charCodeAt(valueStart) === zero
   }
 
   get(name: string): string | null {
-    const names = this.#names
+    const places = this.#places
     let found: string | null = null
-    for (let index = 0; index < names.length; index += 1) {
-      const own = names[index] ?? ''
-      if (own.length !== name.length || (own !== name && own.toLowerCase() !== name)) continue
-      const value = this.#values[index] ?? ''
+    for (let at = 0; at < places.length; at += 4) {
+      if (!isText(this.#text, places[at] ?? 0, places[at + 1] ?? 0, name)) continue
+      const value = this.#text.slice(places[at + 2], places[at + 3])
       found = found === null ? value : `${found}, ${value}`
     }
     return found
   }
 
   *[Symbol.iterator](): Generator<[string, string], void> {
-    for (const [index, name] of this.#names.entries()) yield [name.toLowerCase(), this.#values[index] ?? '']
+    const places = this.#places
+    for (let at = 0; at < places.length; at += 4) {
+      const name = this.#text.slice(places[at], places[at + 1]).toLowerCase()
+      yield [name, this.#text.slice(places[at + 2], places[at + 3])]
+    }
   }
 }
 
@@ -53,6 +62,11 @@ const lf = 10
 const space = 32
 const tab = 9
 const colon = 58
+const zero = 48
+const upperA = 65
+const upperZ = 90
+/** From an upper-case letter to its lower-case one. */
+const toLower = 32
 
 /** Bytes of a token, such as a header's name. */
 export const isTokenByte = new Uint8Array(256)
@@ -69,7 +83,7 @@ isValueByte[tab] = 1
 /** Reads a head from its first byte to the line break of its last line. Throws BadAnswer. */
 export function readAnswerHead(bytes: Buffer, start: number, end: number): AnswerHead {
   const text = bytes.toString('latin1', start, end)
-  const head = new AnswerHead()
+  const head = new AnswerHead(text)
   const isNewest = readVersion(text)
   head.status = readStatus(text)
   head.keepsConnection = isNewest
@@ -78,19 +92,31 @@ export function readAnswerHead(bytes: Buffer, start: number, end: number): Answe
     const nameStart = at
     while (isTokenByte[text.charCodeAt(at)] === 1) at += 1
     if (at === nameStart || text.charCodeAt(at) !== colon) throw new BadAnswer('header name')
-    const name = text.slice(nameStart, at)
+    const nameEnd = at
     const valueStart = afterBlanks(text, at + 1)
     at = endOfLine(text, valueStart)
     const valueEnd = beforeBlanks(text, valueStart, at - 2)
-    const value = text.slice(valueStart, valueEnd)
-    head.add(name, value)
-    readFraming(head, name, value)
-    // A tab behind a length is a blank by the standard, and other parsers refuse it.
-    if (head.contentLength !== -1 && name.length === 14 && text.slice(valueEnd, at - 2).includes('\t'))
-      throw new BadAnswer('length')
+    head.add(nameStart, nameEnd, valueStart, valueEnd)
+    switch (nameEnd - nameStart) {
+      case 10:
+      case 14:
+      case 17:
+        readFraming(head, text, { nameStart, nameEnd, valueStart, valueEnd })
+    }
   }
   settleFraming(head, isNewest)
   return head
+}
+
+/** Whether a part of the text is this one, given in lower case, in any case. Without a copy in lower case, which would cost ten times more. */
+function isText(text: string, start: number, end: number, lower: string): boolean {
+  if (end - start !== lower.length) return false
+  for (let at = 0; at < lower.length; at += 1) {
+    const code = text.charCodeAt(start + at)
+    const wanted = lower.charCodeAt(at)
+    if (code !== wanted && (code < upperA || code > upperZ || code + toLower !== wanted)) return false
+  }
+  return true
 }
 
 /** Whether the version is 1.1; false for 1.0. */
@@ -133,29 +159,47 @@ function beforeBlanks(text: string, start: number, end: number): number {
   return at
 }
 
-/** The headers that say where the answer ends and whether its connection stays open. */
-function readFraming(head: AnswerHead, name: string, value: string): void {
-  // Only these lengths, because lower case costs more than the comparison.
-  if (name.length !== 10 && name.length !== 14 && name.length !== 17) return
-  switch (name.toLowerCase()) {
-    case 'content-length':
-      if (head.contentLength !== -1) throw new BadAnswer('two lengths')
-      if (!/^\d{1,15}$/.test(value)) throw new BadAnswer('length')
-      head.contentLength = Number(value)
-      return
-    case 'transfer-encoding':
-      if (head.framing === 'chunked' || value.toLowerCase() !== 'chunked')
-        throw new BadAnswer('transfer encoding')
-      head.framing = 'chunked'
-      return
-    case 'connection':
-      if (value.toLowerCase() !== 'keep-alive') head.keepsConnection = false
-      return
-    case 'keep-alive': {
-      const stated = /(?:^|[,;\s])timeout=(\d{1,6})(?:$|[,;\s])/i.exec(value)
-      if (stated) head.restSeconds = Number(stated[1])
-    }
+/** Where a header is in the text of its head. */
+interface HeaderPlace {
+  nameStart: number
+  nameEnd: number
+  valueStart: number
+  valueEnd: number
+}
+
+/** The headers that say where the answer ends and whether its connection stays open; their names have 10, 14 or 17 letters. */
+function readFraming(head: AnswerHead, text: string, place: HeaderPlace): void {
+  const { nameStart, nameEnd, valueStart, valueEnd } = place
+  if (isText(text, nameStart, nameEnd, 'content-length')) {
+    if (head.contentLength !== -1) throw new BadAnswer('two lengths')
+    head.contentLength = readLength(text, valueStart, valueEnd)
+    // A tab behind a length is a blank by the standard, and other parsers refuse it.
+    for (let at = valueEnd; text.charCodeAt(at) !== cr; at += 1)
+      if (text.charCodeAt(at) === tab) throw new BadAnswer('length')
+  } else if (isText(text, nameStart, nameEnd, 'transfer-encoding')) {
+    if (head.framing === 'chunked' || !isText(text, valueStart, valueEnd, 'chunked'))
+      throw new BadAnswer('transfer encoding')
+    head.framing = 'chunked'
+  } else if (isText(text, nameStart, nameEnd, 'connection')) {
+    if (!isText(text, valueStart, valueEnd, 'keep-alive')) head.keepsConnection = false
+  } else if (isText(text, nameStart, nameEnd, 'keep-alive')) {
+    const stated = /(?:^|[,;\s])timeout=(\d{1,6})(?:$|[,;\s])/i.exec(text.slice(valueStart, valueEnd))
+    if (stated) head.restSeconds = Number(stated[1])
   }
+}
+
+/** Digits of a stated length, which JavaScript's numbers hold exactly. */
+const lengthDigitsMax = 15
+
+function readLength(text: string, start: number, end: number): number {
+  if (end === start || end - start > lengthDigitsMax) throw new BadAnswer('length')
+  let length = 0
+  for (let at = start; at < end; at += 1) {
+    const digit = text.charCodeAt(at) - zero
+    if (!(digit >= 0 && digit <= 9)) throw new BadAnswer('length')
+    length = length * 10 + digit
+  }
+  return length
 }
 
 function settleFraming(head: AnswerHead, isNewest: boolean): void {

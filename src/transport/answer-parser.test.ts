@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { everyCut, parseAnswer } from '../../test/support/answers-testing.ts'
+import { readAnswerHead } from './answer-head.ts'
 import { AnswerParser } from './answer-parser.ts'
 
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -135,4 +136,21 @@ test('the chunks of one read come as one piece', () => {
   parser.begin({ onHead: () => undefined, onBody: (bytes) => void pieces.push(bytes.toString()) })
   parser.feed(Buffer.from(`${chunkedHead}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`))
   expect(pieces).toEqual(['abc'])
+})
+
+test('a head says whether one of its values begins with a zero, and gives its headers by any case of a name', () => {
+  const read = (...headers: string[]) => {
+    const bytes = Buffer.from(['HTTP/1.1 200 OK', ...headers, ''].join('\r\n'))
+    return readAnswerHead(bytes, 0, bytes.length)
+  }
+  const exhausted = read('X-RateLimit-Remaining-Requests:  0 ', 'x-ratelimit-reset-requests: 2s', 'X-A: 1')
+  expect(exhausted.hasZero).toBe(true)
+  expect(exhausted.get('x-ratelimit-remaining-requests')).toBe('0')
+  expect([...exhausted]).toEqual([
+    ['x-ratelimit-remaining-requests', '0'],
+    ['x-ratelimit-reset-requests', '2s'],
+    ['x-a', '1'],
+  ])
+  expect(read('X-A: 10', 'Content-Length: 20', 'X-B: ').hasZero).toBe(false)
+  expect(read('X-A: 1', 'x-a: 2').get('x-a')).toBe('1, 2')
 })

@@ -13,6 +13,9 @@ const chunkSizeDigitsMax = 8
 /** Extensions behind one chunk's size; nobody reads them. */
 const chunkExtensionBytesMax = 1_024
 
+/** Parts of a read up to this size are copied: for a view the runtime first gives the read a buffer, which takes as long as copying this. */
+const copiedBytesMax = 4_096
+
 /** Takes an answer as it is read. Of each read it gets at most one head and one piece of the body, in this order. */
 export interface AnswerSink {
   onHead(head: AnswerHead): void
@@ -183,7 +186,7 @@ export class AnswerParser {
     const end = Math.min(read.length, at + this.#left)
     this.#left -= end - at
     if (this.#left === 0) this.#state = 'ended'
-    this.#sink?.onBody(at === 0 && end === read.length ? read : read.subarray(at, end))
+    this.#sink?.onBody(at === 0 && end === read.length ? read : partOf(read, at, end))
     return end
   }
 
@@ -208,7 +211,7 @@ export class AnswerParser {
       at = end
       if (this.#left === 0) this.#startLine('chunkEnd')
     }
-    if (bodyStart !== -1) this.#sink?.onBody(read.subarray(bodyStart, bodyEnd))
+    if (bodyStart !== -1) this.#sink?.onBody(partOf(read, bodyStart, bodyEnd))
     return at
   }
 
@@ -304,3 +307,10 @@ export class AnswerParser {
 
 /** What a line of a chunked body had last. `cr` and `lastCr` are followed by a line feed, the second by the end. */
 type Line = 'start' | 'beforeName' | 'name' | 'beforeValue' | 'value' | 'cr' | 'lastCr'
+
+function partOf(read: Buffer, start: number, end: number): Buffer {
+  if (end - start > copiedBytesMax) return read.subarray(start, end)
+  const part = Buffer.allocUnsafeSlow(end - start)
+  read.copy(part, 0, start, end)
+  return part
+}

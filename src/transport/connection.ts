@@ -95,7 +95,7 @@ export class Connection {
     }
     if (shared.length < length) shared = Buffer.allocUnsafeSlow(Math.min(sharedBodyBytesMax, length * 2))
     shared.write(head, 0, 'latin1')
-    if (body !== null) writePieces(shared.subarray(head.length, length), body)
+    if (body !== null) writePieces(shared, body, head.length)
     const sent = Math.max(0, socket.write(shared, 0, length))
     if (sent < length) this.#unsent = Buffer.from(shared.subarray(sent, length))
   }
