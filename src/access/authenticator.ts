@@ -109,6 +109,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 const scheme = 'bearer '
+const usualScheme = 'Bearer '
 
 /**
  * The provider login of a caller that sends the gateway's key in a header of its own and its provider's login in
@@ -133,8 +134,13 @@ function secretOf(headers: Headers, options: HeaderOptions | undefined): string 
     if (apiKey === null) throw new KeyMissing()
     return bounded(apiKey)
   }
-  if (header.length <= scheme.length || header.slice(0, scheme.length).toLowerCase() !== scheme) return null
+  if (header.length <= scheme.length || !hasScheme(header)) return null
   return bounded(header.slice(scheme.length).trim())
+}
+
+/** Nearly all clients write it in the usual way, which needs no copy in lower case. */
+function hasScheme(header: string): boolean {
+  return header.startsWith(usualScheme) || header.slice(0, scheme.length).toLowerCase() === scheme
 }
 
 function bounded(secret: string): string | null {

@@ -101,7 +101,8 @@ export function createRateGate(options: RateGateOptions): RateGate {
       ? askDatabase(limit, how)
       : shared[how](limit.id, limit.perMinute)
 
-  const admit = (limits: readonly Limit[], how: Asking) => admitAll(limits, (limit) => ask(limit, how), clock)
+  const admit = (limits: readonly Limit[], how: Asking) =>
+    limits.length === 0 ? undefined : admitAll(limits, (limit) => ask(limit, how), clock)
 
   return {
     admitRequest(principal) {

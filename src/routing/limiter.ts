@@ -93,6 +93,9 @@ const latencyShare = 0.02
 /** Refusals within this time after a halving are answers to calls sent before it, and halve nothing. */
 const decreaseEveryMs = 1_000
 
+/** A live call has nothing but its place to give back. */
+function nothing(): void {}
+
 export function createLimiter(options: LimiterOptions): Limiter {
   const { clock } = options
   const wakeAfter = options.wakeAfter ?? ((delayMs, wake) => void setTimeout(wake, delayMs).unref())
@@ -106,7 +109,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return gate
   }
 
-  function permitOf(gate: Gate, giveBack: () => void = () => undefined): Permit {
+  function permitOf(gate: Gate, giveBack: () => void = nothing): Permit {
     gate.running += 1
     let isOpen = true
     return {

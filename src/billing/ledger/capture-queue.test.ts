@@ -146,7 +146,7 @@ test('with a delay, a capture of a quiet gateway does not wait for others', asyn
 })
 
 test('with a delay, a full group does not wait', async () => {
-  const { world, units, capture } = await withHolds(20, 110)
+  const { world, units, capture } = await withHolds(20, captureGroupMax + 60)
   for (let index = 0; index < 10; index += 1) {
     void capture()
     await world.advance(1)

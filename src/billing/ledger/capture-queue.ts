@@ -18,7 +18,7 @@ import type { Timing } from '../timing.ts'
 /** How long a finished call waits for its capture to be durable before the response is cut. */
 export const captureWaitMs = 10_000
 /** Captures in one unit (three rows each), units under way at once, and captures that may wait to become durable. */
-export const captureGroupMax = 50
+export const captureGroupMax = 128
 const captureGroupsMax = 1
 export const captureQueueMax = 20_000
 /** How much of the mean time between captures the newest one decides. */

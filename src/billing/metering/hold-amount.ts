@@ -22,12 +22,13 @@ export function holdAmountOf(
   uncountedTokens: number = uncountedInputTokens,
 ): bigint {
   const prompt = promptOf(demand, endpoint, { ratio, uncountedTokens })
-  const amount = amountAt(demand, endpoint, prompt)
-  if (endpoint.tierPrices === undefined) return amount
+  let most = amountAt(demand, endpoint, prompt)
   // The provider decides which tier serves a call, so every tier's price counts.
-  return Object.keys(endpoint.tierPrices)
-    .map((tier) => amountAt(demand, atTier(endpoint, tier), prompt))
-    .reduce((most, one) => (one > most ? one : most), amount)
+  for (const tier in endpoint.tierPrices) {
+    const amount = amountAt(demand, atTier(endpoint, tier), prompt)
+    if (amount > most) most = amount
+  }
+  return most
 }
 
 /** Tokens of a prompt, and how many of them are of sound. */

@@ -184,7 +184,10 @@ export class CallState {
    * asked now, and how long that lasts. A login of the caller's own has a quota of its own.
    */
   takeQuota({ endpoint, credential }: Candidate): UpstreamFailure | null | Promise<UpstreamFailure | null> {
-    if (!hasQuota(endpoint) || credential.id === callerCredentialId) return null
+    return !hasQuota(endpoint) || credential.id === callerCredentialId ? null : this.#countAtQuota(endpoint)
+  }
+
+  #countAtQuota(endpoint: Endpoint): UpstreamFailure | null | Promise<UpstreamFailure | null> {
     const { inputTokens, outputTokensMax } = this.call.demand
     const tokens = inputTokens + Math.min(outputTokensMax ?? outputTokensUsual, outputTokensUsual)
     const told = (waitMs: number): UpstreamFailure | null => {

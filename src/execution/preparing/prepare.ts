@@ -112,13 +112,16 @@ function withPrices(
   { all, leads }: { all: readonly Candidate[]; leads: readonly Candidate[] },
   { refusesUnknownPrices }: Pick<ExecutionDependencies, 'refusesUnknownPrices'>,
 ): Candidate[] {
-  const missingAt = (endpoint: Endpoint) => missingPrices(call.demand, endpoint, refusesUnknownPrices)
-  const priced = all.filter(
-    ({ endpoint, credential }) => credential.isByok || missingAt(endpoint).length === 0,
-  )
+  const { demand } = call
+  const priced: Candidate[] = []
+  for (const candidate of all) {
+    const { endpoint, credential } = candidate
+    if (credential.isByok || missingPrices(demand, endpoint, refusesUnknownPrices).length === 0)
+      priced.push(candidate)
+  }
   const [first] = leads
   if (!first || (leads === all ? priced.length > 0 : hasAny(priced, leads))) return priced
-  const units = missingAt(first.endpoint).join(', ')
+  const units = missingPrices(demand, first.endpoint, refusesUnknownPrices).join(', ')
   throw new GatewayError(
     'no_matching_endpoint',
     `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,
@@ -141,18 +144,26 @@ function holdFor(
   request: (amount: bigint) => Hold | Promise<Hold>,
 ): Held | Promise<Held> {
   const granted = request(dearest(route, amounts))
-  if (!(granted instanceof Promise)) return { hold: granted, affordable: route, shortage: null }
-  return granted.then(
-    (hold) => ({ hold, affordable: route, shortage: null }),
-    async (error: unknown) => {
-      const available = availableOf(error)
-      const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
-      if (affordable.length === route.length || !hasAny(affordable, leads)) throw error
-      const beyond = route.filter((candidate) => !affordable.includes(candidate))
-      const hold = await request(dearest(affordable, amounts))
-      return { hold, affordable, shortage: { error, beyond } }
-    },
-  )
+  if (granted instanceof Promise) return holdLater(granted, { route, leads }, amounts, request)
+  return { hold: granted, affordable: route, shortage: null }
+}
+
+async function holdLater(
+  granted: Promise<Hold>,
+  { route, leads }: { route: readonly Candidate[]; leads: readonly Candidate[] },
+  amounts: ReadonlyMap<Candidate, bigint>,
+  request: (amount: bigint) => Hold | Promise<Hold>,
+): Promise<Held> {
+  try {
+    return { hold: await granted, affordable: route, shortage: null }
+  } catch (error) {
+    const available = availableOf(error)
+    const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
+    if (affordable.length === route.length || !hasAny(affordable, leads)) throw error
+    const beyond = route.filter((candidate) => !affordable.includes(candidate))
+    const hold = await request(dearest(affordable, amounts))
+    return { hold, affordable, shortage: { error, beyond } }
+  }
 }
 
 function dearest(route: readonly Candidate[], amounts: ReadonlyMap<Candidate, bigint>): bigint {

@@ -114,7 +114,8 @@ function suited<K extends Kind>(
   begun: Begun<K>,
 ): Suited<K> | Promise<Suited<K>> {
   let refusal: unknown = null
-  for (const [index, candidate] of route.entries()) {
+  let index = 0
+  for (const candidate of route) {
     try {
       const first = firstStepAt(candidate, begun)
       const rest = index === 0 ? route : route.slice(index)
@@ -123,6 +124,7 @@ function suited<K extends Kind>(
     } catch (error) {
       passOver(candidate, error, begun.state)
       refusal ??= error
+      index += 1
     }
   }
   throw refusal
