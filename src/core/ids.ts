@@ -11,6 +11,7 @@ export type BatchId = Id<'batch'>
 export type GenerationId = Id<'generation'>
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
+const alphabetCodes = Buffer.from(alphabet, 'latin1')
 const poolBytes = 4096
 /** Unused random characters; ids take them from the front. */
 let pool = ''
@@ -30,9 +31,13 @@ export function randomText(length: number): string {
 
 /** Makes a few thousand characters at a time: making them for each id would cost more than the rest of the id. */
 function refillPool(): void {
-  const bytes = randomFillSync(new Uint8Array(poolBytes))
-  const codes = bytes.filter((byte) => byte < 252).map((byte) => alphabet.charCodeAt(byte % 36))
-  pool = Buffer.from(codes.buffer, 0, codes.length).toString('latin1')
+  const bytes = randomFillSync(Buffer.allocUnsafe(poolBytes))
+  let length = 0
+  for (let index = 0; index < poolBytes; index += 1) {
+    const byte = bytes[index] ?? 0
+    if (byte < 252) bytes[length++] = alphabetCodes[byte % 36] ?? 0
+  }
+  pool = bytes.toString('latin1', 0, length)
   poolOffset = 0
 }
 

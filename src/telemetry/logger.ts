@@ -3,7 +3,8 @@ import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { outputWaitMs } from '../core/limits/telemetry.ts'
 import { toCredits } from '../core/money.ts'
-import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
+import { quoted } from '../core/quoted.ts'
+import type { Asker, AttemptLine, CallLine, RequestLine } from './call-line.ts'
 
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
 const logGatherBytes = 32_768
@@ -120,10 +121,47 @@ function standardOutput(): GatheredOutput {
   }
 }
 
-/** The line of every request, written without the library: it is the one line that a busy gateway writes all the time. */
-function toRequestLine(line: RequestLine): string {
-  const fields = JSON.stringify(requestFields(line))
-  return `{"level":"info","time":"${timeOf(Date.now())}",${fields.slice(1, -1)},"msg":"request"}\n`
+/**
+ * The line of every request, written without the library and member by member: it is the one line that a busy gateway writes
+ * all the time.
+ */
+function toRequestLine({ requestId, route, status, durationMs, asker, facts }: RequestLine): string {
+  const head = `{"level":"info","time":"${timeOf(Date.now())}","request_id":"${requestId}"`
+  const own = `,"route":${quoted(route)},"status":${status},"duration_ms":${rounded(durationMs)}${askerMembers(asker)}`
+  const error = facts.errorType === null ? '' : `,"error_type":${quoted(facts.errorType)}`
+  return `${head}${own}${error}${facts.operation === null ? '' : callMembers(facts)},"msg":"request"}\n`
+}
+
+/** What is known of a call, each member with a comma before it. */
+function callMembers(facts: CallLine): string {
+  const { generationId, operation, model, provider, tried, firstByteMs, costNanocredits } = facts
+  let text = generationId === null ? '' : `,"generation_id":"${generationId}"`
+  if (operation !== null) text += `,"operation":${quoted(operation)}`
+  if (model !== null) text += `,"model":${quoted(shownModel(model, tried))}`
+  if (provider !== null) text += `,"provider":${quoted(provider)}`
+  text += `,"attempts":${facts.attempts}`
+  if (firstByteMs !== null) text += `,"first_byte_ms":${rounded(firstByteMs)}`
+  text += `,"input_tokens":${facts.inputTokens},"output_tokens":${facts.outputTokens}`
+  if (costNanocredits !== null) text += `,"cost":${toCredits(costNanocredits)}`
+  if (facts.isEstimated) text += ',"estimated":true'
+  if (facts.uncoveredNanocredits > 0n) text += `,"uncovered_credits":${toCredits(facts.uncoveredNanocredits)}`
+  if (facts.isCancelled) text += ',"cancelled":true'
+  const hasFailed = tried.some(isFailed)
+  return hasFailed
+    ? `${text},"failed_attempts":${JSON.stringify(tried.filter(isFailed).map(attemptFields))}`
+    : text
+}
+
+function isFailed({ outcome }: AttemptLine): boolean {
+  return outcome === 'failed'
+}
+
+function askerMembers({ organizationId, keyId, clientAddress }: Asker): string {
+  const organization = organizationId === null ? '' : `,"organization_id":${quoted(organizationId)}`
+  const key = keyId === null ? '' : `,"key_id":${quoted(keyId)}`
+  return clientAddress === ''
+    ? organization + key
+    : `${organization}${key},"client_address":${quoted(clientAddress)}`
 }
 
 /** The second of the last line and its text up to the point; writing a time anew takes as long as the rest of a line. */
@@ -137,40 +175,6 @@ function timeOf(nowMs: number): string {
     writtenTime = new Date(second * 1000).toISOString().slice(0, -4)
   }
   return `${writtenTime}${String(nowMs - second * 1000).padStart(3, '0')}Z`
-}
-
-function requestFields({
-  requestId,
-  route,
-  status,
-  durationMs,
-  asker,
-  facts,
-}: RequestLine): Record<string, unknown> {
-  const fields: Record<string, unknown> = {
-    request_id: requestId,
-    route,
-    status,
-    duration_ms: rounded(durationMs),
-    ...askerFields(asker),
-  }
-  if (facts.errorType !== null) fields['error_type'] = facts.errorType
-  if (facts.operation === null) return fields
-  fields['generation_id'] = facts.generationId ?? undefined
-  fields['operation'] = facts.operation
-  fields['model'] = facts.model === null ? undefined : shownModel(facts.model, facts.tried)
-  fields['provider'] = facts.provider ?? undefined
-  fields['attempts'] = facts.attempts
-  if (facts.firstByteMs !== null) fields['first_byte_ms'] = rounded(facts.firstByteMs)
-  fields['input_tokens'] = facts.inputTokens
-  fields['output_tokens'] = facts.outputTokens
-  if (facts.costNanocredits !== null) fields['cost'] = toCredits(facts.costNanocredits)
-  if (facts.isEstimated) fields['estimated'] = true
-  if (facts.uncoveredNanocredits > 0n) fields['uncovered_credits'] = toCredits(facts.uncoveredNanocredits)
-  if (facts.isCancelled) fields['cancelled'] = true
-  const failed = facts.tried.filter(({ outcome }) => outcome === 'failed')
-  if (failed.length > 0) fields['failed_attempts'] = failed.map(attemptFields)
-  return fields
 }
 
 /** The sender of a request, as fields of its log lines. */

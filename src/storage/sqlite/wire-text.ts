@@ -65,7 +65,7 @@ class WrittenGroup {
       const changes: SqlValue[] = []
       for (let at = 0; at < row.length; at += 1) {
         const value = row[at] ?? null
-        if (value !== before[at]) changes.push(at, this.#single(value))
+        if (!isSame(value, before[at])) changes.push(at, this.#single(value))
       }
       found.push(changes)
       before = row
@@ -77,6 +77,12 @@ class WrittenGroup {
     if (typeof value === 'object') this.hasBytes ||= value !== null
     return written(value)
   }
+}
+
+/** Texts apart, because the compiler then compares them in place, where it would call a function for values of any type. */
+function isSame(value: SqlValue, before: SqlValue | undefined): boolean {
+  if (typeof value === 'string') return typeof before === 'string' && value === before
+  return value === before
 }
 
 function mapText([number, params, rows, expect, ...rest]: TextStatement): TextStatement {

@@ -79,7 +79,7 @@ function hasError(wire: Readonly<Record<string, unknown>>): boolean {
 }
 
 function decodeWire(
-  wire: Readonly<Record<string, unknown>>,
+  wire: Record<string, unknown>,
   context: AnswerContext,
   quirks: ChatQuirks,
   texts: Texts,
@@ -112,23 +112,21 @@ function errorAmong(choices: readonly unknown[]): Record<string, unknown> | null
 }
 
 function encodeAnswer(
-  { wire, read }: { wire: Readonly<Record<string, unknown>>; read: ReadUsage | null },
+  { wire, read }: { wire: Record<string, unknown>; read: ReadUsage | null },
   context: AnswerContext,
   charge: ShownCharge,
 ): string {
-  const body: Record<string, unknown> = {
-    ...wire,
-    id: context.generationId,
-    object: 'chat.completion',
-    created: context.created,
-    model: context.model,
-    provider: context.provider,
-    system_fingerprint: wire['system_fingerprint'] ?? null,
-    usage: showChatUsage(read, charge),
-  }
-  for (const name of upstreamOnlyMembers) if (body[name] !== undefined) delete body[name]
-  if (hasMetadata(charge)) Object.assign(body, showMetadata(charge))
-  return JSON.stringify(body)
+  // In place, like the choices: a copy would cost a quarter of writing it.
+  wire['id'] = context.generationId
+  wire['object'] = 'chat.completion'
+  wire['created'] = context.created
+  wire['model'] = context.model
+  wire['provider'] = context.provider
+  wire['system_fingerprint'] ??= null
+  wire['usage'] = showChatUsage(read, charge)
+  for (const name of upstreamOnlyMembers) if (wire[name] !== undefined) delete wire[name]
+  if (hasMetadata(charge)) Object.assign(wire, showMetadata(charge))
+  return JSON.stringify(wire)
 }
 
 function parseAnswer(json: string): Record<string, unknown> {

@@ -2,6 +2,7 @@ import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import { fieldError } from '../../../core/errors.ts'
+import { quoted } from '../../../core/quoted.ts'
 import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../../../json/document.ts'
 import { tierToSend } from '../../service-tier.ts'
@@ -60,7 +61,7 @@ function editsOf(
 ): Edits {
   refuseLost(call, quirks, callersName)
   const edits: Edits = {
-    set: { model: JSON.stringify(endpoint.upstreamModel) },
+    set: { model: quoted(endpoint.upstreamModel) },
     remove: [],
     dropped: [],
     approximated: [],
