@@ -5,6 +5,7 @@ import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
 import { atMost } from './core/at-most.ts'
 import type { Clock } from './core/clock.ts'
+import { hangUps } from './core/hang-ups.ts'
 import { liveBodyBytesMax } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
 import type { Activity } from './http/activity.ts'
@@ -29,6 +30,8 @@ const stopWaitMs = 30_000
 const connectionRestSeconds = 120
 /** How long a stop waits for WebSockets to close after their last turns. */
 const socketsStopMs = 1_000
+/** How long a stop waits for calls that it has cut off to end. */
+const cutCallsMs = 1_000
 /** After so long without a byte from a WebSocket's client, pongs included, its connection is taken for broken. */
 const socketSilenceSeconds = 120
 
@@ -57,6 +60,8 @@ export interface EdgeDependencies {
   clock: Clock
   /** The program's version. */
   version: string
+  /** How long a stop waits for running calls, if not as long as usual. */
+  callsStopMs?: number | undefined
   /** Where the console is, if elsewhere than beside the program. */
   consolePlaces?: Partial<ConsolePlaces> | undefined
 }
@@ -103,10 +108,13 @@ export function createEdge(config: Config, dependencies: EdgeDependencies) {
     },
     async close() {
       const left = sockets.leave()
-      await activity.drain(stopWaitMs)
+      await activity.drain(dependencies.callsStopMs ?? stopWaitMs)
       // Their last messages and their close codes are on their way.
       await atMost(socketsStopMs, left)
       await server?.stop(true)
+      // Calls that this has cut off give their money back before storage is closed.
+      hangUps.look()
+      await activity.drain(cutCallsMs)
       await metricsAddress?.stop()
     },
   }

@@ -43,6 +43,8 @@ export interface GatewayHooks {
   callbackSender?: CallbackSender
   /** Posts generations to the operator's destinations; by default to their configured hosts. */
   broadcastSender?: Pick<CallbackSender, 'post'>
+  /** How long a stop waits for running calls before it cuts them off. */
+  callsStopMs?: number
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
   /** All checks of `headrace doctor`; by default that command, as a process of its own. */

@@ -169,6 +169,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     compactor: new Compactor(telling.seal),
     batches,
     signingSecrets: telling.secrets,
+    callsStopMs: hooks.callsStopMs,
   })
   const { money, log } = core
   offerGauges(core, { batches, execution, requestLog, activity })

@@ -21,7 +21,7 @@ export class HangUps {
   watch(work: Leavable): void {
     this.#watched.add(work)
     if (this.#timer !== null) return
-    this.#timer = setInterval(() => this.#look(), lookEveryMs)
+    this.#timer = setInterval(() => this.look(), lookEveryMs)
     this.#timer.unref()
   }
 
@@ -30,7 +30,8 @@ export class HangUps {
     this.#watched.delete(work)
   }
 
-  #look(): void {
+  /** Tells at once what the next look would tell, for a stop that has cut the calls off. */
+  look(): void {
     if (this.#watched.size === 0) {
       if (this.#timer !== null) clearInterval(this.#timer)
       this.#timer = null

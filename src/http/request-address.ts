@@ -7,13 +7,14 @@ function hasSeveralHosts(request: Request): boolean {
 
 /**
  * The request with a URL that can be parsed. Null when its Host is invalid, or when it has several. HTTP/1.0 needs no
- * Host, and the health checks of some load balancers send none; the server's URL is then only the path.
+ * Host, and the health checks of some load balancers send none or an empty one; the server's URL is then only the path.
  */
 export function withAddress(request: Request): Request | null {
   const { url } = request
   if (hasSeveralHosts(request)) return null
   if (URL.canParse(url)) return request
-  return !request.headers.has('host') && url.startsWith('/') && URL.canParse(url, 'http://localhost')
+  const hasHost = (request.headers.get('host') ?? '') !== ''
+  return !hasHost && url.startsWith('/') && URL.canParse(url, 'http://localhost')
     ? new Request(`http://localhost${url}`, request)
     : null
 }

@@ -34,7 +34,9 @@ export class AnswerHead implements ResponseHeaders {
 
   add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
     this.#places.push(nameStart, nameEnd, valueStart, valueEnd)
-    this.hasZero ||= this.#text.charCodeAt(valueStart) === zero
+    const first = this.#text.charCodeAt(valueStart)
+    // Beyond ASCII there are more blanks, which a pattern may pass over.
+    this.hasZero ||= first === zero || first >= 128
   }
 
   get(name: string): string | null {

@@ -153,4 +153,7 @@ test('a head says whether one of its values begins with a zero, and gives its he
   ])
   expect(read('X-A: 10', 'Content-Length: 20', 'X-B: ').hasZero).toBe(false)
   expect(read('X-A: 1', 'x-a: 2').get('x-a')).toBe('1, 2')
+  // A tab behind the length is refused, behind another header it is a blank.
+  expect(() => read('Content-Length: 2\t')).toThrow('length')
+  expect(read('Content-Length: 2', 'Fourteen-chars: a\t').get('fourteen-chars')).toBe('a')
 })

@@ -87,8 +87,9 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     this.#giveUp(abandoned())
   }
 
+  /** Also when its caller has left and the next look will tell: nothing must be sent for it any more. */
   get isOver(): boolean {
-    return this.#isOver
+    return this.#isOver || this.signal.aborted
   }
 
   get status(): number {
@@ -108,6 +109,8 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
   }
 
   onHead(head: AnswerHead): void {
+    // Otherwise the caller would pay for an answer that came before the next look.
+    if (this.signal.aborted) return this.#giveUp(abandoned())
     this.#head = head
     this.#limits.onHead()
     const { status } = head

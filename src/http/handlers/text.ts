@@ -163,12 +163,12 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
   const isStream = body instanceof ReadableStream
   const head = headOf(contentType, isStream)
   const response = new Response(isStream ? body : toResponseBody(body), head)
-  if (isStream) exchange.ended = outcome.ended
   const { headers } = response
   headers.set('x-request-id', exchange.requestId)
   headers.set('x-generation-id', outcome.generationId)
   if (provider !== '') headers.set('x-provider-name', provider)
   exchange.hasCommonHeaders = true
+  if (isStream) exchange.ended = outcome.ended
   return response
 }
 
