@@ -7,7 +7,15 @@ export const postgresOwnerPauseMs = 250
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
 const unlockOwner = 'select pg_advisory_unlock(hashtextextended($1, 0))'
 const isOwnerFree = `select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free,
-  exists (select 1 from dead_owners where owner_id = $1) as is_marked`
+  exists (select 1 from dead_owners where owner_id = $1) as is_marked,
+  pg_try_advisory_xact_lock_shared(hashtextextended($2, 0)) as is_own_free`
+
+/** What the server says of an owner, and whether the lock of the process that asks is free, too. */
+interface Answer {
+  is_free: boolean
+  is_marked: boolean
+  is_own_free: boolean
+}
 
 /**
  * Shows that a process is alive: its session holds a lock as long as it lives. A lost connection is not a death, because
@@ -18,6 +26,10 @@ export class OwnerLock {
   readonly #ownerId: string
   readonly #graceMs: number
   readonly #session: Pool
+  /**
+   * Since when others' locks have been seen free. Forgotten when this process has lost its own lock, even before it sees its
+   * connection end: the same outage may have ended the sessions of all processes.
+   */
   readonly #freeSinceMs = new Map<string, number>()
   #isClosed = false
   #isRetaking = false
@@ -49,8 +61,9 @@ export class OwnerLock {
   /** Whether that owner is known to be gone; asks on the given pool. */
   async isDead(ownerId: string, pool: Pool): Promise<boolean> {
     if (ownerId === this.#ownerId) return false
-    const { is_free: isSilent, is_marked: isMarked } = await this.#ask(ownerId, pool)
+    const { is_free: isSilent, is_marked: isMarked, is_own_free: isCutOff } = await this.#ask(ownerId, pool)
     if (isMarked) return true
+    if (isCutOff) this.#freeSinceMs.clear()
     const nowMs = performance.now()
     if (!isSilent) {
       this.#freeSinceMs.delete(ownerId)
@@ -61,12 +74,10 @@ export class OwnerLock {
     return nowMs - sinceMs >= this.#graceMs
   }
 
-  /** Whether the owner's lock is free, and whether another process has marked the owner as dead. */
-  async #ask(ownerId: string, pool: Pool): Promise<{ is_free: boolean; is_marked: boolean }> {
-    const rows = await pool.use<{ is_free: boolean; is_marked: boolean }[]>((sql) =>
-      sql.unsafe(isOwnerFree, [ownerId]),
-    )
-    return rows[0] ?? { is_free: false, is_marked: false }
+  /** Whether the owner's lock is free, whether another process has marked the owner as dead, and whether our own lock is free. */
+  async #ask(ownerId: string, pool: Pool): Promise<Answer> {
+    const rows = await pool.use<Answer[]>((sql) => sql.unsafe(isOwnerFree, [ownerId, this.#ownerId]))
+    return rows[0] ?? { is_free: false, is_marked: false, is_own_free: false }
   }
 
   async close(): Promise<void> {
@@ -83,7 +94,6 @@ export class OwnerLock {
 
   /** One try at a time: a failed try closes its connection too, which would start another. */
   #retake(): void {
-    // The same outage may have ended the sessions of all processes, so how long their locks have been free tells nothing now.
     this.#freeSinceMs.clear()
     if (this.#isClosed || this.#isRetaking) return
     this.#isRetaking = true

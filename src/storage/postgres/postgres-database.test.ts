@@ -219,10 +219,11 @@ describe.skipIf(reason !== null)('postgres', () => {
     const owner = await open(proxy.url(server.url))
     const cutEverybodyOff = async () => {
       proxy.isStalled = true
-      const others = `select pg_terminate_backend(pid) from pg_stat_activity
+      const others = `select pid, pg_terminate_backend(pid) from pg_stat_activity
         where pid <> pg_backend_pid() and application_name = 'headrace' and query like '%pg_advisory_lock%'`
-      await admin.query(others)
-      while (!(await admin.isOwnerDead(owner.ownerId))) await Bun.sleep(5)
+      const pids = (await admin.query<{ pid: number }>(others)).map(({ pid }) => pid)
+      const left = `select pid from pg_stat_activity where pid in (${pids.join()})`
+      while ((await admin.query(left)).length > 0) await Bun.sleep(5)
     }
     await cutEverybodyOff()
     expect(await watcher.isOwnerDead(owner.ownerId)).toBe(false)
@@ -233,6 +234,27 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(await watcher.isOwnerDead(owner.ownerId)).toBe(false)
     proxy.isStalled = false
   }, 30_000)
+
+  test('an owner whose lock was free before this process lost its own is not dead', async () => {
+    const pool = new Pool({ url: server.url, connectionsMax: 1, patienceMs: 5_000 })
+    const lockOf = async (ownerId: string) => {
+      const lock = new OwnerLock({ url: server.url, ownerId, graceMs: 200 })
+      await lock.take()
+      return lock
+    }
+    const [watcher, owner] = [await lockOf('watcher_of_test'), await lockOf('watched_of_test')]
+    const isDead = () => watcher.isDead('watched_of_test', pool)
+    await owner.giveBack()
+    expect(await isDead()).toBe(false)
+    await Bun.sleep(250)
+    // The server has ended the watcher's session, and the watcher has not seen that yet.
+    await watcher.giveBack()
+    expect(await isDead()).toBe(false)
+    await watcher.take()
+    await Bun.sleep(250)
+    expect(await isDead()).toBe(true)
+    await Promise.all([watcher.close(), owner.close(), pool.close()])
+  })
 
   test('a server that refuses us is reported at the start', async () => {
     const failure = await failureOf(
