@@ -24,29 +24,33 @@ function wholeStream(): string {
   return `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
 }
 
-const slow = await startTestGateway({
-  hooks: { writeLog: () => undefined, faults: { fsyncDelayMs } },
-  providers: (url) => [
-    { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'a', weight: 1, models: [] },
-    {
-      preset: 'custom',
-      id: 'acme',
-      base_url: atOnce.url.href.replace(/\/$/, ''),
-      api_key: 'a',
-      weight: 1,
-      discover: false,
-      models: [
-        {
-          id: 'acme/at-once',
-          modality: 'language',
-          prices: { input_per_million: '1', output_per_million: '1' },
-        },
-      ],
-    },
-  ],
-})
+const started = (delayMs: number) =>
+  startTestGateway({
+    hooks: { writeLog: () => undefined, faults: { fsyncDelayMs: delayMs } },
+    providers: (url) => [
+      { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'a', weight: 1, models: [] },
+      {
+        preset: 'custom',
+        id: 'acme',
+        base_url: atOnce.url.href.replace(/\/$/, ''),
+        api_key: 'a',
+        weight: 1,
+        discover: false,
+        models: [
+          {
+            id: 'acme/at-once',
+            modality: 'language',
+            prices: { input_per_million: '1', output_per_million: '1' },
+          },
+        ],
+      },
+    ],
+  })
+const slow = await started(fsyncDelayMs)
+const quick = await started(0)
 afterAll(async () => {
   await slow.stop()
+  await quick.stop()
   await atOnce.stop(true)
 })
 
@@ -81,6 +85,24 @@ test('a stream whose answer was whole already begins before its charge is there'
   for await (const piece of pieces ?? []) last = new TextDecoder().decode(piece)
   expect(last).toEndWith('data: [DONE]\n\n')
   expect(await costOfUsage(response)).toBe(200)
+})
+
+test('a stream whose answer was whole already leaves in one piece when its charge is there soon', async () => {
+  const body = { ...chat, model: 'acme/at-once', stream: true }
+  let isOnePiece = false
+  // A busy disk may be late, and the first call takes a slice of the balance besides.
+  for (let tries = 0; tries < 10 && !isOnePiece; tries += 1) {
+    const response = await quick.request('/chat/completions', { method: 'POST', body })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    const [first = '', ...rest] = await Array.fromAsync(response.body ?? [], (piece) =>
+      new TextDecoder().decode(piece),
+    )
+    expect(first).toContain('Hello.')
+    expect(rest.at(-1) ?? first).toEndWith('data: [DONE]\n\n')
+    isOnePiece = rest.length === 0
+  }
+  expect(isOnePiece).toBe(true)
 })
 
 test('a stream of pieces ends only when its charge is there', async () => {

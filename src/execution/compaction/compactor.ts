@@ -62,9 +62,13 @@ export class Compactor {
 }
 
 async function showCompaction(outcome: Outcome, compaction: Compaction, seal: SealPart): Promise<Outcome> {
-  const { body } = outcome
+  const { body, contentType } = outcome
   if (body instanceof ReadableStream) return { ...outcome, body: compactedStream(body, compaction, seal) }
-  return { ...outcome, body: [await compaction.writeAnswer(joinPieces(body), seal)] }
+  const bytes = joinPieces(body)
+  if (contentType !== 'text/event-stream')
+    return { ...outcome, body: [await compaction.writeAnswer(bytes, seal)] }
+  const events = compaction.createStream(seal)
+  return { ...outcome, body: [await events.push(bytes), await events.end()] }
 }
 
 function compactedStream(

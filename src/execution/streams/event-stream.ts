@@ -1,4 +1,4 @@
-import type { BodyPiece } from '../../core/body.ts'
+import type { BodyPiece, BodyPieces } from '../../core/body.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { StreamRewriter } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
@@ -21,9 +21,12 @@ const rewrittenBytesMax = 65_536
 type StreamRun = Run<Kind & { heard: OpenedStream }>
 type Streamed = Answered<OpenedStream>
 
-/** An event stream for the caller; `ended` resolves when nothing more can come of it. */
+/** How long a whole answer waits for its capture, so that it can leave in one piece; after that its frames leave before their end. */
+const wholeWaitMs = 25
+
+/** An event stream for the caller, or all of its frames; `ended` resolves when nothing more can come of it. */
 interface StreamedAnswer {
-  body: ReadableStream<Uint8Array>
+  body: ReadableStream<Uint8Array> | BodyPieces
   ended: Promise<void>
 }
 
@@ -33,31 +36,32 @@ interface StreamedAnswer {
  */
 export async function streamBody(opening: Promise<Streamed>, run: StreamRun): Promise<StreamedAnswer> {
   const timely = await within(opening, run.dependencies.streamWatch.keepAliveMs)
-  if (timely && isWhole(timely.value)) {
-    // When nothing is shown before the capture, a capture that fails is an ordinary error response too.
-    const isNothingShown = timely.value.first === null
-    const ending = isNothingShown
-      ? Promise.resolve(await chargedFrames(timely, run))
-      : chargedEnding(timely, run)
-    return completeAtOnce(timely, run, ending)
-  }
+  if (timely && isWhole(timely.value)) return wholeAnswer(timely, run)
   const stream = new EventStream(opening, run, timely)
   return { body: stream.body, ended: stream.ended }
 }
 
-/** Shows at once what may be shown before the capture; the rest follows the capture. */
-function completeAtOnce(answered: Streamed, run: StreamRun, ending: Promise<Uint8Array>): StreamedAnswer {
+/** An answer that is here to its end. */
+async function wholeAnswer(answered: Streamed, run: StreamRun): Promise<StreamedAnswer> {
   const { first } = answered.value
+  // When nothing is shown before the capture, a capture that fails is an ordinary error response too.
+  if (first === null) return { body: [await chargedFrames(answered, run)], ended: Promise.resolve() }
   run.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
+  const ending = chargedEnding(answered, run)
+  const last = await within(ending, wholeWaitMs)
+  if (last !== null) return { body: [first, last], ended: Promise.resolve() }
+  return { body: beforeEnding(first, ending), ended: ending.then(() => undefined) }
+}
+
+/** Shows at once what may be shown before the capture; the rest follows the capture. */
+function beforeEnding(first: BodyPiece, ending: Promise<Uint8Array>): ReadableStream<Uint8Array> {
   let isLeft = false
-  const body = new ReadableStream<Uint8Array>(
+  return new ReadableStream<Uint8Array>(
     {
       type: 'direct',
       async pull(writer) {
-        if (first !== null) {
-          void writer.write(first)
-          void writer.flush()
-        }
+        void writer.write(first)
+        void writer.flush()
         const last = await ending
         if (isLeft) return
         void writer.write(last)
@@ -69,7 +73,6 @@ function completeAtOnce(answered: Streamed, run: StreamRun, ending: Promise<Uint
     },
     { highWaterMark: gatheredResponseBytes },
   )
-  return { body, ended: ending.then(() => undefined) }
 }
 
 /** Captures, then returns the frames that complete the answer; an error event when the capture failed. */

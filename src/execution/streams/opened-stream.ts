@@ -46,8 +46,8 @@ export async function openStream(
 }
 
 /**
- * Takes in what has already come with the first bytes. A short or cached answer may then be whole and go out in two
- * pieces, at a third of the cost of a stream of many. Throws when the stream broke by now: nothing of it was shown, so
+ * Takes in what has already come with the first bytes. A short or cached answer may then be whole and go out in one
+ * piece, at a third of the cost of a stream of many. Throws when the stream broke by now: nothing of it was shown, so
  * another endpoint may still try.
  */
 export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {

@@ -161,7 +161,8 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
   const { body, contentType, provider } = outcome
   const isStream = body instanceof ReadableStream
-  const head = headOf(contentType, isStream)
+  // An event stream that is here to its end has the head of every other one.
+  const head = headOf(contentType, isStream || contentType === eventStream)
   const response = new Response(isStream ? body : toResponseBody(body), head)
   const { headers } = response
   headers.set('x-request-id', exchange.requestId)
@@ -171,6 +172,8 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
   if (isStream) exchange.ended = outcome.ended
   return response
 }
+
+const eventStream = 'text/event-stream'
 
 const readyHeads = new Map<string, { readonly headers: Headers }>()
 
