@@ -14,11 +14,8 @@ const refusalMsMax = 5_000
 const slowMsMax = (timeoutSeconds + 10) * 1_000
 /** The largest audio that is taken. */
 const audioBytesMax = 1_000_000_000
-/**
- * What one bad answer of a gigabyte may take, most of it not collected yet (84 to 118 MB in four runs), and what may be left of all
- * of them some seconds later.
- */
-const residentBytesMax = { whileRead: 140_000_000, left: 32_000_000 } as const
+/** What one bad answer may take, most of it not collected yet, and what may be left of all of them some seconds later. */
+const residentBytesMax = { whileRead: 100_000_000, left: 32_000_000 } as const
 /** What lies in the buffers of both sides when a connection is ended. */
 const onTheWayBytes = 32_000_000
 
