@@ -24,7 +24,10 @@ export async function fetchRemoteAudio(
   const spool = intake.createSpool()
   try {
     if ((file.sizeBytes ?? 0) > audioBodyBytesMax) throw tooLarge(audio)
-    for await (const chunk of file.body) await spool.write(chunk)
+    for await (const chunk of file.body) {
+      await spool.write(chunk)
+      release(chunk)
+    }
     const stored = await spool.finish()
     // The server's name and type of a file are no statement of the caller, so they count only where the bytes tell
     // nothing.
@@ -37,6 +40,14 @@ export async function fetchRemoteAudio(
     await spool.discard()
     throw error
   }
+}
+
+/**
+ * Gives back the memory of bytes that nobody else holds. The spool has its own copy, and an endless body is read faster
+ * than the collector looks.
+ */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 function tooLarge({ field }: RemoteAudio): GatewayError {
