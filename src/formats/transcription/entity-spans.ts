@@ -81,15 +81,16 @@ function firstFrom(rising: readonly number[], least: number): number {
 export function entitiesOfOffsets(text: string, told: readonly EntityOfOffsets[]): TranscriptEntity[] {
   const counted = countText(text)
   return placed(counted, told, ({ start, end, text: own }) => {
-    const asCounted = [
-      { start, end },
-      { start, end: end + 1 },
-    ]
-    const asUnits = asCounted.map((span) => ({
+    const isOwn = (span: TextSpan) => counted.slice(span) === own
+    const exclusive = { start, end }
+    if (isOwn(exclusive)) return exclusive
+    const inclusive = { start, end: end + 1 }
+    if (isOwn(inclusive)) return inclusive
+    const asUnits = [exclusive, inclusive].map((span) => ({
       start: counted.codePointsAt(span.start),
       end: counted.codePointsAt(span.end),
     }))
-    return [...asCounted, ...asUnits].find((span) => counted.slice(span) === own) ?? null
+    return asUnits.find(isOwn) ?? null
   })
 }
 
@@ -135,6 +136,7 @@ function searchedInAnyCase(text: string, own: string, from: number): number {
 function widened(counted: CountedText, { start, end }: TextSpan, own: string): TextSpan {
   const before = /^[^\p{L}\p{M}\p{N}\s]+/u.exec(own)?.[0] ?? ''
   const behind = /[^\p{L}\p{M}\p{N}\s]+$/u.exec(own)?.[0] ?? ''
+  if (before === '' && behind === '') return { start, end }
   const widerStart = start - [...before].length
   const widerEnd = end + [...behind].length
   return {

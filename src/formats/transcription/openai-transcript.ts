@@ -39,7 +39,7 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
   const entries = ofSpeakers?.length ? ofSpeakers : piecesOf(wire['segments'])
   const spoken = reading.areSegmentsWords ? entries : (wordsOfSpeakers(ofSpeakers) ?? piecesOf(wire['words']))
   const segments = reading.areSegmentsWords ? null : readSegments(entries, speakerOf)
-  const told = spoken?.flatMap((word) => readWord(word, speakerOf)) ?? null
+  const told = spoken === null ? null : readWords(spoken, speakerOf)
   const words = told === null || segments === null ? told : withSpeakersOf(segments, told)
   const usage = recordOrNull(wire['usage'])
   const languages = piecesOf(wire['languages'])
@@ -120,18 +120,23 @@ function readTokens(usage: WireRecord | null): CanonicalTranscription['tokens'] 
 }
 
 function readSegments(entries: WireRecord[] | null, speakerOf: SpeakerOf): TranscriptSegment[] | null {
-  const segments = (entries ?? []).flatMap((entry, index) => readSegment(entry, index, speakerOf))
+  const segments: TranscriptSegment[] = []
+  for (const [index, entry] of (entries ?? []).entries()) {
+    const segment = readSegment(entry, index, speakerOf)
+    if (segment !== null) segments.push(segment)
+  }
   return segments.length > 0 ? segments : null
 }
 
 const segmentScores = ['seek', 'temperature', 'avg_logprob', 'compression_ratio', 'no_speech_prob'] as const
 
-function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): TranscriptSegment[] {
+function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): TranscriptSegment | null {
   const times = timesIn(entry)
-  if (times === null || typeof entry['text'] !== 'string') return []
+  if (times === null || typeof entry['text'] !== 'string') return null
   const segment: TranscriptSegment = {
     id: countOrNull(entry['id']) ?? index,
-    ...times,
+    start: times.start,
+    end: times.end,
     text: entry['text'].trim(),
   }
   for (const name of segmentScores) {
@@ -140,18 +145,23 @@ function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): Tr
   }
   const { tokens } = entry
   if (Array.isArray(tokens) && tokens.every((token) => Number.isSafeInteger(token))) segment.tokens = tokens
-  return [{ ...segment, ...speakerOf(labelOf(entry)), ...channelIn(entry) }]
+  return Object.assign(segment, speakerOf(labelOf(entry)), channelIn(entry))
 }
 
-function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
-  const times = timesIn(entry)
-  const word = filledTextOrNull(entry['word']) ?? filledTextOrNull(entry['text'])
-  if (times === null || word === null) return []
-  const score = scoreIn(entry['confidence'] ?? entry['score'])
-  const confidence = score === null ? {} : { confidence: score }
-  const type = entry['type'] === 'audio_event' ? { type: 'audio_event' as const } : {}
-  const told = { ...confidence, ...speakerOf(labelOf(entry)), ...type, ...channelIn(entry) }
-  return [{ word: word.trim(), ...times, ...told }]
+function readWords(entries: readonly WireRecord[], speakerOf: SpeakerOf): TranscriptWord[] {
+  const words: TranscriptWord[] = []
+  for (const entry of entries) {
+    const times = timesIn(entry)
+    const text = filledTextOrNull(entry['word']) ?? filledTextOrNull(entry['text'])
+    if (times === null || text === null) continue
+    const word: TranscriptWord = { word: text.trim(), start: times.start, end: times.end }
+    const confidence = scoreIn(entry['confidence'] ?? entry['score'])
+    if (confidence !== null) word.confidence = confidence
+    Object.assign(word, speakerOf(labelOf(entry)))
+    if (entry['type'] === 'audio_event') word.type = 'audio_event'
+    words.push(Object.assign(word, channelIn(entry)))
+  }
+  return words
 }
 
 /** Each of these hosts has its own name for it. */

@@ -23,7 +23,7 @@ export function readAssemblyAiTranscript(wire: WireRecord, language: string | nu
   const { text } = wire
   if (typeof text !== 'string') throw notATranscript()
   const speakerOf = createSpeakers()
-  const words = (piecesOf(wire['words']) ?? []).flatMap((word) => readWord(word, speakerOf))
+  const words = readWords(piecesOf(wire['words']) ?? [], speakerOf)
   const told = filledTextOrNull(wire['language_code']) ?? language
   return {
     text,
@@ -39,13 +39,18 @@ export function readAssemblyAiTranscript(wire: WireRecord, language: string | nu
   }
 }
 
-function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
-  const times = timesIn(entry, millisecondsUnit)
-  const word = filledTextOrNull(entry['text'])
-  if (times === null || word === null) return []
-  const confidence = scoreIn(entry['confidence'])
-  const scored = confidence === null ? {} : { confidence }
-  return [{ word, ...times, ...scored, ...speakerOf(entry['speaker']), ...channelOf(entry) }]
+function readWords(entries: readonly WireRecord[], speakerOf: SpeakerOf): TranscriptWord[] {
+  const words: TranscriptWord[] = []
+  for (const entry of entries) {
+    const times = timesIn(entry, millisecondsUnit)
+    const text = filledTextOrNull(entry['text'])
+    if (times === null || text === null) continue
+    const word: TranscriptWord = { word: text, start: times.start, end: times.end }
+    const confidence = scoreIn(entry['confidence'])
+    if (confidence !== null) word.confidence = confidence
+    words.push(Object.assign(word, speakerOf(entry['speaker']), channelOf(entry)))
+  }
+  return words
 }
 
 /** Utterances exist only when speakers or channels were requested. */
