@@ -79,6 +79,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     })
   }
 
+  /** Asked whenever somebody waits for what has come: a caller who has left, and would be told by the next look, must not pay for it. */
   get signal(): AbortSignal {
     return this.#options.signal
   }
@@ -109,7 +110,6 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
   }
 
   onHead(head: AnswerHead): void {
-    // Otherwise the caller would pay for an answer that came before the next look.
     if (this.signal.aborted) return this.#giveUp(abandoned())
     this.#head = head
     this.#limits.onHead()
@@ -135,6 +135,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
   onBody(bytes: Buffer): void {
     const read = this.#read
     if (read !== null) {
+      if (this.signal.aborted) return this.#giveUp(abandoned())
       this.#read = null
       this.#limits.onRead()
       if (bytes.length >= unreadBytesMax) this.#pause()
@@ -157,11 +158,17 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     if (this.#unreadBytes <= whole.limitBytes) return
     if (isRefusal(this.status)) {
       this.#connection?.drop()
-      this.onEnd()
+      this.#finish()
     } else this.#giveUp(tooLarge(whole.limitBytes))
   }
 
   onEnd(): void {
+    const isAwaited = this.#read !== null || this.#whole !== null
+    if (isAwaited && this.signal.aborted) this.#fail(abandoned())
+    else this.#finish()
+  }
+
+  #finish(): void {
     this.#close()
     const [read, whole] = [this.#read, this.#whole]
     this.#read = null
@@ -236,7 +243,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     this.#unreadBytes = 0
     if (this.#isOver) return
     this.#connection?.drop()
-    this.onEnd()
+    this.#finish()
   }
 
   /** Ends the exchange for a reason of our own; what was not read is not given any more. */

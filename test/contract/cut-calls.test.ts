@@ -28,11 +28,16 @@ async function leasesAfterAStop(): Promise<unknown[]> {
   while ((await askedCalls(gateway)) < calls.length) await Bun.sleep(5)
   await gateway.stop()
   await Promise.all(calls)
+  return rowsOf('leases', folder)
+}
+
+/** The rows of a table of a gateway that has stopped. Removes its folder. */
+function rowsOf(table: string, folder: string): unknown[] {
   const database = new Database(join(folder, 'headrace.db'), { readonly: true })
-  const leases = database.query('select * from leases').all()
+  const rows = database.query(`select * from ${table}`).all()
   database.close()
   rmSync(folder, { recursive: true, force: true })
-  return leases
+  return rows
 }
 
 /** Calls that have arrived at the provider. */
@@ -53,3 +58,89 @@ function call(url: string, key: string, stream: boolean): Promise<unknown> {
     () => null,
   )
 }
+
+test.each([
+  ['a whole answer', false],
+  ['a stream', true],
+])('a caller who has left when the body of %s comes is charged nothing', async (_, stream) => {
+  const provider = startSlowProvider()
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-cut-'))
+  const gateway = await startTestGateway({
+    folder,
+    hooks: { writeLog: () => undefined },
+    providers: () => [
+      {
+        preset: 'custom',
+        id: 'slow',
+        base_url: `http://127.0.0.1:${provider.port}/v1`,
+        api_key: 'x',
+        weight: 1,
+        discover: false,
+        models: [{ id: 'slow/m', prices: { input_per_million: '1', output_per_million: '1' } }],
+      },
+    ],
+  })
+  const url = gateway.listen()
+  for (let tries = 0; tries < leavings; tries += 1) {
+    const leaving = new AbortController()
+    const asked = provider.nextCall()
+    const body = JSON.stringify({ model: 'slow/m', stream, messages: [{ role: 'user', content: 'hello' }] })
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const answer = fetch(`${url}/chat/completions`, { method: 'POST', headers, body, signal: leaving.signal })
+    const sendBody = await asked
+    await Bun.sleep(5)
+    leaving.abort()
+    await answer.catch(() => null)
+    await Bun.sleep(10)
+    sendBody()
+    await Bun.sleep(20)
+  }
+  await gateway.stop()
+  provider.stop()
+  expect(rowsOf('usages', folder)).toEqual([])
+})
+
+/** A look every 50 ms comes in few of them between the leaving and the body. */
+const leavings = 10
+
+/** A provider that sends its head at once, and its body when the test says so. */
+function startSlowProvider() {
+  const calls: PromiseWithResolvers<() => void>[] = []
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, request) {
+        const isStream = request.includes('"stream":true')
+        const type = isStream ? 'text/event-stream' : 'application/json'
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`)
+        calls.shift()?.resolve(() => void socket.end(isStream ? events : whole))
+      },
+    },
+  })
+  return {
+    port: server.port,
+    nextCall() {
+      const call = Promise.withResolvers<() => void>()
+      calls.push(call)
+      return call.promise
+    },
+    stop: () => server.stop(true),
+  }
+}
+
+const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
+const answered = { id: 'c', created: 1, model: 'm' }
+const message = { role: 'assistant', content: 'hi' }
+const whole = JSON.stringify({
+  ...answered,
+  object: 'chat.completion',
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+  usage,
+})
+const events = `data: ${JSON.stringify({
+  ...answered,
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta: message, finish_reason: 'stop' }],
+  usage,
+})}\n\ndata: [DONE]\n\n`
