@@ -90,7 +90,7 @@ function createPeople({
     sessions,
     passwords: createPasswords(),
     ownerOf: (key, address) =>
-      authenticator.authenticate(new Headers({ 'x-headrace-key': key }), () => address),
+      authenticator.authenticate(new Headers({ 'x-headrace-key': key }), { clientAddress: address }),
     clock,
   })
   return { members, sessions, signIn }

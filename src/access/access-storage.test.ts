@@ -41,7 +41,7 @@ eachDatabase((_, open, { openFresh }) => {
   const authenticate = async (parts: Awaited<ReturnType<typeof fresh>>, secret: string) =>
     createAuthenticator({ repository: parts.keys, clock }).authenticate(
       new Headers({ authorization: `Bearer ${secret}` }),
-      () => '',
+      { clientAddress: '' },
     )
 
   test('a key that was adopted once is never adopted again, also after it was rotated or deleted', async () => {
@@ -286,14 +286,16 @@ eachDatabase((_, open, { openFresh }) => {
       const manual = { ...systemClock, monotonicMs: () => nowMs }
       const gateway = createAuthenticator({ repository: parts.keys, clock: manual })
       const headers = new Headers({ authorization: `Bearer ${key}` })
-      expect(await gateway.authenticate(headers, () => '')).toMatchObject({ accountMode: 'tracked' })
+      expect(await gateway.authenticate(headers, { clientAddress: '' })).toMatchObject({
+        accountMode: 'tracked',
+      })
       await parts.organizations.update(organizationId, {
         accountMode: 'prepaid',
         policy: { allowedProviders: ['openai'], requireZdr: true },
         rates: { requestsPerMinute: 5 },
       })
       nowMs = principalFreshMs
-      expect(await gateway.authenticate(headers, () => '')).toMatchObject({
+      expect(await gateway.authenticate(headers, { clientAddress: '' })).toMatchObject({
         accountMode: 'prepaid',
         constraints: { allowedProviders: ['openai'], allowedModels: null, requireZdr: true },
         rates: { organization: { requestsPerMinute: 5, batchesPerMinute: 60, tokensPerMinute: null } },

@@ -52,7 +52,9 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
   })
   // In an async function, an error that is thrown at once becomes a rejection like any other.
   const ask = async (authorization: string | null = `Bearer ${secret}`, address = '10.0.0.1') =>
-    authenticator.authenticate(new Headers(authorization === null ? {} : { authorization }), () => address)
+    authenticator.authenticate(new Headers(authorization === null ? {} : { authorization }), {
+      clientAddress: address,
+    })
   /** Advances the clock and runs everything that is due by then. */
   const advance = async (passedMs: number) => {
     const endMs = clock.ms + passedMs
@@ -115,10 +117,14 @@ describe('accepted keys', () => {
   test('x-api-key counts where it is accepted and nowhere else', async () => {
     const { authenticator, key } = setUp()
     const headers = new Headers({ 'x-api-key': secret })
-    expect(await authenticator.authenticate(headers, () => '', { acceptApiKeyHeader: true })).toMatchObject({
+    expect(
+      await authenticator.authenticate(headers, { clientAddress: '' }, { acceptsApiKeyHeader: true }),
+    ).toMatchObject({
       keyId: key.keyId,
     })
-    expect(() => authenticator.authenticate(headers, () => '')).toThrow('Missing Authentication header')
+    expect(() => authenticator.authenticate(headers, { clientAddress: '' })).toThrow(
+      'Missing Authentication header',
+    )
   })
 
   test('work that goes on without its caller has the principal of its key, as long as the key is valid', async () => {
@@ -138,7 +144,7 @@ describe('the cache', () => {
     const headers = new Headers({ authorization: `Bearer ${secret}` })
     for (let second = 0; second < 10; second++) {
       clock.ms += principalFreshMs / 2
-      expect(authenticator.authenticate(headers, () => '')).not.toBeInstanceOf(Promise)
+      expect(authenticator.authenticate(headers, { clientAddress: '' })).not.toBeInstanceOf(Promise)
       await Promise.resolve()
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
@@ -285,7 +291,7 @@ describe('guessing keys', () => {
     await advance(100)
     // By now this process knows that the key is invalid.
     const headers = new Headers({ authorization: 'Bearer late-guess' })
-    const again = authenticator.authenticate(headers, () => '10.0.0.1')
+    const again = authenticator.authenticate(headers, { clientAddress: '10.0.0.1' })
     expect(again).toBeInstanceOf(Promise)
     await expect(Promise.race([again, settled().then(() => 'waits')])).resolves.toBe('waits')
     await advance(unknownKeyRefusalEveryMs - 101)
@@ -376,7 +382,9 @@ describe('guessing keys', () => {
 test('a key may come in its own header, so that Authorization can have a login for the provider', async () => {
   const { authenticator } = setUp()
   const headers = new Headers({ authorization: 'Bearer sk-ant-oat-1', 'x-headrace-key': secret })
-  expect(await authenticator.authenticate(headers, () => '10.0.0.1')).toMatchObject({ keyKind: 'inference' })
+  expect(await authenticator.authenticate(headers, { clientAddress: '10.0.0.1' })).toMatchObject({
+    keyKind: 'inference',
+  })
   expect(callerLoginOf(headers)).toBe('sk-ant-oat-1')
   // Without x-headrace-key the bearer token is the gateway's key; only a bearer token counts as a login.
   expect(callerLoginOf(new Headers({ authorization: `Bearer ${secret}` }))).toBeNull()
@@ -389,5 +397,7 @@ test('a key may come in its own header, so that Authorization can have a login f
   ] as const)
     expect(callerLoginOf(new Headers({ authorization: `Bearer ${login}`, 'x-headrace-key': key }))).toBeNull()
   const wrong = new Headers({ authorization: `Bearer ${secret}`, 'x-headrace-key': 'sk-hr-v1-wrong' })
-  await expect(async () => authenticator.authenticate(wrong, () => '10.0.0.1')).toThrow(/unknown/)
+  await expect(async () => authenticator.authenticate(wrong, { clientAddress: '10.0.0.1' })).toThrow(
+    /unknown/,
+  )
 })

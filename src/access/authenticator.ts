@@ -15,11 +15,11 @@ export interface Authenticator {
   /**
    * The owner of the bearer key in the headers; synchronous when the key was read within the last two seconds. Throws or
    * rejects with `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many unknown keys from
-   * this address) or `storage_unavailable` (a failure of storage is never a 401). `address` is called only when needed.
+   * this address) or `storage_unavailable` (a failure of storage is never a 401). The address counts for unknown keys.
    */
   authenticate(
     headers: Headers,
-    addressOf: () => string,
+    asker: { readonly clientAddress: string },
     options?: HeaderOptions,
   ): Principal | Promise<Principal>
   /** The principal of a key by its id, for work that goes on after its request ended; null when the key may not be used. */
@@ -32,7 +32,7 @@ export interface Authenticator {
 /** Where a key may be besides `authorization`. */
 export interface HeaderOptions {
   /** Read `x-api-key` when there is no `authorization`, as for messages. */
-  acceptApiKeyHeader?: boolean
+  readonly acceptsApiKeyHeader?: boolean
 }
 
 /** What the authenticator needs. */
@@ -81,7 +81,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    authenticate(headers, addressOf, headerOptions) {
+    authenticate(headers, { clientAddress }, headerOptions) {
       const secret = secretOf(headers, headerOptions)
       if (secret === null) throw new KeyRefused(null)
       const keyHash = hashSecret(secret)
@@ -91,7 +91,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const unknown = cache.unknown(keyHash)
       if (unknown?.isNow && unknown.isTold) throw new KeyRefused(null)
       // A key that existed at the last reading is not a guess, so it takes no turn.
-      return cache.has(keyHash) ? cache.load(keyHash).then(admit) : lookUpOnce(keyHash, addressOf())
+      return cache.has(keyHash) ? cache.load(keyHash).then(admit) : lookUpOnce(keyHash, clientAddress)
     },
     async principalOf(keyId) {
       const entry = toCachedPrincipal(await repository.loadById(keyId))
@@ -130,7 +130,7 @@ function secretOf(headers: Headers, options: HeaderOptions | undefined): string 
   if (own !== null) return bounded(own)
   const header = headers.get('authorization')
   if (header === null) {
-    const apiKey = options?.acceptApiKeyHeader ? headers.get('x-api-key') : null
+    const apiKey = options?.acceptsApiKeyHeader ? headers.get('x-api-key') : null
     if (apiKey === null) throw new KeyMissing()
     return bounded(apiKey)
   }

@@ -101,14 +101,21 @@ export function createRateGate(options: RateGateOptions): RateGate {
       ? askDatabase(limit, how)
       : shared[how](limit.id, limit.perMinute)
 
+  const admitEach = (limits: readonly Limit[], how: Asking) =>
+    admitAll(limits, (limit) => ask(limit, how), clock)
+
   const admit = (limits: readonly Limit[], how: Asking) =>
-    limits.length === 0 ? undefined : admitAll(limits, (limit) => ask(limit, how), clock)
+    limits.length === 0 ? undefined : admitEach(limits, how)
+
+  async function takeLater(principal: Principal, waiting: Promise<void>): Promise<void> {
+    await waiting
+    await admit(requestLimitsOf(principal), 'take')
+  }
 
   return {
     admitRequest(principal) {
       const waiting = admit(tokenLimitsOf(principal), 'look')
-      const take = () => admit(requestLimitsOf(principal), 'take')
-      return waiting ? waiting.then(take) : take()
+      return waiting ? takeLater(principal, waiting) : admit(requestLimitsOf(principal), 'take')
     },
     spendTokens(principal, tokens) {
       for (const { id, perMinute } of tokenLimitsOf(principal)) shared.spend(id, perMinute, tokens)

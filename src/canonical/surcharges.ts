@@ -29,10 +29,14 @@ export function withoutSurcharges(price: Price): Price {
   return priceWith(price, [])
 }
 
+const noUnits: readonly PriceUnit[] = []
+
 /** A price's surcharges of unknown amount. */
-export function unknownSurcharges(price: Price): PriceUnit[] {
-  const { surcharged } = price
-  if (surcharged === undefined) return []
+export function unknownSurcharges(price: Price): readonly PriceUnit[] {
+  return price.surcharged === undefined ? noUnits : unknownAmong(price.surcharged, price)
+}
+
+function unknownAmong(surcharged: NonNullable<Price['surcharged']>, price: Price): PriceUnit[] {
   return surcharged
     .map((feature) => surchargeMembers[feature])
     .filter(({ unit, share }) => price[unit] === undefined && price[share] === undefined)

@@ -21,10 +21,9 @@ export function prohibitionOf(
 ): Prohibition | null {
   const { dataPolicy, model } = endpoint
   const { allowedModels, allowedModelsOfKey, ignoredModels } = constraints
-  const isNamed = (models: readonly string[]) => models.includes(model) || models.includes(name)
-  if (allowedModels && !isNamed(allowedModels)) return 'allowed_models'
-  if (allowedModelsOfKey && !isNamed(allowedModelsOfKey)) return 'allowed_models'
-  if (ignoredModels.length > 0 && isNamed(ignoredModels)) return 'ignored_models'
+  if (allowedModels && !hasAnyOf(allowedModels, model, name)) return 'allowed_models'
+  if (allowedModelsOfKey && !hasAnyOf(allowedModelsOfKey, model, name)) return 'allowed_models'
+  if (ignoredModels.length > 0 && hasAnyOf(ignoredModels, model, name)) return 'ignored_models'
   const { allowedProviders, allowedProvidersOfKey } = constraints
   if (allowedProviders && !isAnyProvider(endpoint, allowedProviders)) return 'allowed_providers'
   if (allowedProvidersOfKey && !isAnyProvider(endpoint, allowedProvidersOfKey)) return 'allowed_providers'
@@ -34,6 +33,10 @@ export function prohibitionOf(
   if (constraints.requireZdr && !dataPolicy.zdr) return 'enforce_zdr'
   if (constraints.denyDataCollection && collectsData(endpoint)) return 'deny_data_collection'
   return null
+}
+
+function hasAnyOf(models: readonly string[], model: string, name: string): boolean {
+  return models.includes(model) || models.includes(name)
 }
 
 /** Whether the endpoint's provider stores or trains on what it is sent. */

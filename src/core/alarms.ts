@@ -2,8 +2,8 @@ import { Bag, type Placed } from './bag.ts'
 
 /** A wait that is set and can be cancelled. */
 export interface Alarm extends Placed {
-  readonly dueAtMs: number
-  readonly onDue: () => void
+  dueAtMs: number
+  onDue(): void
 }
 
 /**
@@ -21,9 +21,14 @@ export class Alarms {
    */
   set(waitMs: number, onDue: () => void): Alarm {
     const alarm = { dueAtMs: performance.now() + waitMs, onDue, place: -1 }
+    this.add(alarm)
+    return alarm
+  }
+
+  /** The same for an alarm that is not set, until its own `dueAtMs`, by `performance.now()`. */
+  add(alarm: Alarm): void {
     this.#alarms.add(alarm)
     if (alarm.dueAtMs < this.#wakesAtMs) this.#wakeAt(alarm.dueAtMs)
-    return alarm
   }
 
   /** Does nothing for an alarm that has rung or was cancelled. */

@@ -20,7 +20,10 @@ export class HangUps {
 
   watch(work: Leavable): void {
     this.#watched.add(work)
-    if (this.#timer !== null) return
+    if (this.#timer === null) this.#beginToLook()
+  }
+
+  #beginToLook(): void {
     this.#timer = setInterval(() => this.look(), lookEveryMs)
     this.#timer.unref()
   }

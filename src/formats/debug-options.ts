@@ -16,7 +16,10 @@ const nothingAsked: DebugOptions = { asked: {}, dropped: [] }
 
 /** Reads the member after it was checked. */
 export function readDebugOptions(debug: z.output<typeof debugSchema> | null | undefined): DebugOptions {
-  if (debug === null || debug === undefined) return nothingAsked
+  return debug === null || debug === undefined ? nothingAsked : readStated(debug)
+}
+
+function readStated(debug: z.output<typeof debugSchema>): DebugOptions {
   const { echo_upstream_body: echo, ...others } = debug
   const dropped = Object.keys(others).map((name) => `debug.${name}`)
   return { asked: echo === true ? { debug: true } : {}, dropped }

@@ -7,7 +7,12 @@ export function clientAddress(
   forwardedFor: string | null,
   trustedProxies: readonly string[],
 ): string {
-  if (forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer
+  return forwardedFor === null || !isTrusted(peer, trustedProxies)
+    ? peer
+    : nearestUntrusted(peer, forwardedFor, trustedProxies)
+}
+
+function nearestUntrusted(peer: string, forwardedFor: string, trustedProxies: readonly string[]): string {
   const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()))
   for (let index = hops.length - 1; index >= 0; index -= 1) {
     const hop = hops[index] ?? ''

@@ -120,22 +120,43 @@ export async function runRoute(
   }
   if (convention.requestIdHeader !== null)
     response.headers.set(convention.requestIdHeader, exchange.requestId)
-  const finish = () => {
-    dependencies.activity.end()
-    exchange.heldBody?.release()
-    dependencies.onAnswered(exchange.request)
-    dependencies.log.request({
-      requestId: exchange.requestId,
-      route: route.name,
-      status: hasLeft ? callerLeft : response.status,
-      durationMs: dependencies.clock.monotonicMs() - startedMs,
-      asker: exchange.asker,
-      facts: exchange.facts,
-    })
-  }
-  if (exchange.ended) void exchange.ended.then(finish)
-  else finish()
+  const answered = { route: route.name, status: hasLeft ? callerLeft : response.status, startedMs }
+  if (exchange.ended) finishAfter(exchange.ended, exchange, answered, dependencies)
+  else finish(exchange, answered, dependencies)
   return response
+}
+
+interface AnsweredRoute {
+  route: string
+  status: number
+  startedMs: number
+}
+
+function finishAfter(
+  ended: Promise<void>,
+  exchange: HttpExchange,
+  answered: AnsweredRoute,
+  dependencies: HttpDependencies,
+): void {
+  void ended.then(() => finish(exchange, answered, dependencies))
+}
+
+function finish(
+  exchange: HttpExchange,
+  { route, status, startedMs }: AnsweredRoute,
+  dependencies: HttpDependencies,
+): void {
+  dependencies.activity.end()
+  exchange.heldBody?.release()
+  dependencies.onAnswered(exchange.request)
+  dependencies.log.request({
+    requestId: exchange.requestId,
+    route,
+    status,
+    durationMs: dependencies.clock.monotonicMs() - startedMs,
+    asker: exchange.asker,
+    facts: exchange.facts,
+  })
 }
 
 /**
@@ -173,11 +194,10 @@ async function authorize(
     return showsSession(exchange.request, dependencies) ? signedIn(route, exchange, dependencies) : null
   }
   const { asker } = exchange
-  const { acceptsApiKeyHeader } = route.convention ?? contractConvention
-  const options = { acceptApiKeyHeader: acceptsApiKeyHeader }
+  const { convention = contractConvention } = route
   let found: Principal | Promise<Principal>
   try {
-    found = dependencies.authenticator.authenticate(headers, () => asker.clientAddress, options)
+    found = dependencies.authenticator.authenticate(headers, asker, convention)
   } catch (error) {
     // Only a request without a key is asked for a session, so that sessions cost requests with a key nothing.
     if (error instanceof KeyMissing) return signedIn(route, exchange, dependencies)

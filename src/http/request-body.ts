@@ -1,4 +1,4 @@
-import { Alarms } from '../core/alarms.ts'
+import { type Alarm, Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
 import { countedBodyBytesMin } from '../core/limits/http.ts'
 import { wholeBodyBytesMax } from '../core/limits/text.ts'
@@ -115,20 +115,49 @@ function within<T, Brought>(
   read: Promise<T>,
   bring: (value: T) => Brought,
 ): Promise<Brought> {
-  return new Promise((resolve, reject) => {
-    const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
+  return new TimedRead(waitMs, read, bring).promise
+}
+
+/** Is its own alarm, to save objects. */
+class TimedRead<T, Brought> implements Alarm {
+  readonly promise: Promise<Brought>
+  /** Among the alarms. */
+  place = -1
+  readonly dueAtMs: number
+  readonly #waitMs: number
+  readonly #bring: (value: T) => Brought
+  readonly #resolve: (brought: Brought) => void
+  readonly #reject: (error: GatewayError) => void
+
+  constructor(waitMs: number, read: Promise<T>, bring: (value: T) => Brought) {
+    const { promise, resolve, reject } = Promise.withResolvers<Brought>()
+    this.promise = promise
+    this.dueAtMs = performance.now() + waitMs
+    this.#waitMs = waitMs
+    this.#bring = bring
+    this.#resolve = resolve
+    this.#reject = reject
+    alarms.add(this)
     // Not by `finally`, which costs two promises more.
     read.then(
-      (value) => {
-        alarms.callOff(alarm)
-        return resolve(bring(value))
-      },
-      (error: unknown) => {
-        alarms.callOff(alarm)
-        reject(brokenOff(error))
-      },
+      (value) => this.#onValue(value),
+      (error: unknown) => this.#onError(error),
     )
-  })
+  }
+
+  onDue(): void {
+    this.#reject(tooSlow(this.#waitMs))
+  }
+
+  #onValue(value: T): void {
+    alarms.callOff(this)
+    this.#resolve(this.#bring(value))
+  }
+
+  #onError(error: unknown): void {
+    alarms.callOff(this)
+    this.#reject(brokenOff(error))
+  }
 }
 
 function tooSlow(waitMs: number): GatewayError {

@@ -43,7 +43,7 @@ export interface Limiter {
    */
   acquire(deployment: Deployment, admission: Admission, signal?: AbortSignal): Permit | Promise<Permit>
   /** Calls that have a place now. */
-  runningOf(deployment: Deployment): number
+  readonly runningOf: (deployment: Deployment) => number
   /** Places that a batch could take now without waiting. */
   freeFor(deployment: Deployment): number
   /** How long batch items still rest because the deployment refused calls; 0 when they do not. */

@@ -16,9 +16,9 @@ import type { Requirement } from './requirement.ts'
 import type { StickyRoutes } from './sticky.ts'
 
 /** Everything that decides which endpoints a call for one model may use. */
-export interface RouteRequest {
-  /** The call's preferences, parameters and conversation; null when only the model is checked, as for a batch. */
-  call: Pick<CallBase, 'preferences' | 'parameters' | 'sessionId' | 'demand'> | null
+export interface RouteRequest<Routed extends RoutedPart = RoutedPart> {
+  /** Null when only the model is checked, as for a batch. */
+  call: Routed | null
   /** The requested model with its variant: the call's own or one of its fallbacks. */
   model: string
   modality: Modality
@@ -35,8 +35,11 @@ export interface RouteRequest {
   /** Calls that run at a deployment now. */
   runningOf?: (deployment: Deployment) => number
   /** What identifies the conversation when there is no `sessionId`, such as `prompt_cache_key`. Asked only where there is a choice. */
-  conversationKey?: () => string | null
+  conversationKey?: (call: Routed) => string | null
 }
+
+/** A call's preferences, parameters and conversation. */
+type RoutedPart = Pick<CallBase, 'preferences' | 'parameters' | 'sessionId' | 'demand'>
 
 /** The endpoints to try, in order and never empty, and the excluded ones with their reasons. */
 export interface Route {
@@ -55,7 +58,7 @@ export interface Route {
  * own error when no endpoint has the feature; `permission_denied` when the policy leaves none; `no_matching_endpoint`,
  * naming the preference, when a preference leaves none; `no_healthy_endpoint` when every credential was refused.
  */
-export function route(request: RouteRequest): Route {
+export function route<Routed extends RoutedPart>(request: RouteRequest<Routed>): Route {
   const { catalog, health, call } = request
   const resolved = catalog.resolve(request.model)
   const candidates = candidatesOf(request, resolved)
@@ -80,7 +83,7 @@ export function route(request: RouteRequest): Route {
   }
   if (kept.length === 0) throw refuseRoute({ model: resolved.base, candidates, filter, health }, excluded)
   if (kept.length === 1) return { ordered: kept, leading: kept, excluded }
-  const key = call?.sessionId ?? request.conversationKey?.() ?? null
+  const key = call === null ? null : (call.sessionId ?? request.conversationKey?.(call) ?? null)
   const { variant } = resolved
   const ordered = orderEndpoints(kept, {
     preferences,
@@ -110,7 +113,7 @@ function firstGroup(ordered: readonly Endpoint[], places: ReadonlyMap<string, Pl
 const none: readonly string[] = []
 
 function candidatesOf(
-  { catalog, model, modality }: RouteRequest,
+  { catalog, model, modality }: Pick<RouteRequest, 'catalog' | 'model' | 'modality'>,
   { base, variant }: ResolvedModel,
 ): readonly Endpoint[] {
   const candidates = catalog.endpointsOf(base, modality)
@@ -131,7 +134,7 @@ function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health)
 /** The key has the model that answers, because an operator's own name may stand for several. */
 function stickyOf(
   key: string,
-  { sticky, organizationId }: RouteRequest,
+  { sticky, organizationId }: Pick<RouteRequest, 'sticky' | 'organizationId'>,
   kept: readonly Endpoint[],
 ): string | null {
   for (const model of new Set(kept.map((endpoint) => endpoint.model))) {

@@ -3,7 +3,7 @@ import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { outputWaitMs } from '../core/limits/telemetry.ts'
 import { toCredits } from '../core/money.ts'
-import { quoted } from '../core/quoted.ts'
+import { quoted, remembered } from '../core/remembered.ts'
 import type { Asker, AttemptLine, CallLine, RequestLine } from './call-line.ts'
 
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
@@ -126,19 +126,21 @@ function standardOutput(): GatheredOutput {
  * all the time.
  */
 function toRequestLine({ requestId, route, status, durationMs, asker, facts }: RequestLine): string {
-  const head = `{"level":"info","time":"${timeOf(Date.now())}","request_id":"${requestId}"`
-  const own = `,"route":${quoted(route)},"status":${status},"duration_ms":${rounded(durationMs)}${askerMembers(asker)}`
+  const head = `{"level":"info","time":"${timeOf(Date.now())}","request_id":"${requestId}"${routeMember(route)}${status}`
+  const own = `,"duration_ms":${rounded(durationMs)}${askerMembers(asker)}`
   const error = facts.errorType === null ? '' : `,"error_type":${quoted(facts.errorType)}`
   return `${head}${own}${error}${facts.operation === null ? '' : callMembers(facts)},"msg":"request"}\n`
 }
+
+const routeMember = remembered((route) => `,"route":${JSON.stringify(route)},"status":`)
 
 /** What is known of a call, each member with a comma before it. */
 function callMembers(facts: CallLine): string {
   const { generationId, operation, model, provider, tried, firstByteMs, costNanocredits } = facts
   let text = generationId === null ? '' : `,"generation_id":"${generationId}"`
-  if (operation !== null) text += `,"operation":${quoted(operation)}`
-  if (model !== null) text += `,"model":${quoted(shownModel(model, tried))}`
-  if (provider !== null) text += `,"provider":${quoted(provider)}`
+  if (operation !== null) text += operationMember(operation)
+  if (model !== null) text += modelMember(shownModel(model, tried))
+  if (provider !== null) text += providerMember(provider)
   text += `,"attempts":${facts.attempts}`
   if (firstByteMs !== null) text += `,"first_byte_ms":${rounded(firstByteMs)}`
   text += `,"input_tokens":${facts.inputTokens},"output_tokens":${facts.outputTokens}`
@@ -152,17 +154,23 @@ function callMembers(facts: CallLine): string {
     : text
 }
 
+const operationMember = remembered((operation) => `,"operation":${JSON.stringify(operation)}`)
+const modelMember = remembered((model) => `,"model":${JSON.stringify(model)}`)
+const providerMember = remembered((provider) => `,"provider":${JSON.stringify(provider)}`)
+
 function isFailed({ outcome }: AttemptLine): boolean {
   return outcome === 'failed'
 }
 
 function askerMembers({ organizationId, keyId, clientAddress }: Asker): string {
-  const organization = organizationId === null ? '' : `,"organization_id":${quoted(organizationId)}`
-  const key = keyId === null ? '' : `,"key_id":${quoted(keyId)}`
-  return clientAddress === ''
-    ? organization + key
-    : `${organization}${key},"client_address":${quoted(clientAddress)}`
+  const organization = organizationId === null ? '' : organizationMember(organizationId)
+  const key = keyId === null ? '' : keyMember(keyId)
+  return clientAddress === '' ? organization + key : `${organization}${key}${addressMember(clientAddress)}`
 }
+
+const organizationMember = remembered((id) => `,"organization_id":${JSON.stringify(id)}`)
+const keyMember = remembered((id) => `,"key_id":${JSON.stringify(id)}`)
+const addressMember = remembered((address) => `,"client_address":${JSON.stringify(address)}`)
 
 /** The second of the last line and its text up to the point; writing a time anew takes as long as the rest of a line. */
 let writtenSecond = Number.NaN

@@ -53,8 +53,12 @@ export class Connections {
       const restedMs = nowMs - connection.restsSinceMs
       if (restedMs >= restMsOf(connection)) connection.drop()
       else if (restedMs < livenessTurnMs) return connection.begin(lessee)
-      else return void setImmediate(() => this.#beginIfOpen(connection, lessee))
+      else return this.#beginNextTurn(connection, lessee)
     }
+  }
+
+  #beginNextTurn(connection: Connection, lessee: Lessee): void {
+    setImmediate(() => this.#beginIfOpen(connection, lessee))
   }
 
   /** A request must not go into a connection whose close has arrived and was not noticed yet: it would be lost. */
@@ -114,9 +118,7 @@ export class Connections {
     this.#resting += 1
     connection.restsSinceMs = performance.now()
     connection.origin.resting.push(connection)
-    if (this.#isSweeping) return
-    this.#isSweeping = true
-    alarms.set(restSweepMs, () => this.#sweep())
+    if (!this.#isSweeping) this.#sweepLater()
   }
 
   forget(connection: Connection): void {
@@ -132,8 +134,13 @@ export class Connections {
     for (const { resting } of this.#origins.values())
       for (const connection of resting.slice())
         if (nowMs - connection.restsSinceMs >= restMsOf(connection)) connection.drop()
-    this.#isSweeping = this.#resting > 0
-    if (this.#isSweeping) alarms.set(restSweepMs, () => this.#sweep())
+    this.#isSweeping = false
+    if (this.#resting > 0) this.#sweepLater()
+  }
+
+  #sweepLater(): void {
+    this.#isSweeping = true
+    alarms.set(restSweepMs, () => this.#sweep())
   }
 }
 

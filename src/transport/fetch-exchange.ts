@@ -1,3 +1,4 @@
+import type { GatewayError } from '../core/errors.ts'
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import type { ResponseHeaders, StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
@@ -42,7 +43,11 @@ export class FetchExchange implements UpstreamBody {
   constructor(options: SendOptions, parts: FetchParts) {
     this.#options = options
     this.#parts = parts
-    this.#limits = new TimeLimits(options, parts.clock, (error) => this.#controller.abort(error))
+    this.#limits = new TimeLimits(options, parts.clock, this)
+  }
+
+  onTimeOver(error: GatewayError): void {
+    this.#controller.abort(error)
   }
 
   async send(request: UpstreamRequest, target: UpstreamTarget): Promise<UpstreamResponse> {

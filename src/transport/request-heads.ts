@@ -1,6 +1,7 @@
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 import type { Origin } from './connection.ts'
+import { flat } from '../core/remembered.ts'
 import { addressOf } from './credentials.ts'
 import { requestHeaders } from './request-headers.ts'
 
@@ -105,5 +106,5 @@ function writeHead(request: UpstreamRequest, target: UpstreamTarget): PreparedHe
     if (!fieldPattern.test(value)) return null
     text += `${name}: ${value}\r\n`
   }
-  return { url, origin: null, text }
+  return { url, origin: null, text: flat(text) }
 }

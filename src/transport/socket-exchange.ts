@@ -29,10 +29,7 @@ export interface SocketParts {
 }
 
 /** A promise that this exchange has given and not settled: of the response, of one read, or of the whole body. */
-interface Waiter<T> {
-  resolve: (value: T) => void
-  reject: (error: GatewayError) => void
-}
+type Waiter<T> = PromiseWithResolvers<T>
 
 const ended: BodyRead = { done: true, value: undefined }
 
@@ -55,7 +52,9 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
   #isPaused = false
   #response: Waiter<UpstreamResponse> | null = null
   #read: Waiter<BodyRead> | null = null
-  #whole: (Waiter<Uint8Array> & { limitBytes: number }) | null = null
+  #whole: Waiter<Uint8Array> | null = null
+  /** Of the whole body that is awaited. */
+  #limitBytes = 0
 
   constructor(
     request: OutgoingRequest,
@@ -66,17 +65,17 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     this.#target = target
     this.#options = options
     this.#parts = parts
-    this.#limits = new TimeLimits(options, parts.clock, (error) => this.#giveUp(error))
+    this.#limits = new TimeLimits(options, parts.clock, this)
   }
 
   send(origin: Origin): Promise<UpstreamResponse> {
     if (this.signal.aborted) this.#giveUp(abandoned())
     if (this.#failure !== null) return Promise.reject(this.#failure)
     hangUps.watch(this)
-    return new Promise((resolve, reject) => {
-      this.#response = { resolve, reject }
-      this.#parts.connections.lease(origin, this)
-    })
+    const waiter = Promise.withResolvers<UpstreamResponse>()
+    this.#response = waiter
+    this.#parts.connections.lease(origin, this)
+    return waiter.promise
   }
 
   /** Asked whenever somebody waits for what has come: a caller who has left, and would be told by the next look, must not pay for it. */
@@ -86,6 +85,10 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
 
   onHangUp(): void {
     this.#giveUp(abandoned())
+  }
+
+  onTimeOver(error: GatewayError): void {
+    this.#giveUp(error)
   }
 
   /** Also when its caller has left and the next look will tell: nothing must be sent for it any more. */
@@ -122,7 +125,10 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
 
   #toResponse(head: AnswerHead): UpstreamResponse {
     const unpacker = unpackerFor(head.get('content-encoding'))
-    if (unpacker === null) return this
+    return unpacker === null ? this : this.#unpacked(head, unpacker)
+  }
+
+  #unpacked(head: AnswerHead, unpacker: NonNullable<ReturnType<typeof unpackerFor>>): UpstreamResponse {
     const { status } = head
     const body = new UnpackedBody(this, unpacker)
     const readAll = async (limitBytes: number) => {
@@ -143,7 +149,7 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     }
     this.#pieces.push(bytes)
     this.#unreadBytes += bytes.length
-    if (this.#whole !== null) return this.#onMoreOfWhole(this.#whole)
+    if (this.#whole !== null) return this.#onMoreOfWhole()
     if (this.#unreadBytes < unreadBytesMax && this.#pieces.length < unreadPiecesMax) return
     this.#pause()
   }
@@ -153,13 +159,13 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     this.#connection?.pause()
   }
 
-  #onMoreOfWhole(whole: { limitBytes: number }): void {
+  #onMoreOfWhole(): void {
     this.#limits.onWait()
-    if (this.#unreadBytes <= whole.limitBytes) return
+    if (this.#unreadBytes <= this.#limitBytes) return
     if (isRefusal(this.status)) {
       this.#connection?.drop()
       this.#finish()
-    } else this.#giveUp(tooLarge(whole.limitBytes))
+    } else this.#giveUp(tooLarge(this.#limitBytes))
   }
 
   onEnd(): void {
@@ -170,11 +176,12 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
 
   #finish(): void {
     this.#close()
-    const [read, whole] = [this.#read, this.#whole]
+    const read = this.#read
+    const whole = this.#whole
     this.#read = null
     this.#whole = null
     read?.resolve(ended)
-    whole?.resolve(this.#takeWhole(whole.limitBytes))
+    whole?.resolve(this.#takeWhole(this.#limitBytes))
   }
 
   onBroken(thrown: unknown): void {
@@ -192,9 +199,9 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     if (this.#isOver) return Promise.resolve(ended)
     this.#limits.onWait()
     this.#resume()
-    return new Promise((resolve, reject) => {
-      this.#read = { resolve, reject }
-    })
+    const waiter = Promise.withResolvers<BodyRead>()
+    this.#read = waiter
+    return waiter.promise
   }
 
   readAll(limitBytes: number): Promise<Uint8Array> {
@@ -212,10 +219,11 @@ export class SocketExchange implements Lessee, UpstreamResponse, UpstreamBody, L
     }
     if (this.#isOver) return Promise.resolve(this.#takeWhole(limitBytes))
     this.#limits.onWait()
-    return new Promise((resolve, reject) => {
-      this.#whole = { resolve, reject, limitBytes }
-      this.#resume()
-    })
+    const waiter = Promise.withResolvers<Uint8Array>()
+    this.#whole = waiter
+    this.#limitBytes = limitBytes
+    this.#resume()
+    return waiter.promise
   }
 
   #takeWhole(limitBytes: number): Uint8Array {

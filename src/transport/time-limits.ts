@@ -10,21 +10,29 @@ const upstreamIdleMs = 300_000
 /** Shared by all exchanges, so that an ordinary exchange sets no timer of its own. */
 const alarms = new Alarms()
 
-/** Watches all time limits of one exchange with one alarm, and calls `onExceeded` for the first that is exceeded. */
-export class TimeLimits {
+/** What has time limits. */
+export interface Limited {
+  /** The first limit was exceeded. */
+  onTimeOver(error: GatewayError): void
+}
+
+/** Watches all time limits of one exchange; it is its own alarm, to save objects. */
+export class TimeLimits implements Alarm {
+  /** Among the alarms. */
+  place = -1
+  dueAtMs = 0
   readonly #options: SendOptions
   readonly #clock: Clock
-  readonly #onExceeded: (error: GatewayError) => void
+  readonly #limited: Limited
   readonly #startedAtMs: number
-  #alarm: Alarm | null = null
   #hasHead = false
   #readSinceMs = -1
 
   /** Begins to watch. */
-  constructor(options: SendOptions, clock: Clock, onExceeded: (error: GatewayError) => void) {
+  constructor(options: SendOptions, clock: Clock, limited: Limited) {
     this.#options = options
     this.#clock = clock
-    this.#onExceeded = onExceeded
+    this.#limited = limited
     this.#startedAtMs = clock.monotonicMs()
     this.#watch(this.#startedAtMs)
   }
@@ -45,7 +53,12 @@ export class TimeLimits {
   }
 
   stop(): void {
-    if (this.#alarm !== null) alarms.callOff(this.#alarm)
+    alarms.callOff(this)
+  }
+
+  /** The earliest time has come at which a limit could be exceeded. */
+  onDue(): void {
+    this.#watch(this.#clock.monotonicMs())
   }
 
   /**
@@ -56,16 +69,17 @@ export class TimeLimits {
     const { deadlineMs, firstByteTimeoutMs, idleTimeoutMs = upstreamIdleMs } = this.#options
     const spentMs = nowMs - this.#startedAtMs
     let leftMs = deadlineMs - spentMs
-    if (leftMs <= 0) return this.#onExceeded(deadlinePassed())
+    if (leftMs <= 0) return this.#limited.onTimeOver(deadlinePassed())
     if (this.#hasHead) {
       // Only an open read can stall: when the caller reads slowly, no read is open, and the upstream is not at fault.
       const silentMs = this.#readSinceMs < 0 ? 0 : nowMs - this.#readSinceMs
-      if (silentMs >= idleTimeoutMs) return this.#onExceeded(stalled())
+      if (silentMs >= idleTimeoutMs) return this.#limited.onTimeOver(stalled())
       leftMs = Math.min(leftMs, idleTimeoutMs - silentMs)
     } else {
-      if (spentMs >= firstByteTimeoutMs) return this.#onExceeded(timedOut())
+      if (spentMs >= firstByteTimeoutMs) return this.#limited.onTimeOver(timedOut())
       leftMs = Math.min(leftMs, firstByteTimeoutMs - spentMs, idleTimeoutMs)
     }
-    this.#alarm = alarms.set(leftMs, () => this.#watch(this.#clock.monotonicMs()))
+    this.dueAtMs = performance.now() + leftMs
+    alarms.add(this)
   }
 }

@@ -59,10 +59,7 @@ function call(url: string, key: string, stream: boolean): Promise<unknown> {
   )
 }
 
-test.each([
-  ['a whole answer', false],
-  ['a stream', true],
-])('a caller who has left when the body of %s comes is charged nothing', async (_, stream) => {
+test('a caller who has left when the body of an answer comes is charged nothing', async () => {
   const provider = startSlowProvider()
   const folder = mkdtempSync(join(tmpdir(), 'headrace-cut-'))
   const gateway = await startTestGateway({
@@ -81,7 +78,7 @@ test.each([
     ],
   })
   const url = gateway.listen()
-  for (let tries = 0; tries < leavings; tries += 1) {
+  const leaveBeforeTheBody = async (stream: boolean) => {
     const leaving = new AbortController()
     const asked = provider.nextCall()
     const body = JSON.stringify({ model: 'slow/m', stream, messages: [{ role: 'user', content: 'hello' }] })
@@ -95,6 +92,8 @@ test.each([
     sendBody()
     await Bun.sleep(20)
   }
+  for (let tries = 0; tries < leavings; tries += 1)
+    for (const stream of [false, true]) await leaveBeforeTheBody(stream)
   await gateway.stop()
   provider.stop()
   expect(rowsOf('usages', folder)).toEqual([])
@@ -121,9 +120,9 @@ function startSlowProvider() {
   return {
     port: server.port,
     nextCall() {
-      const call = Promise.withResolvers<() => void>()
-      calls.push(call)
-      return call.promise
+      const asked = Promise.withResolvers<() => void>()
+      calls.push(asked)
+      return asked.promise
     },
     stop: () => server.stop(true),
   }

@@ -43,7 +43,8 @@ function processOn(database: Database) {
     members,
     sessions,
     passwords: createPasswords(),
-    ownerOf: (key) => authenticator.authenticate(new Headers({ 'x-headrace-key': key }), () => ''),
+    ownerOf: (key) =>
+      authenticator.authenticate(new Headers({ 'x-headrace-key': key }), { clientAddress: '' }),
     clock,
     wakeAfter,
   })

@@ -113,22 +113,22 @@ export class CaptureQueue {
     reserve(hold, row)
     const queuedMs = this.#timing.clock.monotonicMs()
     if (this.#delayMs > 0) this.#noteGap(queuedMs)
-    hold.captured = new Promise((resolve, reject) => {
-      this.#queue.push({
-        hold,
-        row,
-        resolve,
-        reject,
-        queuedMs,
-        whenRefused,
-        isOverdue: false,
-        isRefused: false,
-        mayBeDurable: false,
-        place: -1,
-      })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    hold.captured = promise
+    this.#queue.push({
+      hold,
+      row,
+      resolve,
+      reject,
+      queuedMs,
+      whenRefused,
+      isOverdue: false,
+      isRefused: false,
+      mayBeDurable: false,
+      place: -1,
     })
     this.#schedule()
-    return hold.captured
+    return promise
   }
 
   /** For a batch part: the captures as statements of the part's own unit. Holds that ended are left out. */
@@ -183,12 +183,13 @@ export class CaptureQueue {
       return
     }
     this.#isScheduled = true
-    const start = (): void => {
-      this.#isScheduled = false
-      this.#start()
-    }
-    if (this.#delayMs === 0 || this.#gapMs > this.#delayMs) this.#timing.defer(start)
-    else void this.#sleep(this.#delayMs).then(start)
+    if (this.#delayMs === 0 || this.#gapMs > this.#delayMs) this.#timing.defer(this.#startScheduled)
+    else void this.#sleep(this.#delayMs).then(this.#startScheduled)
+  }
+
+  readonly #startScheduled = (): void => {
+    this.#isScheduled = false
+    this.#start()
   }
 
   #noteGap(nowMs: number): void {

@@ -177,6 +177,8 @@ export function insertUsages(captures: readonly { row: CaptureRow; held: bigint 
 }
 
 const noDetails = '{}'
+/** Of nearly every call. */
+const oneAttempt = '{"attempts":1}'
 
 function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
   const values: LedgerValue[] = [
@@ -217,8 +219,10 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
 }
 
 function detailsToJson(details: CaptureDetails): string {
-  for (const _ in details) return JSON.stringify(details)
-  return noDetails
+  let members = 0
+  for (const _ in details) members += 1
+  if (members === 1 && details.attempts === 1) return oneAttempt
+  return members === 0 ? noDetails : JSON.stringify(details)
 }
 
 /** Durations are measured with fractions and stored whole. */

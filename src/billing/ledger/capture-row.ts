@@ -126,8 +126,10 @@ const storedPrices = new WeakMap<Price, StoredPrice>()
 
 /** The stored form of a price. Cached by object, because all calls of an endpoint have the same price object. */
 export function toStoredPrice(price: Price): StoredPrice {
-  const found = storedPrices.get(price)
-  if (found !== undefined) return found
+  return storedPrices.get(price) ?? storePrice(price)
+}
+
+function storePrice(price: Price): StoredPrice {
   const json = JSON.stringify(price, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )

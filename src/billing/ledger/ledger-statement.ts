@@ -1,3 +1,5 @@
+import { remembered } from '../../core/remembered.ts'
+
 /** What a parameter of a ledger statement may be. */
 export type LedgerValue = string | number | bigint | null
 
@@ -24,9 +26,7 @@ export function leaseGuard(leaseId: string): string {
 }
 
 /** The account of an organization in the ledger. */
-export function organizationAccount(organizationId: string): string {
-  return `organization:${organizationId}`
-}
+export const organizationAccount = remembered((organizationId) => `organization:${organizationId}`)
 
 /** Where the money of captures goes, and where granted credits come from. */
 export const usageIncomeAccount = 'income:usage'

@@ -10,11 +10,16 @@ const million = 1_000_000n
 const noFeatures: readonly AudioFeature[] = []
 
 /** The features that may cost a surcharge at this endpoint: the call asked for them, and the endpoint gets them. */
-export function featuresOf(
+export function featuresOf(demand: Demand, endpoint: HearingEndpoint): readonly AudioFeature[] {
+  return modalityRow(endpoint.modality).hasSurcharges ? heardFeatures(demand, endpoint) : noFeatures
+}
+
+type HearingEndpoint = Pick<Endpoint, 'modality' | 'audio' | 'deployment'>
+
+function heardFeatures(
   { audioFeatures: asked = [], askedAt }: Demand,
-  { modality, audio, deployment }: Pick<Endpoint, 'modality' | 'audio' | 'deployment'>,
+  { audio, deployment }: HearingEndpoint,
 ): readonly AudioFeature[] {
-  if (!modalityRow(modality).hasSurcharges) return noFeatures
   if (asked.length === 0 && askedAt === undefined) return noFeatures
   const isAskedAt = (feature: AudioFeature): boolean =>
     [deployment.provider, deployment.preset].some((slug) => askedAt?.[feature]?.includes(slug))

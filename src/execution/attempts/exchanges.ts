@@ -38,7 +38,17 @@ export function exchange<K extends Kind>(
   run: Run<K>,
 ): Promise<Reached<K>> {
   const { resources } = asking.adapter
-  if (resources === undefined) return follow(asking, first, attempt, { run, trail: null })
+  return resources === undefined
+    ? follow(asking, first, attempt, { run, trail: null })
+    : followWithTrail(resources, asking, first, { attempt, run })
+}
+
+function followWithTrail<K extends Kind>(
+  resources: NonNullable<Asking<K>['adapter']['resources']>,
+  asking: Asking<K>,
+  first: StepOf<K>,
+  { attempt, run }: { attempt: Attempt; run: Run<K> },
+): Promise<Reached<K>> {
   const trail = run.dependencies.resources.trail({
     deploymentId: attempt.endpoint.deployment.id,
     credentialId: attempt.credential.reference.id,
@@ -66,7 +76,7 @@ async function follow<K extends Kind>(
   for (let sent = 0; sent < exchangesMax; sent += 1) {
     if (step.type === 'answer') return step
     const { waitMs = 0, dropped, approximated, makes } = step.exchange
-    if (dropped) state.noteLosses({ dropped, ...(approximated ? { approximated } : {}) })
+    if (dropped) state.noteLosses(approximated ? { dropped, approximated } : { dropped })
     if (waitMs > 0) await waitForJob(waitMs, state)
     if (step.type === 'stream') {
       assert(makes === undefined, 'what is made has its id in a whole reply')

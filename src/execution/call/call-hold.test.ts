@@ -34,7 +34,7 @@ async function begin(budgets = credits, batch: (started: Started) => BatchScope 
       batch: batch({ billing, grant }),
       facts: noFacts(),
     },
-    onSettled: () => undefined,
+    place: { releasePermit: () => undefined },
   })
   const left = async () => (await accounts.readCredits('org_a')).balance
   return { world, billing, callHold, left }

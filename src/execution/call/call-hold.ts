@@ -25,28 +25,28 @@ const coverTriesMax = 64
 export class CallHold {
   readonly #billing: Billing
   readonly #scope: RequestScope
-  readonly #onSettled: () => void
+  readonly #place: { releasePermit(): void }
   readonly #budgets: readonly BudgetRef[]
   #hold: Hold
   #settled = false
   /** Why the last amount could not be added, where that will pass; null when the budgets have no more. */
   #trouble: unknown = null
 
-  /** `budgets` are those that the hold was taken from. `onSettled` runs once, as soon as the call needs nothing more of its provider. */
+  /** `budgets` are those that the hold was taken from. `place` is released once, as soon as the call needs nothing more of its provider. */
   constructor(
     hold: Hold,
     dependencies: {
       billing: Billing
       scope: RequestScope
       budgets: readonly BudgetRef[]
-      onSettled: () => void
+      place: { releasePermit(): void }
     },
   ) {
     this.#hold = hold
     this.#billing = dependencies.billing
     this.#scope = dependencies.scope
     this.#budgets = dependencies.budgets
-    this.#onSettled = dependencies.onSettled
+    this.#place = dependencies.place
   }
 
   get held(): Hold {
@@ -64,7 +64,7 @@ export class CallHold {
   capture(row: CaptureRow, shown: 'nothing' | 'part'): Promise<void> {
     if (this.#settled) return Promise.resolve()
     this.#settled = true
-    this.#onSettled()
+    this.#place.releasePermit()
     this.#scope.facts.costNanocredits = row.costNanocredits
     if (this.#scope.batch) {
       this.#scope.batch.defer({ hold: this.#hold, row })
@@ -72,12 +72,18 @@ export class CallHold {
     }
     const { showCapture } = this.#scope
     const capturing = this.#billing.capture(this.#hold, row, shown === 'part' ? 'keep' : 'void')
-    const captured = showCapture === undefined ? capturing : capturing.then(() => showCapture(row))
-    if (shown === 'part') return captured
-    return captured.catch((error: unknown) => {
+    const captured = showCapture === undefined ? capturing : shownTo(showCapture, row, capturing)
+    return shown === 'part' ? captured : this.#forNothing(captured)
+  }
+
+  /** A capture whose failure makes the call cost nothing. */
+  async #forNothing(captured: Promise<void>): Promise<void> {
+    try {
+      await captured
+    } catch (error) {
       this.#scope.facts.costNanocredits = 0n
       throw error
-    })
+    }
   }
 
   /** Whether no budget limits the call: then its whole cost is charged. */
@@ -150,11 +156,20 @@ export class CallHold {
   release(): void {
     if (this.#settled) return
     this.#settled = true
-    this.#onSettled()
+    this.#place.releasePermit()
     this.#billing.release(this.#hold)
   }
 }
 
 function notNow(cause: unknown): GatewayError {
   return new GatewayError('storage_unavailable', 'What an answer cost could not be set aside now.', { cause })
+}
+
+async function shownTo(
+  showCapture: NonNullable<RequestScope['showCapture']>,
+  row: CaptureRow,
+  capturing: Promise<void>,
+): Promise<void> {
+  await capturing
+  showCapture(row)
 }

@@ -33,8 +33,12 @@ export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPi
 /** What the beginning of a streamed answer shows of the exchange: that of the attempt that runs when it is called. */
 export function beginDebugOf(state: DebuggedCall): NonNullable<AnswerContext['debug']> | null {
   const { call } = state
-  if (!isDebugged(call) || !isStreamed(call)) return null
-  const marks = ['adapter_request', 'upstream_headers_received', 'first_token_received'] as const
+  return isDebugged(call) && isStreamed(call) ? beginningOf(state) : null
+}
+
+const marks = ['adapter_request', 'upstream_headers_received', 'first_token_received'] as const
+
+function beginningOf(state: DebuggedCall): NonNullable<AnswerContext['debug']> {
   return () => {
     const attempt = state.attempts.at(-1)
     assert(attempt, 'what is answered was attempted')
@@ -46,10 +50,12 @@ export function beginDebugOf(state: DebuggedCall): NonNullable<AnswerContext['de
   }
 }
 
+const notDebugged = {}
+
 /** What the end of an answer shows of the exchange: the body too, unless the beginning of a stream showed it. */
 export function endDebugOf(state: DebuggedCall, attempt: Attempt): { debug?: ShownDebug } {
   const { call } = state
-  if (!isDebugged(call)) return {}
+  if (!isDebugged(call)) return notDebugged
   const echo = isStreamed(call) ? {} : echoOf(attempt, state.contextOf(attempt.candidate))
   return { debug: { ...echo, stage: stageOf(state, attempt, 'upstream_body_ended') } }
 }

@@ -71,12 +71,19 @@ export async function withFetchedMedia(
  * that it does not take and the gateway could not fetch.
  */
 export function callFor(call: TextCall, quirks: TextQuirks, { isGuarded }: Deployment): TextCall {
-  const { fetched, refusedAddresses = [] } = call
-  if (isGuarded === true)
+  const { fetched, refusedAddresses } = call
+  if (isGuarded === true && refusedAddresses !== undefined)
     for (const { url, error } of refusedAddresses)
       // What only the provider understands leads nowhere in the operator's network.
       if (quirks.addresses.own?.test(url) !== true) throw error
-  if (fetched === undefined) return call
+  return fetched === undefined ? call : withFetched(call, fetched, quirks)
+}
+
+function withFetched(
+  call: TextCall,
+  fetched: NonNullable<TextCall['fetched']>,
+  quirks: TextQuirks,
+): TextCall {
   const needed = fetched.addresses.filter((address) => !takesAddress(quirks.addresses, address))
   for (const { url } of needed) {
     const failure = fetched.failures.get(url)

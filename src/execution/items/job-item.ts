@@ -141,7 +141,7 @@ export async function chargeJobItem(
     // The batch has had the job's worst case since before the job was sent. What the answer costs is taken from it here.
     const hold = await dependencies.billing.hold({ budgets, amount: 0n })
     const { billing } = dependencies
-    const callHold = new CallHold(hold, { billing, scope: state.scope, budgets, onSettled: () => {} })
+    const callHold = new CallHold(hold, { billing, scope: state.scope, budgets, place: noPlace })
     state.prepared = preparedFor(call, candidate, state, { amountNanocredits: 0n, budgets })
     const run: Run<WholeText> = { ...begun, prepared: state.prepared, callHold, first: null, answered: null }
     try {
@@ -252,3 +252,6 @@ function preparedFor(
     request: null,
   }
 }
+
+/** An answer of a job occupies nothing at its provider. */
+const noPlace = { releasePermit: () => {} }

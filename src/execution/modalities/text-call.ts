@@ -61,10 +61,14 @@ const textHooks = {
   },
   /** Returns a promise only for a large request, which is translated in several turns. */
   firstStep(asking: TextAsking, { call }: { call: TextCall }): TextStep | Promise<TextStep> {
-    const { adapter, at } = asking
-    if (!isStepped(call)) return checked(adapter.first(at), asking, call)
-    return inTurns(adapter.firstInSteps(at)).then((step) => checked(step, asking, call))
+    return isStepped(call)
+      ? firstInTurns(asking, call)
+      : checked(asking.adapter.first(asking.at), asking, call)
   },
+}
+
+async function firstInTurns(asking: TextAsking, call: TextCall): Promise<TextStep> {
+  return checked(await inTurns(asking.adapter.firstInSteps(asking.at)), asking, call)
 }
 
 /** The types of an answer in one piece. */
@@ -148,7 +152,10 @@ const none: readonly AudioRequirement[] = []
 
 /** The lane of a batch item asks only endpoints at which its tier is cheaper. */
 function tierRequirements(tier: LaneTier | undefined): readonly AudioRequirement[] {
-  if (tier === undefined) return none
+  return tier === undefined ? none : requireTier(tier)
+}
+
+function requireTier(tier: LaneTier): readonly AudioRequirement[] {
   return [
     {
       name: 'service_tier',
@@ -172,6 +179,13 @@ function refuseTier({ endpoint }: Candidate): GatewayError {
   )
 }
 
+function ofFormats(
+  interfaces: readonly TextInterface[],
+  formats: readonly string[],
+): readonly TextInterface[] {
+  return interfaces.filter(({ format }) => formats.includes(format))
+}
+
 function interfaceAt(
   { format, parameters }: TextCall,
   { endpoint }: Candidate,
@@ -180,7 +194,7 @@ function interfaceAt(
   const { deployment, modality } = endpoint
   const all = textInterfacesOf(serving.adaptersOf(deployment), modality)
   const formats = scope.batch?.jobFormats
-  const interfaces = formats === undefined ? all : all.filter((each) => formats.includes(each.format))
+  const interfaces = formats === undefined ? all : ofFormats(all, formats)
   const { model, upstreamModel, interfaces: listed } = endpoint
   const asked = { model, upstreamModel, format, parameters, ...(listed && { interfaces: listed }) }
   const found = chooseInterface(interfaces, asked)

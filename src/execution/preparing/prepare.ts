@@ -1,4 +1,5 @@
-import { budgetsOf } from '../../billing/budgets/budget-ids.ts'
+import { type BudgetRef, budgetsOf } from '../../billing/budgets/budget-ids.ts'
+import type { HoldRequest } from '../../billing/budgets/granter.ts'
 import { holdAmountOf, largestOutput, missingPrices } from '../../billing/metering/hold-amount.ts'
 import type { Hold } from '../../billing/budgets/hold.ts'
 import type { Call } from '../../canonical/call.ts'
@@ -41,25 +42,66 @@ export function prepare<K extends Kind>(begun: Begun<K>): Run<K> | Promise<Run<K
   state.excluded = excluded
   const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
-  const all = onlyOwn(ordered.map((endpoint) => candidateOf(endpoint, state, dependencies)))
+  const all = onlyOwn(candidatesOf(ordered, state, dependencies))
   const leads = leading === ordered ? all : leadingOf(all, leading)
   const route = isLimited ? withPrices(call, { all, leads }, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
   const uncountedTokens = dependencies.uncountedInputTokens
   for (const candidate of route)
     amounts.set(candidate, mostOf(call, heldAs(candidate, batch), uncountedTokens))
-  const request = (amount: bigint) =>
-    dependencies.billing.hold({
-      budgets,
-      amount,
-      describe: (available) => describeShortage(call, leads, { available, uncountedTokens }),
-    })
-  const adapt = (held: Held) => adaptFirst(held, budgets, begun)
-  const granted = holdFor({ route, leads }, amounts, request)
-  if (!(granted instanceof Promise)) return adapt(granted)
-  return granted.then(adapt, async (error: unknown) => {
+  const granted = holdFor({ route, leads }, amounts, new CallHoldRequest(begun, leads, budgets))
+  if (granted instanceof Promise) return adaptLater(granted, { route, budgets }, begun)
+  return adaptFirst(granted, budgets, begun)
+}
+
+async function adaptLater<K extends Kind>(
+  granted: Promise<Held>,
+  { route, budgets }: { route: readonly Candidate[]; budgets: readonly BudgetRef[] },
+  begun: Begun<K>,
+): Promise<Run<K>> {
+  let held: Held
+  try {
+    held = await granted
+  } catch (error) {
     throw isShortage(error) ? ((await refusalOf(route, begun)) ?? error) : error
-  })
+  }
+  return adaptFirst(held, budgets, begun)
+}
+
+/** The hold of one call, and what would fit where there is too little for it. */
+class CallHoldRequest<K extends Kind> implements HoldRequest {
+  readonly budgets: readonly BudgetRef[]
+  amount = 0n
+  readonly #begun: Begun<K>
+  readonly #leads: readonly Candidate[]
+
+  constructor(begun: Begun<K>, leads: readonly Candidate[], budgets: readonly BudgetRef[]) {
+    this.budgets = budgets
+    this.#begun = begun
+    this.#leads = leads
+  }
+
+  /** Not again before it has settled. */
+  hold(amount: bigint): Hold | Promise<Hold> {
+    this.amount = amount
+    return this.#begun.dependencies.billing.hold(this)
+  }
+
+  describe(available: bigint): string {
+    const { state, dependencies } = this.#begun
+    const uncountedTokens = dependencies.uncountedInputTokens
+    return describeShortage(state.call, this.#leads, { available, uncountedTokens })
+  }
+}
+
+function candidatesOf(
+  endpoints: readonly Endpoint[],
+  state: CallState,
+  dependencies: ExecutionDependencies,
+): readonly Candidate[] {
+  const [only] = endpoints
+  if (endpoints.length === 1 && only !== undefined) return [candidateOf(only, state, dependencies)]
+  return endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies))
 }
 
 /** The candidate uses the caller's own login where the deployment takes one, else the operator's credential. */
@@ -80,9 +122,12 @@ export function candidateOf(
 
 /** A caller who pays one provider by their own login must not pay another provider for the same call. */
 function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
-  for (const { credential } of route)
-    if (credential.isByok) return route.filter((candidate) => candidate.credential.isByok)
+  for (const { credential } of route) if (credential.isByok) return route.filter(isByok)
   return route
+}
+
+function isByok({ credential }: Candidate): boolean {
+  return credential.isByok
 }
 
 /** All of them where the caller's own login has left none of the leading ones. */
@@ -141,10 +186,10 @@ function hasAny(candidates: readonly Candidate[], wanted: readonly Candidate[]):
 function holdFor(
   { route, leads }: { route: readonly Candidate[]; leads: readonly Candidate[] },
   amounts: ReadonlyMap<Candidate, bigint>,
-  request: (amount: bigint) => Hold | Promise<Hold>,
+  asker: { hold(amount: bigint): Hold | Promise<Hold> },
 ): Held | Promise<Held> {
-  const granted = request(dearest(route, amounts))
-  if (granted instanceof Promise) return holdLater(granted, { route, leads }, amounts, request)
+  const granted = asker.hold(dearest(route, amounts))
+  if (granted instanceof Promise) return holdLater(granted, { route, leads }, amounts, asker)
   return { hold: granted, affordable: route, shortage: null }
 }
 
@@ -152,7 +197,7 @@ async function holdLater(
   granted: Promise<Hold>,
   { route, leads }: { route: readonly Candidate[]; leads: readonly Candidate[] },
   amounts: ReadonlyMap<Candidate, bigint>,
-  request: (amount: bigint) => Hold | Promise<Hold>,
+  asker: { hold(amount: bigint): Hold | Promise<Hold> },
 ): Promise<Held> {
   try {
     return { hold: await granted, affordable: route, shortage: null }
@@ -161,7 +206,7 @@ async function holdLater(
     const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
     if (affordable.length === route.length || !hasAny(affordable, leads)) throw error
     const beyond = route.filter((candidate) => !affordable.includes(candidate))
-    const hold = await request(dearest(affordable, amounts))
+    const hold = await asker.hold(dearest(affordable, amounts))
     return { hold, affordable, shortage: { error, beyond } }
   }
 }

@@ -29,7 +29,7 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     call: call && asRouted(call),
     model,
     modality: routed.operation.modality,
-    requirements: routed.requirements.map((requirement) => toRequirement(requirement, model)),
+    requirements: requirementsOf(routed, model),
     organizationId: routed.principal.organizationId,
     constraints: routed.principal.constraints,
     providerOnly: routed.providerOnly,
@@ -37,9 +37,17 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     health: dependencies.health,
     sticky: dependencies.sticky,
     random: dependencies.random,
-    runningOf: (deployment) => dependencies.limiter.runningOf(deployment),
-    conversationKey: () => call && conversationKey(call),
+    runningOf: dependencies.limiter.runningOf,
+    conversationKey,
   })
+}
+
+const noRequirements: readonly Requirement[] = []
+
+function requirementsOf({ requirements }: RoutedCall, model: string): readonly Requirement[] {
+  return requirements.length === 0
+    ? noRequirements
+    : requirements.map((requirement) => toRequirement(requirement, model))
 }
 
 /** Endpoints of a call's model, and of its fallback models after it, in the order to try. Throws what `route` throws. */

@@ -32,15 +32,25 @@ export function adaptFirst<K extends Kind>(
     billing: dependencies.billing,
     scope: state.scope,
     budgets,
-    onSettled: () => state.releasePermit(),
+    place: state,
   })
   const held = { amountNanocredits: hold.amount, budgets }
   try {
     const found = suited(affordable, begun)
-    if (!(found instanceof Promise)) return runOf(found, held, callHold, begun)
-    return found
-      .then((each) => runOf(each, held, callHold, begun))
-      .catch((error) => refuse(error, { callHold, shortage, begun }))
+    if (found instanceof Promise) return adaptLater(found, { held, callHold, shortage }, begun)
+    return runOf(found, held, callHold, begun)
+  } catch (error) {
+    return refuse(error, { callHold, shortage, begun })
+  }
+}
+
+async function adaptLater<K extends Kind>(
+  found: Promise<Suited<K>>,
+  { held, callHold, shortage }: { held: Prepared['hold']; callHold: CallHold; shortage: Held['shortage'] },
+  begun: Begun<K>,
+): Promise<Run<K>> {
+  try {
+    return runOf(await found, held, callHold, begun)
   } catch (error) {
     return refuse(error, { callHold, shortage, begun })
   }

@@ -78,7 +78,16 @@ export function addressAt(
   { path, elsewhere }: Pick<TextInterface, 'path' | 'elsewhere'>,
   target: PathTarget,
 ): TextAddress & Pick<UpstreamRequest, 'inPlaceOf'> {
-  if (elsewhere === undefined) return addressOf(path, target)
+  return elsewhere === undefined
+    ? addressOf(path, target)
+    : addressElsewhere(baseUrl, { path, elsewhere }, target)
+}
+
+function addressElsewhere(
+  baseUrl: string,
+  { path, elsewhere }: Pick<TextInterface, 'path'> & { elsewhere: NonNullable<TextInterface['elsewhere']> },
+  target: PathTarget,
+): TextAddress & Pick<UpstreamRequest, 'inPlaceOf'> {
   const [ending, other] = Object.entries(elsewhere).find(([each]) => baseUrl.endsWith(each)) ?? []
   const address = addressOf(other ?? path, target)
   return ending === undefined ? address : { ...address, inPlaceOf: ending }

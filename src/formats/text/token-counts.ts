@@ -41,9 +41,11 @@ export function settleCounts(given: WrittenCounts, habits: CountingHabits): Toke
   const counts: TokenCounts = { input, output, cached, written, inputAudio, reasoning, outputAudio }
   const beyond = Math.max(0, (total ?? 0) - input - output)
   let hidden = beyond
-  for (const part of partsBeside(given, beyond)) {
-    counts[wholeOf(part)] += given[part]
-    hidden -= given[part]
+  if (beyond > 0) {
+    for (const part of partsBeside(given, beyond)) {
+      counts[wholeOf(part)] += given[part]
+      hidden -= given[part]
+    }
   }
   if (hidden > 0) addHidden(counts, hidden, habits)
   if (habits.isReasoningApart && counts.reasoning > counts.output) counts.output += counts.reasoning
@@ -60,7 +62,6 @@ function wholeOf(part: Part): 'input' | 'output' {
  * the smallest.
  */
 function partsBeside(given: WrittenCounts, beyond: number): readonly Part[] {
-  if (beyond === 0) return []
   const exceeds = (part: Part): boolean => given[part] > given[wholeOf(part)]
   const rankOf = (set: readonly Part[]): number => set.filter(exceeds).length * parts.length - set.length
   let best: readonly Part[] = []

@@ -161,33 +161,42 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
   const { body, contentType, provider } = outcome
   const isStream = body instanceof ReadableStream
-  // An event stream that is here to its end has the head of every other one.
-  const head = headOf(contentType, isStream || contentType === eventStream)
-  const response = new Response(isStream ? body : toResponseBody(body), head)
+  const response = new Response(
+    isStream ? body : toResponseBody(body),
+    headOf(contentType, provider, isStream),
+  )
   const { headers } = response
   headers.set('x-request-id', exchange.requestId)
   headers.set('x-generation-id', outcome.generationId)
-  if (provider !== '') headers.set('x-provider-name', provider)
   exchange.hasCommonHeaders = true
   if (isStream) exchange.ended = outcome.ended
   return response
 }
 
-const eventStream = 'text/event-stream'
+interface ReadyHead {
+  readonly contentType: string
+  readonly provider: string
+  readonly isStream: boolean
+  readonly headers: Headers
+}
 
-const readyHeads = new Map<string, { readonly headers: Headers }>()
+const readyHeads: ReadyHead[] = []
+const readyHeadsMax = 50
 
-/** The head of all answers of a content type, which is one of few: the copy that a response makes of it costs less than a new one. */
-function headOf(contentType: string, isStream: boolean): { readonly headers: Headers } {
-  const key = isStream ? `${contentType}, streamed` : contentType
-  const known = readyHeads.get(key)
-  if (known !== undefined) return known
-  const headers = new Headers({
-    ...commonHeaders({ requestId: '' }),
-    'content-type': contentType,
-    ...(isStream ? streamHeaders : {}),
-  })
-  const head = { headers }
-  readyHeads.set(key, head)
+/**
+ * The head of all answers of a provider with a content type, both of which are few: the copy that a response makes of it
+ * costs less than a new one.
+ */
+function headOf(contentType: string, provider: string, isBody: boolean): ReadyHead {
+  for (const head of readyHeads)
+    if (head.contentType === contentType && head.provider === provider && head.isStream === isBody)
+      return head
+  const headers = new Headers({ ...commonHeaders({ requestId: '' }), 'content-type': contentType })
+  if (provider !== '') headers.set('x-provider-name', provider)
+  // An event stream that is here to its end has the head of every other one.
+  const isStream = isBody || contentType === 'text/event-stream'
+  if (isStream) for (const [name, value] of Object.entries(streamHeaders)) headers.set(name, value)
+  const head = { contentType, provider, isStream: isBody, headers }
+  if (readyHeads.length < readyHeadsMax) readyHeads.push(head)
   return head
 }

@@ -102,16 +102,18 @@ class GatheredLog implements RequestLog {
     const { asker, facts } = line
     if (facts.operation === null && !this.#options.callRoutes.has(line.route)) return
     if (asker.organizationId === null) return this.#countAnonymous(line)
-    this.#add(() => toLogRow(line, asker.organizationId ?? ''))
+    if (this.#hasRoom()) this.#rows.push(toLogRow(line, asker.organizationId))
   }
 
   item(item: LoggedItem, facts: CallLine): void {
-    this.#add(() => rowOfItem(item, facts))
+    if (this.#hasRoom()) this.#rows.push(rowOfItem(item, facts))
   }
 
   itemOfJob(item: Omit<LoggedItem, 'durationMs'>, facts: CallLine): () => void {
     const row = { ...rowOfItem({ ...item, durationMs: 0 }, facts), firstByteMs: null, hasTime: false }
-    return () => this.#add(() => row)
+    return () => {
+      if (this.#hasRoom()) this.#rows.push(row)
+    }
   }
 
   stats(): { queued: number; dropped: number } {
@@ -134,12 +136,11 @@ class GatheredLog implements RequestLog {
     await this.#flush()
   }
 
-  #add(make: () => LogRow): void {
-    if (this.#rows.length >= logQueueMax) {
-      this.#dropped += 1
-      return
-    }
-    this.#rows.push(make())
+  /** Where there is none, the row that was to come counts as dropped. */
+  #hasRoom(): boolean {
+    const hasRoom = this.#rows.length < logQueueMax
+    if (!hasRoom) this.#dropped += 1
+    return hasRoom
   }
 
   #countAnonymous({ asker }: RequestLine): void {

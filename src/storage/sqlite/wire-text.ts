@@ -40,7 +40,11 @@ class WrittenGroup {
     if (rows === null) return [number, ownParams, null, expect]
     const differences = this.#differences(rows)
     if (differences !== null) return [number, ownParams, differences, expect, true]
-    return [number, ownParams, rows.map((values) => this.#whole(values)), expect]
+    return [number, ownParams, this.#wholeRows(rows), expect]
+  }
+
+  #wholeRows(rows: readonly Values[]): Values[] {
+    return rows.map((values) => this.#whole(values))
   }
 
   /** Values without a change stay the same list: checking is much cheaper than copying. */
@@ -79,10 +83,11 @@ class WrittenGroup {
   }
 }
 
-/** Texts apart, because the compiler then compares them in place, where it would call a function for values of any type. */
+/** One type after the other, because the compiler then compares them in place, where it would call a function for values of any type. */
 function isSame(value: SqlValue, before: SqlValue | undefined): boolean {
   if (typeof value === 'string') return typeof before === 'string' && value === before
-  return value === before
+  if (typeof value === 'number') return typeof before === 'number' && value === before
+  return value === null ? before === null : value === before
 }
 
 function mapText([number, params, rows, expect, ...rest]: TextStatement): TextStatement {

@@ -54,8 +54,8 @@ function toBeAdapted(
   const conversation = lookInto(document, 'messages')
   if (conversation === null) return null
   const { bytes } = conversation
-  const isKnown = () => hasKnownMembers ?? !hasUnknownMember(bytes)
-  return needsEdit(bytes, quirks) || (isStrict(quirks) && !isKnown()) ? conversation : null
+  if (needsEdit(bytes, quirks)) return conversation
+  return isStrict(quirks) && !(hasKnownMembers ?? !hasUnknownMember(bytes)) ? conversation : null
 }
 
 function* adapt(conversation: LookedInto, quirks: ChatQuirks): Generator<void, AdaptedMessages | null> {

@@ -2,7 +2,7 @@ import type { BodyPiece, BodyPieces } from '../../../core/body.ts'
 import type { TextCall } from '../../../canonical/call.ts'
 import { knownNameOf, type Endpoint } from '../../../canonical/endpoint.ts'
 import { fieldError } from '../../../core/errors.ts'
-import { quoted } from '../../../core/quoted.ts'
+import { quoted } from '../../../core/remembered.ts'
 import { isOnlyHiding } from '../thoughts/hidden-thoughts.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../../../json/document.ts'
 import { tierToSend } from '../../service-tier.ts'
@@ -36,7 +36,7 @@ export function encodeChatRequest(
   call: ChatBody,
   endpoint: Endpoint,
   quirks: ChatQuirks,
-  callersName = (name: string) => name,
+  callersName = ownName,
 ): EncodedRequest {
   const edits = editsOf(call, endpoint, quirks, callersName)
   return edited(call, edits, adaptMessages(call, quirks))
@@ -47,10 +47,14 @@ export function* encodeChatInSteps(
   call: ChatBody,
   endpoint: Endpoint,
   quirks: ChatQuirks,
-  callersName = (name: string) => name,
+  callersName = ownName,
 ): Generator<void, EncodedRequest> {
   const edits = editsOf(call, endpoint, quirks, callersName)
   return edited(call, edits, yield* adaptMessagesInSteps(call, quirks))
+}
+
+function ownName(name: string): string {
+  return name
 }
 
 function editsOf(

@@ -217,9 +217,12 @@ function isFieldName(name: string): name is FieldName {
   return fieldNames.has(name)
 }
 
+const noModels: readonly string[] = []
+
 function decodeModels(fields: Fields): { model: string; fallbackModels: readonly string[] } {
-  const [first, ...rest] = fields.models ?? []
-  if (fields.model !== undefined) return { model: fields.model, fallbackModels: fields.models ?? [] }
+  const { model, models } = fields
+  if (model !== undefined) return { model, fallbackModels: models ?? noModels }
+  const [first, ...rest] = models ?? noModels
   if (first === undefined) {
     throw fieldError('model', 'is missing. Name a model, such as "openai/gpt-4o-mini", or give "models".')
   }
@@ -248,6 +251,10 @@ function decodeMessages(document: JsonDocument): ReadMessages {
     if (arePlainTexts(messages))
       return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: true, arePlain: true }
   }
+  return lookAtMessages(document, bytes)
+}
+
+function lookAtMessages(document: JsonDocument, bytes: Uint8Array): ReadMessages {
   const conversation = lookInto(document, 'messages')
   assert(conversation, 'the messages are there')
   const mayHaveMedia = mayCarryMedia(conversation.bytes)
