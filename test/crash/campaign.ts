@@ -143,6 +143,9 @@ class Campaign {
     clearInterval(hurry)
     for (const told of this.workload.jobs.filter((each) => each.told > 0))
       this.#problems.push(...(await told.audit(this.kills)))
+    // What was not as promised may be gone a moment later.
+    if (this.#problems.length > 0)
+      for (const survivor of survivors) process.stderr.write(`a survivor wrote: ${survivor.output()}\n`)
     await this.#untilReaped()
     for (const survivor of survivors) survivor.signal('SIGTERM')
     await Promise.all(survivors.map((survivor) => survivor.ended))
@@ -249,7 +252,7 @@ class Campaign {
     await Promise.race([gateway.ended, Bun.sleep(stopMsMax)])
     if (!gateway.isAlive) return
     this.#problems.push(
-      `a gateway took more than ${stopMsMax / 1000} s to stop: ${gateway.errors().slice(-500)}`,
+      `a gateway took more than ${stopMsMax / 1000} s to stop: ${gateway.output().slice(-500)}`,
     )
     gateway.signal('SIGKILL')
     await gateway.ended

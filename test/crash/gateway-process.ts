@@ -12,8 +12,8 @@ export interface GatewayProcess {
   /** Resolves with the signal that ended it, or null after an orderly stop. */
   readonly ended: Promise<string | null>
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void
-  /** The end of what it wrote to stderr. */
-  errors(): string
+  /** The end of what it wrote. */
+  output(): string
 }
 
 /**
@@ -38,17 +38,18 @@ export async function startGatewayProcess(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const state = { isAlive: true, errors: '' }
+  const state = { isAlive: true, output: '' }
+  const keep = (text: string) => void (state.output = (state.output + text).slice(-8_000))
   const ended = child.exited.then(() => {
     state.isAlive = false
     return child.signalCode === null ? null : String(child.signalCode)
   })
-  void drain(child.stderr, (text) => void (state.errors = (state.errors + text).slice(-8_000)))
-  const baseUrl = await readUrl(child.stdout, ended)
+  void drain(child.stderr, keep)
+  const baseUrl = await readUrl(child.stdout, ended, keep)
   // Made to crash before it listened, which is no failure; not listening in time is one.
   if (baseUrl === null && !(plan.armed && !state.isAlive && child.signalCode === 'SIGKILL')) {
     child.kill('SIGKILL')
-    throw new Error(`a gateway did not start:\n${state.errors}`)
+    throw new Error(`a gateway did not start:\n${state.output}`)
   }
   return {
     baseUrl: baseUrl ?? '',
@@ -58,16 +59,21 @@ export async function startGatewayProcess(
       return state.isAlive
     },
     signal: (name) => child.kill(name),
-    errors: () => state.errors,
+    output: () => state.output,
   }
 }
 
-/** The address in the line `ready …`, or null when the process ended or took too long. The rest of the output is let go. */
-function readUrl(stream: ReadableStream<Uint8Array>, ended: Promise<unknown>): Promise<string | null> {
+/** The address in the line `ready …`, or null when the process ended or took too long. */
+function readUrl(
+  stream: ReadableStream<Uint8Array>,
+  ended: Promise<unknown>,
+  onText: (text: string) => void,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), startMsMax)
     let output = ''
     void drain(stream, (text) => {
+      onText(text)
       output = (output + text).slice(-100_000)
       const url = /^ready (\S+)\n/m.exec(output)?.[1]
       if (url === undefined) return

@@ -249,16 +249,17 @@ export class JobStories {
 
   async #leftovers(): Promise<string[]> {
     const { database } = this.#world
-    const jobs = await database.query(`select state from native_jobs where state <> 'ended' limit 1000`)
-    const given = await database.query(`select ordinal from segments where state = 'given' limit 1000`)
-    const resources = await database.query<{ kind: string; state: string; reason: string | null }>(
-      'select kind, state, reason from upstream_resources limit 1000',
+    const jobs = await database.query(
+      `select job_id, batch_id, endpoint_id, state, tries, sent_at_ms, due_at_ms, owner_id, lease_until_ms, now_ms() as at_ms
+       from native_jobs where state <> 'ended' limit 1000`,
     )
+    const given = await database.query(`select ordinal from segments where state = 'given' limit 1000`)
+    const resources = await database.query('select * from upstream_resources order by resource_id limit 1000')
     const counts = await this.#counts()
     const left = [
-      `${jobs.length} jobs have not ended`,
+      `${jobs.length} jobs have not ended: ${shown(jobs)}`,
       `${given.length} segments belong to jobs`,
-      `${resources.length} notes of what is left: ${JSON.stringify(resources[0])}`,
+      `${resources.length} notes of what is left: ${shown(resources)}`,
       `${counts['batches_running']} jobs run at the provider`,
       `${counts[this.#service.left]} ${this.#service.left} at the provider`,
     ]
@@ -318,4 +319,11 @@ export class JobStories {
   async #write(sql: string, params: (string | number)[]): Promise<void> {
     await this.#world.database.commit({ name: 'test.write', statements: [{ sql, params }] })
   }
+}
+
+/** The first rows, for whoever has to find out what happened to them. */
+function shown(rows: readonly object[]): string {
+  return JSON.stringify(rows.slice(0, 3), (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
 }

@@ -166,7 +166,7 @@ function environmentOf(parts: { folder: string; url: string; credits: string }):
     HEADRACE_CONFIG: join(parts.folder, 'headrace.config.json'),
     HEADRACE_DATA: data,
     HEADRACE_PORT: '0',
-    HEADRACE_LOG_LEVEL: 'error',
+    HEADRACE_LOG_LEVEL: 'warn',
     HEADRACE_BOOTSTRAP_KEY: inferenceKey,
     HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
     HEADRACE_BOOTSTRAP_CREDITS: parts.credits,
