@@ -143,7 +143,7 @@ class Campaign {
     clearInterval(hurry)
     for (const told of this.workload.jobs.filter((each) => each.told > 0))
       this.#problems.push(...(await told.audit(this.kills)))
-    // What was not as promised may be gone a moment later.
+    // What the gateways wrote is gone once the campaign has ended.
     if (this.#problems.length > 0)
       for (const survivor of survivors) process.stderr.write(`a survivor wrote: ${survivor.output()}\n`)
     await this.#untilReaped()

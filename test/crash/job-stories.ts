@@ -321,7 +321,7 @@ export class JobStories {
   }
 }
 
-/** The first rows, for whoever has to find out what happened to them. */
+/** The first rows as JSON, for the line that tells of them. */
 function shown(rows: readonly object[]): string {
   return JSON.stringify(rows.slice(0, 3), (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
