@@ -239,6 +239,55 @@ story(
 )
 
 story(
+  'an item that costs more than its share of the batch waits for its own worst case, and goes on once that is there',
+  async (gateway) => {
+    await gateway.admin('settings', { job_looks: 0 })
+    const keys = async (method: string, path: string, body: object) => {
+      const response = await gateway.request(path, { method, key: gateway.managementKey, body })
+      return (await response.json()) as { key: string; data: { hash: string } }
+    }
+    // At worst the first costs next to nothing and the second 0.0049152, of which each has half as its share.
+    const { key, data } = await keys('POST', '/keys', { name: 'small', limit: 0.004 })
+    const { json: batch } = await gateway.post(
+      '/batches',
+      {
+        endpoint: '/v1/chat/completions',
+        model: 'openai/gpt-4o-mini',
+        headrace: { lane: 'native' },
+        requests: [
+          { custom_id: 'cheap', body: { ...say('Count.'), max_tokens: 20 } },
+          { custom_id: 'dear', body: say('Count.') },
+        ],
+      },
+      { key },
+    )
+    const id = String(batch['id'])
+    const waiting = await until(
+      () => gateway.get(`/batches/${id}`),
+      ({ json, text }) => at(json, 'request_counts.completed') === 1 && text.includes('limit of its API key'),
+      90_000,
+    )
+    expect(at(waiting.json, 'status')).toBe('in_progress')
+    // A job must be seen that goes on, so the provider takes its time for it.
+    await gateway.admin('settings', { job_looks: 2 })
+    await keys('PATCH', `/keys/${data.hash}`, { limit: 1 })
+    const goesOn = await until(
+      () => gateway.get(`/batches/${id}`),
+      ({ json }) => at(json, 'headrace_metadata.jobs.1.state') === 'running',
+      60_000,
+    )
+    expect(goesOn.text).not.toContain('limit of its API key')
+    const { json } = await until(
+      () => gateway.get(`/batches/${id}`),
+      (answer) => answer.json['status'] === 'completed',
+      90_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 2, failed: 0 })
+    expect(at(json, 'headrace_metadata.jobs')).toMatchObject([{ items: 1 }, { items: 1 }])
+  },
+)
+
+story(
   'an answer of a job is charged though the file that its item named was deleted meanwhile',
   async (gateway) => {
     await gateway.admin('settings', { job_looks: 1 })
@@ -458,14 +507,15 @@ story(
   'a batch of messages to several models has a job for each, and what has no job is run live beside them',
   async (gateway) => {
     await gateway.admin('settings', { job_looks: 0, mount: 'claude' })
-    const named = (count: number, model: string) =>
+    const named = (count: number, model: string, tokensMax = 20) =>
       Array.from({ length: count }, (_, index) => ({
         custom_id: `${model.split('/')[1]}-${index}`,
-        params: { model, ...say(`say ${index}`), max_tokens: 20 },
+        params: { model, ...say(`say ${index}`), max_tokens: tokensMax },
       }))
+    // Those of one model may cost far more than their share of the batch, and are one job all the same.
     const [haiku, sonnet, mini] = [
       named(100, 'anthropic/claude-haiku-4-5'),
-      named(100, 'anthropic/claude-sonnet-4-5'),
+      named(100, 'anthropic/claude-sonnet-4-5', 4_000),
       named(2, 'openai/gpt-4o-mini'),
     ]
     // Models alternate, and a segment has one model all the same.

@@ -1,13 +1,13 @@
 import type { Batch } from '../../canonical/batch.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { resultsHoldMs } from '../../core/limits/batches.ts'
-import { batchErrorJson, isWaiting } from '../../formats/batch/batch-object.ts'
-import { beginFailing, noteWaiting } from '../batch-repository.ts'
+import { batchErrorJson } from '../../formats/batch/batch-object.ts'
+import { beginFailing } from '../batch-repository.ts'
 import { mergeSegment } from '../results/merge.ts'
 import type { GivenBack } from './given-back.ts'
 import type { PhaseDependencies } from './phases.ts'
 import type { SegmentLease } from './segment-repository.ts'
-import { shortageJson, shortages } from './shortage.ts'
+import { forgetShortage, noteShortage } from './shortage.ts'
 import { finishSegment, returnSegment } from './segment-repository.ts'
 import type { RunEnd } from './segment-run.ts'
 import type { WaitingNote } from './waiting-note.ts'
@@ -54,9 +54,14 @@ export class SegmentEndings {
     end: RunEnd & { isDone: false },
     noted: ReturnType<WaitingNote['statements']> = [],
   ): Promise<void> {
-    const { committer, signals } = this.#dependencies
-    const isShort = end.missing !== null && (await this.#noteShortage(batch, end.missing))
-    if (!isShort && isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
+    const { committer, signals, loadPrincipal } = this.#dependencies
+    // An item may have been short only because its process was told to stop, while the balance has enough.
+    const owner = end.missing === null ? null : await loadPrincipal(batch)
+    const isShort =
+      end.missing !== null &&
+      owner !== null &&
+      (await noteShortage(batch, owner, end.missing, this.#dependencies))
+    if (!isShort) await forgetShortage(batch, committer)
     const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
     await committer.commit('segment.return', [...noted, returned])
   }
@@ -76,22 +81,5 @@ export class SegmentEndings {
     await this.#dependencies.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
     this.#dependencies.report('batch_given_up', { batchId: batch.id, cause })
     this.#dependencies.wake()
-  }
-
-  /**
-   * Records what the batch waits for: in the batch for its owner, and in the log for the operator. False when it does not
-   * wait for money. An item may have been short only because its process was told to stop, while the balance has enough.
-   */
-  async #noteShortage(batch: Batch, missing: bigint): Promise<boolean> {
-    const { committer, loadPrincipal, money } = this.#dependencies
-    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
-    const shortage = owner === null ? null : await money.shortageOf(batch, owner, missing)
-    if (shortage === null) return false
-    const message = shortages[shortage]
-    // Written even if the lease's row had the same note: a part that was committed since may have cleared it.
-    const note = noteWaiting(batch.id, shortageJson(shortage))
-    await committer.commit('batch.wait', [note])
-    if (!isWaiting(batch)) this.#dependencies.report('batch_waits', { batchId: batch.id, cause: message })
-    return true
   }
 }

@@ -7,15 +7,15 @@ import {
   leaveJobResources,
   nameJobResource,
 } from '../../../execution/resources/upstream-resource-repository.ts'
-import { noteWaiting } from '../../batch-repository.ts'
 import { failedEnding, tooLargeEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
-import { shortageJson } from '../../running/shortage.ts'
 import { returnGiven, type SegmentLease } from '../../running/segment-repository.ts'
+import { forgetShortage } from '../../running/shortage.ts'
 import { mayMove } from '../choose-lane.ts'
 import { sendCreate } from './job-create.ts'
-import { inputNameOf, type Job, lineIdOf, newNonce } from './job.ts'
-import { endUnneeded, endUnpaid, refuseJob } from './job-end.ts'
+import { inputNameOf, lineIdOf, newNonce } from './job.ts'
+import { endUnneeded, refuseJob } from './job-end.ts'
+import { type JobMoney, moneyOf, waitForMoney } from './job-money.ts'
 import { changeJob } from './job-repository.ts'
 import { JobSpool } from './job-spool.ts'
 import {
@@ -39,14 +39,17 @@ import {
   waitOf,
 } from './job-step.ts'
 
+/** Another job of the batch is written meanwhile, which takes seconds. */
+const turnMs = 2_000
+
 /** What was written of a job's items. */
 interface Lines {
   operation: string | null
   count: number
   /** The most that they can cost. */
   worstNanocredits: bigint
-  /** Whether some items are left for want of money alone. */
-  isShort: boolean
+  /** What the batch lacks for the first item, where money alone keeps the job empty; null else. */
+  missing: bigint | null
   /** Items that the service does not run, and that go on in another lane after the job. */
   elsewhere: number
   /** Texts to embed in them. */
@@ -79,7 +82,8 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
   try {
     const nonce = newNonce()
     const lines = await writeLines(step, dependencies, { owner, nonce, spool, money })
-    if (lines.count === 0 && lines.isShort) return await waitForMoney(step, owner, dependencies)
+    if (lines.missing !== null) return await waitForMoney(step, owner, lines.missing, dependencies)
+    await forgetShortage(batch, dependencies.committer)
     if (lines.operation === null) return await endUnneeded(step, dependencies, lines.elsewhere)
     await send(step, dependencies, { nonce, spool, lines, operation: lines.operation })
   } finally {
@@ -88,59 +92,22 @@ export async function uploadLines(step: JobStep, dependencies: JobDependencies):
   assert(lease.job.state === 'intended', 'only an intended job is uploaded')
 }
 
-/**
- * What the job's items may cost at most, so that every answer is covered: what its batch has and can get, without what its
- * other jobs may still cost; null where nothing limits the batch, and `later` while one that was intended before is not sent.
- */
-async function moneyOf(
-  { lease: { job }, batch }: JobStep,
-  owner: Principal,
-  { jobs, segments, money }: JobDependencies,
-): Promise<bigint | null | 'later'> {
-  if (batch.budgetParents.length === 0) return null
-  const others = (await jobs.listOf(batch.id)).filter(({ id, state }) => id !== job.id && state !== 'ended')
-  const isBefore = (other: Job) =>
-    other.createdAtMs < job.createdAtMs || (other.createdAtMs === job.createdAtMs && other.id < job.id)
-  if (others.some((other) => other.state === 'intended' && isBefore(other))) return 'later'
-  const reserved = others.reduce((sum, other) => sum + other.worstNanocredits, 0n)
-  const items = await segments.countOpen(batch.id, job.id)
-  const wanted = (batch.worstCaseNanocredits * BigInt(items)) / BigInt(batch.totalItems) + BigInt(items)
-  const available = await money.secure(batch, owner, reserved + wanted)
-  return available === null ? null : available - reserved
-}
-
-/**
- * The batch's money covers not even one item: under `auto` they go on where each holds its own, else the job is tried again
- * when money may have come.
- */
-async function waitForMoney(step: JobStep, owner: Principal, dependencies: JobDependencies): Promise<void> {
-  const { batch, lease } = step
-  const { jobs, money } = dependencies
-  const others = (await jobs.listOf(batch.id)).some(
-    ({ id, state }) => id !== lease.job.id && state !== 'ended',
-  )
-  if (mayMove(batch) && !others) return endUnpaid(step, dependencies)
-  const shortage = others ? null : await money.shortageOf(batch, owner, 0n)
-  const note = shortage === null ? [] : [noteWaiting(batch.id, shortageJson(shortage))]
-  return leave(step, dependencies, 'job.wait', { changes: {}, restMs: moneyRestMs, more: note })
-}
-
-/** Another job of the batch is written meanwhile, which takes seconds. */
-const turnMs = 2_000
-/** Between two looks for money; a batch that is cancelled meanwhile waits as long. */
-const moneyRestMs = 10_000
-
 async function writeLines(
   step: JobStep,
   dependencies: JobDependencies,
-  { owner, nonce, spool, money }: { owner: Principal; nonce: string; spool: JobSpool; money: bigint | null },
+  {
+    owner,
+    nonce,
+    spool,
+    money,
+  }: { owner: Principal; nonce: string; spool: JobSpool; money: JobMoney | null },
 ): Promise<Lines> {
   const { limits } = step.place.jobs
   const written: Lines = {
     operation: null,
     count: 0,
     worstNanocredits: 0n,
-    isShort: false,
+    missing: null,
     elsewhere: 0,
     texts: 0,
     beyond: null,
@@ -153,10 +120,10 @@ async function writeLines(
       nonce,
       operation: written.operation,
     })
-    const fitting = fittingOf(paidOf(encoded.lines, written, money), { written, spool, limits })
+    const fitting = fittingOf(await paidOf(encoded.lines, written, money), { written, spool, limits })
     const [cut] = encoded.lines.slice(fitting.length)
-    if (cut !== undefined && fitting.length === 0 && written.count === 0) {
-      written.isShort = true
+    if (money !== null && cut !== undefined && fitting.length === 0 && written.count === 0) {
+      written.missing = cut.worstNanocredits - money.available
       break
     }
     if (cut !== undefined && written.count > 0) {
@@ -179,14 +146,16 @@ async function writeLines(
   return written
 }
 
-/** The first lines that the job's money covers, whatever they come to cost. */
-function paidOf(
+/** The first lines that the job's money covers, whatever they come to cost. Items may cost more than their share of the batch. */
+async function paidOf(
   lines: readonly ItemLine[],
   { worstNanocredits }: Lines,
-  money: bigint | null,
-): readonly ItemLine[] {
+  money: JobMoney | null,
+): Promise<readonly ItemLine[]> {
   if (money === null) return lines
-  let left = money - worstNanocredits
+  const worst = lines.reduce((sum, line) => sum + line.worstNanocredits, worstNanocredits)
+  if (worst > money.available) await money.secure(worst)
+  let left = money.available - worstNanocredits
   const end = lines.findIndex((line) => (left -= line.worstNanocredits) < 0n)
   return end < 0 ? lines : lines.slice(0, end)
 }
