@@ -99,6 +99,11 @@ const stories: Record<string, Story> = {
     byJob: 4,
     errors: ['invalid_request'],
   },
+  'has an item that may cost more than its share': {
+    ...whole,
+    faults: [],
+    change: { content: 'may cost most' },
+  },
   'is cancelled': {
     ...whole,
     faults: onCreate('batch_looks=6'),

@@ -83,15 +83,17 @@ export function jobItemsOf(
         model: service.model,
         max_tokens: 20,
       }
-      if (JSON.stringify(body).includes('cannot be encoded'))
+      const text = JSON.stringify(body)
+      if (text.includes('cannot be encoded'))
         throw new GatewayError('invalid_request', 'This item cannot be encoded.')
       return {
         path: service.livePath,
         headers: {},
         model: service.model,
-        body: Buffer.from(JSON.stringify(body)),
+        body: Buffer.from(text),
         texts: 0,
-        worstNanocredits: itemCost,
+        // More than its share of what the batch may cost, by far.
+        worstNanocredits: text.includes('may cost most') ? itemCost * 20n : itemCost,
       }
     },
     async charge(item, _, given) {
