@@ -109,12 +109,13 @@ function openClock(open: OpenTestDatabase): Promise<Database> {
 export class World {
   readonly files = new LossyFileLayer()
   readonly #open: OpenTestDatabase
-  #nowMs = startMs
+  #nowMs: number
   #clockDatabase: Database | null = null
   readonly #opened: Database[] = []
 
-  constructor(open: OpenTestDatabase) {
+  constructor(open: OpenTestDatabase, nowMs: number = startMs) {
     this.#open = open
+    this.#nowMs = nowMs
   }
 
   readonly clock: Clock = {

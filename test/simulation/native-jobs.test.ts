@@ -291,6 +291,28 @@ async function check(machine: Machine, story: Story, object: { id: string; statu
   expect(counts['lines_run']).toBeLessThanOrEqual(items)
 }
 
+/** A job of as many lines whose id never came, and which is to be removed in an hour. */
+async function loseOneOfEarlier({ mount, process }: Machine): Promise<void> {
+  const requests = Array.from({ length: items }, (_, place) => ({
+    custom_id: `hearlier_${place}`,
+    params: { model: 'claude-haiku-4-5', max_tokens: 20, messages: [{ role: 'user', content: 'Hello.' }] },
+  }))
+  const made = await fetch(`${simulator.url}/p/${mount}/v1/messages/batches`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': 'test',
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ requests }),
+  })
+  expect(made.status).toBe(200)
+  const note = `insert into upstream_resources (resource_id, kind, deployment_id, credential_id, used_by, marker, state, due_at_ms,
+      created_at_ms, left_at_ms)
+    values ('res_earlier', 'anthropic.batch', 'sim', 'operator:sim', 'job_earlier', $1, 'left', now_ms() + 3600000, now_ms(), now_ms())`
+  await process.database.commit({ name: 'test.lose', statements: [{ sql: note, params: [String(items)] }] })
+}
+
 eachDatabase((_name, open) => {
   const machines: Machine[] = []
   afterEach(async () => {
@@ -306,9 +328,12 @@ eachDatabase((_name, open) => {
     story: Story,
     death: Death | null,
     service: SimulatedService = simulatedServices.openai,
+    prepare: (machine: Machine) => Promise<void> = () => Promise.resolve(),
   ): Promise<Machine> {
     const { lane } = story
-    const machine: Machine = new Machine(new World(open), {
+    // A service without a mark has its lost jobs found by their time, which is that of the simulator.
+    const isByTime = service.jobs.uncertainCreate === 'neither'
+    const machine: Machine = new Machine(isByTime ? new World(open, Date.now()) : new World(open), {
       url: simulator.url,
       service,
       resolveBatch: async (question) => {
@@ -322,6 +347,7 @@ eachDatabase((_name, open) => {
     })
     machines.push(machine)
     await machine.boot()
+    await prepare(machine)
     await live(machine, story)
     return machine
   }
@@ -384,6 +410,12 @@ eachDatabase((_name, open) => {
       const story = stories[name]
       if (story === undefined) throw new Error(name)
       await tell(story, null, anthropic)
+    })
+
+    test('takes no job of an earlier try for its own, whose removal would not find it', async () => {
+      const story = stories['is never seen after its creation']
+      if (story === undefined) throw new Error('the story is gone')
+      await tell(story, null, anthropic, loseOneOfEarlier)
     })
 
     const points = jobCommitPoints.filter((point) => !point.startsWith('job.upload') && point !== 'job.again')

@@ -116,6 +116,7 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
   const { search } = place.jobs
   assert(search !== null, 'idempotent services are not driven yet')
   const fromMs = (job.sentAtMs ?? lease.leasedAtMs) - clockSlackMs
+  const mark = search.markOf({ ...job, fileId: job.inputFileId })
   const found: FoundJob[] = []
   let older: string | null = null
   for (let page = 0; page < searchPagesMax; page++) {
@@ -126,13 +127,13 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
       const restMs = retryMs(job.tries, retryAfterMs)
       return leave(step, dependencies, 'job.wait', { changes, restMs, waitsFor: waitOf(sent) })
     }
-    const read = search.read(sent.reply, search.markOf({ ...job, fileId: job.inputFileId }))
+    const read = search.read(sent.reply, mark)
     found.push(...read.found)
     const isBefore = read.oldestAtMs !== null && read.oldestAtMs < fromMs
     if (read.older === null || isBefore) break
     older = read.older
   }
-  const adopted = await adoptable(step, found, { fromMs, dependencies })
+  const adopted = await adoptable(step, found, { mark, fromMs, dependencies })
   if (adopted !== null) return noteCreated(step, dependencies, adopted)
   const isLostForLong = lease.leasedAtMs - (job.sentAtMs ?? lease.leasedAtMs) >= searchedForMs
   if (!isLostForLong) return leave(step, dependencies, 'job.wait', { changes: {}, restMs: searchAgainMs })
@@ -141,17 +142,22 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
 
 /**
  * The one of these jobs that is this one. Where others may have the same mark, it is the only one that was made at the time
- * and that no other job is known to be; its results tell later whether it was.
+ * and that no other job is known to be; its results tell later whether it was. As long as one with this mark is missing
+ * besides, such as that of an earlier try, it may be that one: whoever took it would hide it from its removal.
  */
 async function adoptable(
   { lease, place }: JobStep,
   found: readonly FoundJob[],
-  { fromMs, dependencies }: { fromMs: number; dependencies: JobDependencies },
+  { mark, fromMs, dependencies }: { mark: string; fromMs: number; dependencies: JobDependencies },
 ): Promise<JobReading | null> {
   if (place.jobs.uncertainCreate === 'searchable') return found[0]?.reading ?? null
+  if (found.length === 0) return null
+  const { jobs } = dependencies
+  const nameless = await jobs.countNameless(place.deploymentId, kindOf(place, 'batch'), mark)
+  if (nameless > 1) return null
   const { sentAtMs } = lease.job
   const toMs = (sentAtMs ?? lease.leasedAtMs) + jobTransferMs
-  const known = await dependencies.jobs.listKnownIds(place.deploymentId)
+  const known = await jobs.listKnownIds(place.deploymentId)
   const possible = found.filter(
     ({ reading, createdAtMs }) =>
       createdAtMs !== null && createdAtMs >= fromMs && createdAtMs <= toMs && !known.has(reading.id),
