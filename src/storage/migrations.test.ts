@@ -24,6 +24,7 @@ const digests: Readonly<Record<string, string>> = {
   '0020_response_cache.sql': '53472af468f2526ee741abeb3110803681a04145adf7e03600130de853b3ee18',
   '0021_request_hours.sql': 'b5b35e0094d88f1ca6e40070ef33fcf3d71e9732bcad00ba3c33496bd10f646f',
   '0022_job_money.sql': 'c5ac7c8deaa685a12dd323a28d2e07ac56ba636697432dcb970214d6a2d2b8fe',
+  '0023_removal_looks.sql': '2c6d523154bddf68241163449c733fc5643e5c3ef9aa4244c035d902a9e8a48e',
 }
 
 test('a migration is never changed, only followed by another', async () => {

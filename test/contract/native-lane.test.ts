@@ -288,6 +288,45 @@ story(
 )
 
 story(
+  'a batch whose key is gone before its job was sent ends then, also in a lane that was named',
+  async (gateway) => {
+    await gateway.admin('faults', {
+      rules: [{ match: { path: '/v1/files', method: 'POST' }, fault: 'status=503' }],
+    })
+    const manage = async (method: string, path: string, body: object) => {
+      const response = await gateway.request(path, { method, key: gateway.managementKey, body })
+      return (await response.json()) as { key: string; data: { hash: string } }
+    }
+    const { key, data } = await manage('POST', '/keys', { name: 'gone' })
+    const { json: batch } = await gateway.post(
+      '/batches',
+      {
+        endpoint: '/v1/chat/completions',
+        model: 'openai/gpt-4o-mini',
+        headrace: { lane: 'native' },
+        requests: [0, 1].map((index) => ({ custom_id: `item-${index}`, body: say(`say ${index}`) })),
+      },
+      { key },
+    )
+    const id = String(batch['id'])
+    await until(
+      () => gateway.get(`/batches/${id}`),
+      ({ json }) => at(json, 'headrace_metadata.waiting.type') === 'provider_overloaded',
+      30_000,
+    )
+    await manage('PATCH', `/keys/${data.hash}`, { disabled: true })
+    const { json } = await until(
+      () => gateway.get(`/batches/${id}`),
+      (answer) => answer.json['status'] === 'completed',
+      90_000,
+    )
+    expect(at(json, 'request_counts')).toEqual({ total: 2, completed: 0, failed: 2 })
+    expect(at(json, 'results.1.error.type')).toBe('permission_denied')
+    expect(at(json, 'headrace_metadata.moved')).toBeUndefined()
+  },
+)
+
+story(
   'an answer of a job is charged though the file that its item named was deleted meanwhile',
   async (gateway) => {
     await gateway.admin('settings', { job_looks: 1 })

@@ -34,8 +34,12 @@ interface Story {
   change?: Record<string, unknown>
   cancel?: true
   hoursPass?: number
+  /** What its organization has; enough for everything when left out. */
+  credits?: bigint
   /** The operator removes the endpoint while the job runs. */
   isRemoved?: true
+  /** Its provider says that it does not know the job, which may run all the same. */
+  isUnknown?: true
   /** What its results lack at first is there for a process that reads them again. */
   isLate?: true
 }
@@ -162,6 +166,48 @@ const stories: Record<string, Story> = {
     byJob: 0,
     errors: Array.from({ length: items }, () => 'batch_cancelled'),
   },
+  'has less money than one of its items may cost, and is refused': {
+    ...whole,
+    lane: 'auto',
+    faults: onCreate('batch_failed=invalid_request'),
+    change: { content: 'may cost most' },
+    credits: itemCost * 12n,
+    byJob: 0,
+    live: items,
+  },
+  'is not known at first': {
+    ...whole,
+    faults: [{ match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=404', times: 2 }],
+  },
+  'is not known': {
+    ...whole,
+    faults: [{ match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=404' }],
+    isUnknown: true,
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'provider_failed'),
+  },
+  'has results that nobody may read': {
+    ...whole,
+    faults: ['/content', '/results'].map((path) => ({
+      match: { path_contains: path },
+      fault: 'status=403',
+    })),
+    hoursPass: 24.5,
+    status: 'expired',
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'batch_expired'),
+  },
+  'cannot be looked for when the answer to its creation is lost': {
+    ...whole,
+    faults: [
+      { match: { path: '/v1/batches', method: 'POST' }, fault: 'reset', times: 1 },
+      { match: { path: '/v1/batches', method: 'GET' }, fault: 'status=403' },
+    ],
+    hoursPass: 24.5,
+    status: 'expired',
+    byJob: 0,
+    errors: Array.from({ length: items }, () => 'batch_expired'),
+  },
   'never ends': {
     ...whole,
     faults: onCreate('job_endless'),
@@ -220,7 +266,7 @@ async function live(machine: Machine, story: Story): Promise<void> {
     mount,
     rules: story.faults.map((rule) => ruleAt(machine.service, rule)),
   })
-  await world.grant(machine.process, granted)
+  await world.grant(machine.process, story.credits ?? granted)
   const { id } = await create(machine.process, upload(batchText(story), { principal }))
   let isCancelled = false
   for (let look = 0; ; look++) {
@@ -277,18 +323,44 @@ async function check(machine: Machine, story: Story, object: { id: string; statu
   const [budget] = await process.database.query<{ left_nanocredits: bigint }>(
     `select limit_nanocredits - granted_nanocredits as left_nanocredits from budgets where budget_id = 'credits:org_a'`,
   )
-  expect(budget?.left_nanocredits).toBe(granted - BigInt(answered.length) * itemCost)
+  expect(budget?.left_nanocredits).toBe((story.credits ?? granted) - BigInt(answered.length) * itemCost)
   expect(await world.findings(process)).toEqual([])
   // Every job has ended, and what was made at the provider waits for its removal or is gone.
   const open = await process.database.query(`select state from native_jobs where state <> 'ended'`)
   expect(open).toEqual([])
   expect(await process.database.query(`select kind from upstream_resources where state = 'used'`)).toEqual([])
   const counts = await countsOf(simulator.url, machine)
+  if (story.isUnknown) {
+    const kind = `${machine.service.jobs.name}.batch`
+    const left = await process.database.query(`select state from upstream_resources where kind = $1`, [kind])
+    return expect(left).toContainEqual({ state: 'left' })
+  }
   const isSearchable = machine.service.jobs.uncertainCreate === 'searchable'
   // Where the endpoint is gone, nobody can cancel what runs; what nobody can name is cancelled by the sweeper alone.
   if (!story.isRemoved && isSearchable) expect(counts['batches_running']).toBe(0)
   // No item is sent twice, but those of a job that the provider ended as a whole.
   expect(counts['lines_run']).toBeLessThanOrEqual(items)
+}
+
+/** A job of the same batch that is intended too, and later. */
+async function intendAnother({ process }: Machine, batchId: string): Promise<void> {
+  const sql = `insert into native_jobs (job_id, batch_id, nonce, endpoint_id, deployment_id, credential_id, price_json, state,
+      created_at_ms)
+    values ('job_another', $1, 'another', 'sim/gpt-4o-mini', 'sim', 'operator:sim', '{"price":{},"longPrices":[]}', 'intended',
+      now_ms() + 60000)`
+  await process.database.commit({ name: 'test.intend', statements: [{ sql, params: [batchId] }] })
+}
+
+/** The status with which the batch ends. */
+async function untilEnded({ world, process }: Machine, id: string): Promise<string> {
+  for (let look = 0; look < 100; look += 1) {
+    const { object } = await process.batches.get(principal, id)
+    if (object.finalized_at !== null) return object.status
+    await process.batches.rounds.look()
+    await process.batches.rounds.settled()
+    await world.advance(10_000)
+  }
+  return 'none'
 }
 
 /** A job of as many lines whose id never came, and which is to be removed in an hour. */
@@ -324,13 +396,14 @@ eachDatabase((_name, open) => {
     }
   })
 
-  async function tell(
-    story: Story,
-    death: Death | null,
-    service: SimulatedService = simulatedServices.openai,
-    prepare: (machine: Machine) => Promise<void> = () => Promise.resolve(),
-  ): Promise<Machine> {
-    const { lane } = story
+  /** A machine with batches in the lane of jobs. */
+  function machineOf(
+    lane: LaneChoice,
+    {
+      service = simulatedServices.openai,
+      dies = () => false,
+    }: { service?: SimulatedService; dies?: (machine: Machine, death: Death) => boolean } = {},
+  ): Machine {
     // A service without a mark has its lost jobs found by their time, which is that of the simulator.
     const isByTime = service.jobs.uncertainCreate === 'neither'
     const machine: Machine = new Machine(isByTime ? new World(open, Date.now()) : new World(open), {
@@ -343,9 +416,22 @@ eachDatabase((_name, open) => {
         const offers = [{ ...offer, lane: 'native' as const }, offer]
         return { ...resolved, offers, lane: 'native', heldLane: lane === 'auto' ? 'emulated' : 'native' }
       },
-      dies: (point, when) => machine.deaths === 0 && death?.point === point && death.when === when,
+      dies: (point, when) => dies(machine, { point, when }),
     })
     machines.push(machine)
+    return machine
+  }
+
+  async function tell(
+    story: Story,
+    death: Death | null,
+    service: SimulatedService = simulatedServices.openai,
+    prepare: (machine: Machine) => Promise<void> = () => Promise.resolve(),
+  ): Promise<Machine> {
+    const machine = machineOf(story.lane, {
+      service,
+      dies: ({ deaths }, { point, when }) => deaths === 0 && death?.point === point && death.when === when,
+    })
     await machine.boot()
     await prepare(machine)
     await live(machine, story)
@@ -362,6 +448,51 @@ eachDatabase((_name, open) => {
 
     test('visits every point', () => {
       expect(jobCommitPoints.filter((point) => !reached.has(point) && point !== 'job.free')).toEqual([])
+    })
+
+    test('that lacks the money of its first item does not wait for a job that waits for it', async () => {
+      const machine = machineOf('auto')
+      await machine.boot()
+      const { world, process } = machine
+      await world.grant(process, itemCost * 6n)
+      const text = batchOf(items, { headrace: { lane: 'auto' } }).replace('question 0', 'may cost most')
+      const { id } = await create(process, upload(text, { principal }))
+      await intendAnother(machine, id)
+      expect(await untilEnded(machine, id)).toBe('completed')
+      const results = await resultsOf(process, principal, id)
+      expect(results.filter(({ response }) => response !== null)).toHaveLength(items)
+      expect(new Set(process.started).size).toBe(items)
+    })
+
+    test('that is too much for the queue at first has both of its jobs removed where ended ones stay', async () => {
+      const { openai } = simulatedServices
+      const keeping = { ...openai, jobs: { ...openai.jobs, removesEnded: true } }
+      const story = stories['is too much for the queue at first']
+      if (story === undefined) throw new Error('the story is gone')
+      const { process } = await tell(story, null, keeping)
+      const left = await process.database.query<{ upstream_id: string }>(
+        `select upstream_id from upstream_resources where kind = 'openai.batch' and state = 'left'`,
+      )
+      expect(new Set(left.map((row) => row.upstream_id)).size).toBe(2)
+    })
+
+    test('gets its job also when two hundred others run for hours', async () => {
+      const machine = machineOf('native')
+      await machine.boot()
+      const { world, process } = machine
+      await world.grant(process, itemCost * 10_000n)
+      const rules = [{ match: { path: '/v1/files', method: 'POST' }, fault: 'status=503' }]
+      await admin(simulator.url, 'faults', { mount: machine.mount, rules })
+      const text = batchOf(1, { headrace: { lane: 'native' } })
+      for (let count = 0; count < 201; count += 1) await create(process, upload(text, { principal }))
+      for (let look = 0; look < 6; look += 1) {
+        await process.batches.rounds.look()
+        await process.batches.rounds.settled()
+      }
+      const [row] = await process.database.query<{ batches: number }>(
+        'select count(distinct batch_id) as batches from native_jobs',
+      )
+      expect(Number(row?.batches)).toBe(201)
     })
 
     test('whose results no storage takes lets its process stop', async () => {
@@ -404,6 +535,7 @@ eachDatabase((_name, open) => {
       'fails at its provider',
       'fails at its provider, and is run live',
       'is too much for the queue at first',
+      'has less money than one of its items may cost, and is refused',
     ])
     const names = Object.keys(stories).filter((name) => !ofFiles.has(name))
     test.each(names)('that %s ends as it should', async (name) => {

@@ -24,7 +24,7 @@ export const removalWaitMs = 5_000
 const removalWaitMsMax = 7_200_000
 /**
  * The waits between the looks for a thing whose id never came. A request that was running when its process died may
- * arrive at the provider later, and a listing may lag behind.
+ * arrive at the provider later, and a listing may lag behind. Looks that brought nothing to know do not count.
  */
 export const lostLookWaitsMs: readonly number[] = [30_000, 600_000]
 /** The least wait for a thing that has been told to end, and has not ended yet. */
@@ -72,7 +72,8 @@ export async function sendRemoval(
 /** What a try to remove something came to. */
 export type Removal =
   | { type: 'gone' }
-  | { type: 'again'; waitMs: number; reason: string }
+  /** `isLook`: a thing whose id never came was looked for, and nothing is wrong. */
+  | { type: 'again'; waitMs: number; reason: string; isLook?: true }
   /** `isExpected` where no try could ever succeed, so that the log need not warn each time. */
   | { type: 'kept'; reason: string; isExpected?: true }
 
@@ -206,7 +207,7 @@ function asFailure(error: unknown): unknown {
  * with the same account, and nothing is removed.
  */
 async function removeLost(claimed: ClaimedResource, kind: RemovableKind, sender: Sender): Promise<Removal> {
-  const { marker, tries } = claimed
+  const { marker, looks } = claimed
   if (kind.listing === null || marker === null)
     return {
       type: 'kept',
@@ -220,10 +221,14 @@ async function removeLost(claimed: ClaimedResource, kind: RemovableKind, sender:
   if (strays.length > known.lost)
     throw new RemovalFailed(`${strays.length} things bear its mark, and ${known.lost} are missing`)
   for (const { id } of strays) await sender.remove(kind, id)
-  const waitMs = lostLookWaitsMs[tries - 1]
-  return waitMs === undefined
-    ? { type: 'gone' }
-    : { type: 'again', waitMs, reason: 'its id never came; it may still arrive at the provider' }
+  const waitMs = lostLookWaitsMs[looks]
+  if (waitMs === undefined) return { type: 'gone' }
+  return {
+    type: 'again',
+    waitMs,
+    reason: 'its id never came; it may still arrive at the provider',
+    isLook: true,
+  }
 }
 
 async function findAll(

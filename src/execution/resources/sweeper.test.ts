@@ -351,6 +351,27 @@ eachDatabase((_, __, { openFresh }) => {
       expect(await rowsOf(database)).toEqual([])
     })
 
+    test('is looked for as often after tries that the provider did not answer', async () => {
+      const { database, provider, trail, resources, sweeper, later } = await setUp()
+      const call = trail()
+      await call.begin({ kind: 'fake.job', marker: 'm' })
+      call.end()
+      await resources.settle()
+      provider.statuses = [500, 0, 503]
+      for (let tries = 0; tries < 4; tries += 1) {
+        await sweeper.look()
+        await later(60_000)
+      }
+      expect(await rowsOf(database)).toMatchObject([{ tries: 4 }])
+      // The creating request was on its way when its process died.
+      provider.jobs = [{ id: 'late', mark: 'm', at: Date.now() }]
+      await sweeper.look()
+      expect(provider.jobs).toEqual([])
+      await later(600_000)
+      await sweeper.look()
+      expect(await rowsOf(database)).toEqual([])
+    })
+
     test('is left alone when it belongs, or may belong, to another program', async () => {
       const { database, provider, trail, resources, sweeper } = await setUp()
       const running = trail()

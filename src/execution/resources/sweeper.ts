@@ -117,7 +117,7 @@ class TableSweeper implements ResourceSweeper {
       ofMarker: (asked) => repository.ofMarker(asked),
     })
     if (removal.type === 'gone') return repository.removed(claimed)
-    if (removal.type === 'again') return repository.postpone(claimed, removal.waitMs, removal.reason)
+    if (removal.type === 'again') return repository.postpone(claimed, removal)
     if (!removal.isExpected) warn('something stays at a provider', factsOf(claimed, removal.reason))
     await repository.keep(claimed, removal.reason, keptResourceMs)
   }

@@ -27,8 +27,17 @@ export interface ClaimedResource extends NewResource {
   upstreamId: string | null
   /** How often it was claimed, this time included. */
   tries: number
+  /** How often it was looked for while its id was not known, without a failure. */
+  looks: number
   createdAtMs: number
   leftAtMs: number
+}
+
+/** Until when a removal rests, and why. */
+export interface Postponed {
+  waitMs: number
+  reason: string
+  isLook?: true
 }
 
 /** What is known of the things that bear one marker. */
@@ -56,7 +65,8 @@ export interface UpstreamResourceRepository {
   claim(limit: number, leaseMs: number): Promise<ClaimedResource[]>
   /** It is gone at the provider. */
   removed(claimed: ClaimedResource): Promise<void>
-  postpone(claimed: ClaimedResource, waitMs: number, reason: string): Promise<void>
+  /** `isLook` counts it among the looks. */
+  postpone(claimed: ClaimedResource, postponed: Postponed): Promise<void>
   /** It stays at the provider. The row says why for `keptMs`. */
   keep(claimed: ClaimedResource, reason: string, keptMs: number): Promise<void>
   /** Deletes rows of kept things whose time is over. */
@@ -259,11 +269,12 @@ function forEndings(commit: Commit): Pick<UpstreamResourceRepository, 'removed' 
         params: [resourceId, tries],
       })
     },
-    async postpone({ resourceId, tries }, waitMs, reason) {
+    async postpone({ resourceId, tries }, { waitMs, reason, isLook = false }) {
       await commit(commitPoints.postpone, {
-        sql: `update upstream_resources set due_at_ms = now_ms() + cast($1 as bigint), owner_id = null, reason = $2
+        sql: `update upstream_resources set due_at_ms = now_ms() + cast($1 as bigint), owner_id = null, reason = $2,
+            looks = looks + $5
           where resource_id = $3 and state = 'left' and tries = $4`,
-        params: [waitMs, reason, resourceId, tries],
+        params: [waitMs, reason, resourceId, tries, isLook ? 1 : 0],
       })
     },
     async keep({ resourceId, tries }, reason, keptMs) {
@@ -292,6 +303,7 @@ function toClaimed(row: Row): ClaimedResource {
     marker: textOrNull('marker'),
     upstreamId: textOrNull('upstream_id'),
     tries: Number(row['tries']),
+    looks: Number(row['looks']),
     createdAtMs: Number(row['created_at_ms']),
     leftAtMs: Number(row['left_at_ms']),
   }

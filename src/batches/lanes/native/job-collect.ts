@@ -7,7 +7,7 @@ import { failedEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import type { SegmentLease } from '../../running/segment-repository.ts'
 import { intendAgain } from './job-create.ts'
-import { endJob, type LeftItems } from './job-end.ts'
+import { endJob, type LeftItems, nothingLeft } from './job-end.ts'
 import { type DownloadedResults, downloadResults } from './job-download.ts'
 import { encodeItem } from './job-upload.ts'
 import {
@@ -42,13 +42,14 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
   const owner = await dependencies.loadPrincipal(batch)
   const downloaded = await downloadResults(step, dependencies)
   if (downloaded.type === 'again') {
-    const restMs = retryMs(job.tries, downloaded.retryAfterMs)
-    return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs })
+    const { retryAfterMs, waitsFor } = downloaded
+    const restMs = retryMs(job.tries, retryAfterMs)
+    return leave(step, dependencies, 'job.wait', { changes: { tries: job.tries + 1 }, restMs, waitsFor })
   }
   const { results } = downloaded
   try {
     if (isOfOthers(step, results)) return await leaveToOthers(step, dependencies)
-    const left = { unanswered: owner === null ? job.itemCount : 0, elsewhere: 0 }
+    const left = { unanswered: owner === null ? job.itemCount : 0, elsewhere: 0, unsent: 0 }
     if (owner !== null) {
       const segments = await takeSegments(step, dependencies)
       const items = segments.reduce((sum, { itemCount }) => sum + itemCount, 0)
@@ -79,7 +80,7 @@ function isOfOthers({ place }: JobStep, results: DownloadedResults): boolean {
 
 async function leaveToOthers(step: JobStep, dependencies: JobDependencies): Promise<void> {
   if (!isClosing(step.batch)) return intendAgain(step, dependencies, { restMs: 0, isJobGone: true })
-  await endJob(step, dependencies, { changes: { outputs: [] }, left: { unanswered: 0, elsewhere: 0 } })
+  await endJob(step, dependencies, { changes: { outputs: [] }, left: nothingLeft })
 }
 
 interface Collecting {
@@ -100,7 +101,10 @@ async function collectSegment(
   const written = new JobResults(step, segment, dependencies)
   const { sentUntil } = step.lease.job
   for (const item of await readOpenItems(dependencies.payloads, segment)) {
-    if (sentUntil !== null && item.item >= sentUntil) break
+    if (sentUntil !== null && item.item >= sentUntil) {
+      left.unsent += 1
+      continue
+    }
     await written.room()
     const line = await results.lineOf(item.item)
     const outcome = await outcomeOf(step, item, line, { dependencies, owner })

@@ -8,6 +8,7 @@ import {
   leaveJobResources,
   nameJobResource,
 } from '../../../execution/resources/upstream-resource-repository.ts'
+import { abandon, isOverdue } from './job-deadline.ts'
 import { endUnneeded, refuseJob } from './job-end.ts'
 import { changeJob } from './job-repository.ts'
 import {
@@ -115,6 +116,7 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
   const { job } = lease
   const { search } = place.jobs
   assert(search !== null, 'idempotent services are not driven yet')
+  if (isOverdue(step)) return abandon(step, dependencies)
   const fromMs = (job.sentAtMs ?? lease.leasedAtMs) - clockSlackMs
   const mark = search.markOf({ ...job, fileId: job.inputFileId })
   const found: FoundJob[] = []

@@ -7,11 +7,12 @@ import { recordOrEmpty, textOrEmpty } from '../../../json/values.ts'
 import { itemOfLine } from './job.ts'
 import type { UpstreamBody } from '../../../transport/upstream-body.ts'
 import { JobSpool } from './job-spool.ts'
-import { type JobDependencies, JobLost, type JobStep, jobTransferMs } from './job-step.ts'
+import { isOverdue } from './job-deadline.ts'
+import { type JobDependencies, JobLost, type JobStep, jobTransferMs, waitOf } from './job-step.ts'
 
 /** The largest line of a job's results; a larger one counts as missing. */
 const resultLineBytesMax = 128_000_000
-/** Tries of a download that the provider answers with "not found" before the file counts as empty. */
+/** Tries of a download that the provider answers with "not found", or once the batch's time is over, before the file counts as empty. */
 const missingFileTries = 5
 
 /** Pages of results of one job: more than the largest has. */
@@ -37,7 +38,7 @@ export interface DownloadedResults {
 /** What a download came to. */
 export type Download =
   | { type: 'done'; results: DownloadedResults }
-  | { type: 'again'; retryAfterMs: number | null }
+  | { type: 'again'; retryAfterMs: number | null; waitsFor: GatewayError }
 
 /**
  * Downloads every file of results, line by line, into a file of this machine: they come in no order, while results are
@@ -60,29 +61,36 @@ export async function downloadResults(step: JobStep, { spoolFolder }: JobDepende
   return { type: 'done', results: lines }
 }
 
-/** Null when it was read to its end. */
+/** Null when it was read to its end, or counts as empty. */
 async function download(
-  { lease, place, signal }: JobStep,
+  step: JobStep,
   output: string,
   lines: ResultLines,
 ): Promise<Extract<Download, { type: 'again' }> | null> {
+  const { lease, place, signal } = step
+  const isLastTry = lease.job.tries >= missingFileTries
   try {
     let request = place.jobs.download(output)
     for (let page = 0; page < resultPagesMax; page++) {
       const response = await place.send(request, { signal, deadlineMs: jobTransferMs })
       if (response.status < 200 || response.status >= 300) {
         const isMissing = response.status === 404 || response.status === 410
-        const { retryAfterMs } = await place.readFailure(response)
-        return isMissing && lease.job.tries >= missingFileTries ? null : { type: 'again', retryAfterMs }
+        const failure = await place.readFailure(response)
+        const isEmpty = isLastTry && (isMissing || isOverdue(step))
+        return isEmpty
+          ? null
+          : { type: 'again', retryAfterMs: failure.retryAfterMs, waitsFor: waitOf({ failure }) }
       }
       const next = await lines.take(response.body, output)
       if (next === null) return null
       request = next
     }
     return null
-  } catch {
+  } catch (cause) {
     if (signal.aborted) throw new JobLost('the step was aborted')
-    return { type: 'again', retryAfterMs: null }
+    return isLastTry && isOverdue(step)
+      ? null
+      : { type: 'again', retryAfterMs: null, waitsFor: waitOf({ cause }) }
   }
 }
 

@@ -22,7 +22,7 @@ type EndedStep = Pick<JobStep, 'lease' | 'place'> & { batch: Batch | null }
 
 /** Ends a job of which nothing ran; `elsewhere` of its items are such as its service does not run. */
 export function endUnneeded(step: EndedStep, dependencies: JobDependencies, elsewhere = 0): Promise<void> {
-  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, left: { unanswered: 0, elsewhere } })
+  return endJob(step, dependencies, { changes: { endedAs: 'unneeded' }, left: { ...nothingLeft, elsewhere } })
 }
 
 /** The provider does not take the job. Its items end as those of a job without results do. */
@@ -86,11 +86,14 @@ export async function endUnreachable(
   dependencies.signals.wakeWorkers()
 }
 
-/** Items of a job that have no result: its service has not answered them, or does not run them. */
+/** Items of a job that have no result: its service has not answered them, or does not run them, or the job had no room for them. */
 export interface LeftItems {
   unanswered: number
   elsewhere: number
+  unsent: number
 }
+
+export const nothingLeft: LeftItems = { unanswered: 0, elsewhere: 0, unsent: 0 }
 
 /**
  * Ends a job: its segments are free, and what it left at the provider is removed. Items that are left go on in the emulated
@@ -110,13 +113,17 @@ export async function endJob(
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
   const isLeft = mayRun || place.jobs.removesEnded === true
   const kind = kindOf(place, 'batch')
-  // Where the job had no room for all items of its segment, another one takes those that are left, whyever they are.
-  const mayLeave = batch?.status === 'in_progress' && mayMove(batch) && job.sentUntil === null
-  const leftItems = left.unanswered + left.elsewhere
+  // Where the job had no room for all items of its segment, another one takes those that are left, whyever they are, unless
+  // nothing was run: the other one would be as large, and meet the same.
+  const isRefused = endedAs === 'refused' || endedAs === 'failed'
+  const hasLeft = job.sentUntil === null || isRefused
+  const mayLeave = batch?.status === 'in_progress' && mayMove(batch) && hasLeft
+  const unanswered = left.unanswered + left.unsent
+  const leftItems = unanswered + left.elsewhere
   const isMoved = leftItems > 0 && mayLeave
   const move = { from: 'native', to: 'emulated' } as const
   const moves = [
-    { ...move, reason: moveReasonOf(job, endedAs), items: left.unanswered },
+    { ...move, reason: moveReasonOf(job, endedAs), items: unanswered },
     { ...move, reason: notRunReason, items: left.elsewhere },
   ].filter(({ items }) => items > 0)
   await leave(step, dependencies, 'job.end', {

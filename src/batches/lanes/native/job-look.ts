@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../core/errors.ts'
 import type { JobReading } from '../../../canonical/batch-jobs.ts'
 import { assert } from '../../../core/assert.ts'
+import { leaveJobResources } from '../../../execution/resources/upstream-resource-repository.ts'
 import { readRetryAfter } from '../../../formats/retry-after.ts'
 import { firstLookMs, intendAgain } from './job-create.ts'
+import { abandon, isLate, isOverdue } from './job-deadline.ts'
 import { returnGiven } from '../../running/segment-repository.ts'
 import type { JobEnd } from './job.ts'
 import { changeJob } from './job-repository.ts'
@@ -13,20 +15,19 @@ import {
   isClosing,
   type JobDependencies,
   type JobStep,
+  kindOf,
   leave,
   retryMs,
   type Sent,
+  type Statements,
   takeSegments,
 } from './job-step.ts'
 
 /** The longest wait between two looks, and the part of a job's age that it is until then. */
 const lookMsMax = 60_000
 const lookShareOfAge = 0.04
-/** How long before a batch's deadline its jobs are cancelled: time to take in what they have. */
-export const cancelBeforeMs = 3_600_000
-/** How long after the deadline, or after a cancellation, a job is waited for before it is given up. */
-const abandonAfterMs = 900_000
-const cancelledForMs = 3_600_000
+/** Looks that a provider answers with "not found" before the job counts as gone: a new one may not be known everywhere yet. */
+const unknownLooksMax = 5
 /** The wait after a job was refused because the account has too much queued. */
 const fullRestMs = 600_000
 
@@ -35,16 +36,11 @@ export async function lookAtJob(step: JobStep, dependencies: JobDependencies): P
   const { lease, place } = step
   const { job } = lease
   assert(job.upstreamId !== null, 'a running job has an id')
-  if (isOverdue(step))
-    return end(step, dependencies, { endedAs: 'abandoned', outputs: [], reason: 'it did not end' })
+  if (isOverdue(step)) return abandon(step, dependencies)
   await cancelWhenDue(step, dependencies, job.upstreamId)
   const sent = await askForState(step, job.upstreamId)
-  if (sent.type === 'refused' && (sent.status === 404 || sent.status === 410))
-    return end(step, dependencies, {
-      endedAs: 'failed',
-      outputs: [],
-      reason: 'the provider does not know it',
-    })
+  const isUnknown = sent.type === 'refused' && (sent.status === 404 || sent.status === 410)
+  if (isUnknown && job.tries >= unknownLooksMax) return endUnknown(step, dependencies)
   const reading = sent.type === 'reply' ? readOrNull(step, sent) : null
   if (reading === null) {
     const restMs = Math.min(retryMs(job.tries, null), lookMsMax)
@@ -82,27 +78,29 @@ async function waitForRoom(step: JobStep, dependencies: JobDependencies): Promis
     'upstream_rate_limited',
     `${providerName} has as much of this account queued in batches as it takes. The job is created again later.`,
   )
-  await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone: true, more, waitsFor })
+  const isJobGone = step.place.jobs.removesEnded !== true
+  await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone, more, waitsFor })
+}
+
+/** What the provider said it does not know may run all the same: it is removed like one that nobody waits for. */
+function endUnknown(step: JobStep, dependencies: JobDependencies): Promise<void> {
+  const ended = { endedAs: 'failed', outputs: [], reason: 'the provider does not know it' } as const
+  const left = leaveJobResources(step.lease.job.id, kindOf(step.place, 'batch'))
+  return end(step, dependencies, { ...ended, more: [left] })
 }
 
 async function end(
   step: JobStep,
   dependencies: JobDependencies,
-  { endedAs, outputs, reason }: { endedAs: JobEnd; outputs: readonly string[]; reason: string | null },
+  {
+    endedAs,
+    outputs,
+    reason,
+    more = [],
+  }: { endedAs: JobEnd; outputs: readonly string[]; reason: string | null; more?: Statements },
 ): Promise<void> {
   const changes = { state: 'collecting', endedAs, outputs, reason, tries: 0 } as const
-  await leave(step, dependencies, 'job.terminal', { changes, restMs: 0 })
-}
-
-/** By the database's clock, when the lease was taken. */
-function isLate({ lease, batch }: JobStep): boolean {
-  return lease.leasedAtMs >= batch.expiresAtMs - cancelBeforeMs
-}
-
-function isOverdue({ lease, batch }: JobStep): boolean {
-  const { cancelledAtMs } = lease.job
-  const isCancelledForLong = cancelledAtMs !== null && lease.leasedAtMs >= cancelledAtMs + cancelledForMs
-  return isCancelledForLong || lease.leasedAtMs >= batch.expiresAtMs + abandonAfterMs
+  await leave(step, dependencies, 'job.terminal', { changes, restMs: 0, more })
 }
 
 async function cancelWhenDue(

@@ -59,8 +59,9 @@ export async function waitForMoney(
 ): Promise<void> {
   const { batch, lease } = step
   const { jobs } = dependencies
+  // One that is intended too came later and waits for this one.
   const others = (await jobs.listOf(batch.id)).some(
-    ({ id, state }) => id !== lease.job.id && state !== 'ended',
+    ({ id, state }) => id !== lease.job.id && state !== 'ended' && state !== 'intended',
   )
   if (mayMove(batch) && !others) return endUnpaid(step, dependencies)
   if (!others) await noteShortage(batch, owner, missing, dependencies)

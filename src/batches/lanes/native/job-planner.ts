@@ -4,7 +4,7 @@ import { newId } from '../../../core/ids.ts'
 import { type FreeSegment, giveSegments, moveSegments } from '../../running/segment-repository.ts'
 import { mayMove } from '../choose-lane.ts'
 import { countMoves } from '../move-repository.ts'
-import { cancelBeforeMs } from './job-look.ts'
+import { cancelBeforeMs } from './job-deadline.ts'
 import { insertJob } from './job-repository.ts'
 import type { JobDependencies } from './job-step.ts'
 import { newNonce } from './job.ts'
@@ -45,14 +45,16 @@ async function planModel(
   const place = at === null ? null : items.placeOf(at.endpointId)
   const isLate = clock.nowMs() >= batch.expiresAtMs - cancelBeforeMs
   if (at === null || place === null || isLate) {
-    // A lane that was named is waited for until the deadline.
-    if (!mayMove(batch)) return
+    // A lane that was named is waited for until the deadline; where the key is gone, nobody waits, and the items end.
+    if (owner !== null && !mayMove(batch)) return
     const leftItems = free.reduce((sum, { openItems }) => sum + openItems, 0)
     const reason = isLate ? 'deadline' : 'no_matching_endpoint'
     const ordinals = free.map(({ ordinal }) => ordinal)
     await committer.commit('job.intend', [
       moveSegments(batch.id, ordinals),
-      ...countMoves(batch.id, [{ from: 'native', to: 'emulated', reason, items: leftItems }]),
+      ...(owner === null
+        ? []
+        : countMoves(batch.id, [{ from: 'native', to: 'emulated', reason, items: leftItems }])),
     ])
     return
   }

@@ -5,7 +5,8 @@ import { endUnneeded, endUnreachable } from './job-end.ts'
 import { collectResults } from './job-collect.ts'
 import { createAtProvider, searchAtProvider } from './job-create.ts'
 import type { JobLease, JobState } from './job.ts'
-import { cancelBeforeMs, lookAtJob } from './job-look.ts'
+import { cancelBeforeMs } from './job-deadline.ts'
+import { lookAtJob } from './job-look.ts'
 import { planJobs } from './job-planner.ts'
 import { freeJobs, leaseJob, renewJob, toJobLease } from './job-repository.ts'
 import { isClosing, type JobDependencies, JobLost, type JobStep, leave, retryMs } from './job-step.ts'
@@ -44,6 +45,8 @@ export class JobRunner {
   readonly #driven = new Map<string, Driven>()
   readonly #stopping = new AbortController()
   #rounds: Promise<void>[] = []
+  /** Where the next look for batches begins. */
+  #offset = 0
 
   constructor(dependencies: JobDependencies) {
     this.#dependencies = dependencies
@@ -67,7 +70,9 @@ export class JobRunner {
   /** One look: intends jobs for segments that have none, and drives those that are due. Rejects when storage does. */
   async look(): Promise<void> {
     const { batches } = this.#dependencies
-    const active = await batches.listActive(plannedBatchesMax, 0)
+    const active = await batches.listActive(plannedBatchesMax, this.#offset)
+    // Looks take turns, so that batches whose jobs run for hours do not hide the others.
+    this.#offset = active.length < plannedBatchesMax ? 0 : this.#offset + plannedBatchesMax
     for (const batch of active) {
       if (batch.lane === 'native' && batch.status === 'in_progress') await planJobs(batch, this.#dependencies)
     }
