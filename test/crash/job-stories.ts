@@ -31,6 +31,8 @@ const openJobsMax = 6
 /** How old a sent request must be before it counts as lost, and how much time is then made to pass. */
 const lostAfterMs = 3_000
 const searchedMs = 700_000
+/** What a hurried removal counts at most: more than the looks for a thing whose id never came, fewer than give it up. */
+const hurriedTries = 10
 const stageMsMax = 15_000
 const sweptMsMax = 90_000
 const minute = 60_000
@@ -190,8 +192,9 @@ export class JobStories {
        where state = 'creating' and lease_until_ms = 0 and sent_at_ms > $1 and sent_at_ms < $2`,
       [nowMs - searchedMs, nowMs - lostAfterMs],
     )
+    // Tries must not run out in the seconds that stand for two days.
     await this.#write(
-      `update upstream_resources set due_at_ms = 0
+      `update upstream_resources set due_at_ms = 0, tries = case when tries > ${hurriedTries} then ${hurriedTries} else tries end
        where state = 'left' and owner_id is null and due_at_ms > $1 and left_at_ms < $2`,
       [nowMs, nowMs - lostAfterMs],
     )
