@@ -33,6 +33,8 @@ interface Story {
   errors: readonly string[]
   change?: Record<string, unknown>
   cancel?: true
+  /** Nobody looks at the job for hours after it was cancelled. */
+  isLeftAlone?: true
   hoursPass?: number
   /** What its organization has; enough for everything when left out. */
   credits?: bigint
@@ -116,6 +118,15 @@ const stories: Record<string, Story> = {
     byJob: 3,
     errors: ['batch_cancelled', 'batch_cancelled'],
   },
+  'is cancelled, and looked at hours later': {
+    ...whole,
+    faults: onCreate('batch_looks=6'),
+    cancel: true,
+    isLeftAlone: true,
+    status: 'cancelled',
+    byJob: 3,
+    errors: ['batch_cancelled', 'batch_cancelled'],
+  },
   'is refused': {
     ...whole,
     faults: onCreate('status=400'),
@@ -178,6 +189,13 @@ const stories: Record<string, Story> = {
   'is not known at first': {
     ...whole,
     faults: [{ match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=404', times: 2 }],
+  },
+  'is not known for a moment after an outage': {
+    ...whole,
+    faults: [
+      { match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=503', times: 7 },
+      { match: { path_contains: '/batches/', method: 'GET' }, fault: 'status=404', after: 7, times: 1 },
+    ],
   },
   'is not known': {
     ...whole,
@@ -286,6 +304,7 @@ async function live(machine: Machine, story: Story): Promise<void> {
     if (story.cancel && !isCancelled && made > 0 && look >= 4) {
       isCancelled = true
       await machine.persist((process) => process.batches.cancel(principal, id))
+      if (story.isLeftAlone) await world.advance(3 * 3_600_000)
     }
   }
 }
@@ -352,19 +371,21 @@ async function intendAnother({ process }: Machine, batchId: string): Promise<voi
 }
 
 /** The status with which the batch ends. */
-async function untilEnded({ world, process }: Machine, id: string): Promise<string> {
+async function untilEnded({ world, process }: Machine, id: string, restMs = 10_000): Promise<string> {
   for (let look = 0; look < 100; look += 1) {
     const { object } = await process.batches.get(principal, id)
     if (object.finalized_at !== null) return object.status
     await process.batches.rounds.look()
     await process.batches.rounds.settled()
-    await world.advance(10_000)
+    await world.advance(restMs)
   }
   return 'none'
 }
 
 /** A job of as many lines whose id never came, and which is to be removed in an hour. */
 async function loseOneOfEarlier({ mount, process }: Machine): Promise<void> {
+  await noteLost(process, 0)
+
   const requests = Array.from({ length: items }, (_, place) => ({
     custom_id: `hearlier_${place}`,
     params: { model: 'claude-haiku-4-5', max_tokens: 20, messages: [{ role: 'user', content: 'Hello.' }] },
@@ -379,10 +400,15 @@ async function loseOneOfEarlier({ mount, process }: Machine): Promise<void> {
     body: JSON.stringify({ requests }),
   })
   expect(made.status).toBe(200)
-  const note = `insert into upstream_resources (resource_id, kind, deployment_id, credential_id, used_by, marker, state, due_at_ms,
+}
+
+/** A note of a job of as many lines whose id never came; it was asked for so long ago, and is removed in an hour. */
+async function noteLost({ database }: Machine['process'], agoMs: number): Promise<void> {
+  const sql = `insert into upstream_resources (resource_id, kind, deployment_id, credential_id, used_by, marker, state, due_at_ms,
       created_at_ms, left_at_ms)
-    values ('res_earlier', 'anthropic.batch', 'sim', 'operator:sim', 'job_earlier', $1, 'left', now_ms() + 3600000, now_ms(), now_ms())`
-  await process.database.commit({ name: 'test.lose', statements: [{ sql: note, params: [String(items)] }] })
+    values ('res_earlier', 'anthropic.batch', 'sim', 'operator:sim', 'job_earlier', $1, 'left', now_ms() + 3600000,
+      now_ms() - cast($2 as bigint), now_ms() - cast($2 as bigint))`
+  await database.commit({ name: 'test.lose', statements: [{ sql, params: [String(items), agoMs] }] })
 }
 
 eachDatabase((_name, open) => {
@@ -495,6 +521,42 @@ eachDatabase((_name, open) => {
       expect(Number(row?.batches)).toBe(201)
     })
 
+    test('whose lane was named runs nothing live, whatever becomes of its key', async () => {
+      const machine = machineOf('native')
+      await machine.boot()
+      const { world, process } = machine
+      await world.grant(process, granted)
+      const text = batchOf(items, { headrace: { lane: 'native' } })
+      const { id } = await create(process, upload(text, { principal }))
+      const giveUp = { sql: `update segments set lane = 'emulated' where batch_id = $1`, params: [id] }
+      await process.database.commit({ name: 'test.give up', statements: [giveUp] })
+      expect(await untilEnded(machine, id)).toBe('completed')
+      const results = await resultsOf(process, principal, id)
+      expect(results.map(({ error }) => error?.type)).toEqual(
+        Array.from({ length: items }, () => 'permission_denied'),
+      )
+      expect(process.started).toEqual([])
+    })
+
+    test('whose items cannot be read any more ends once it was cancelled', async () => {
+      const machine = machineOf('native')
+      await machine.boot()
+      const { world, process } = machine
+      await world.grant(process, granted)
+      const text = batchOf(items, { headrace: { lane: 'native' } })
+      const { id } = await create(process, upload(text, { principal }))
+      for (let look = 0; look < 4; look += 1) {
+        await process.batches.rounds.look()
+        await process.batches.rounds.settled()
+        await world.advance(10_000)
+      }
+      const lose = { sql: `update segments set blob = 'lost' where batch_id = $1`, params: [id] }
+      await process.database.commit({ name: 'test.lose', statements: [lose] })
+      await process.batches.cancel(principal, id)
+      await world.advance(2 * 3_600_000)
+      expect(await untilEnded(machine, id, 120_000)).toBe('failed')
+    })
+
     test('whose results no storage takes lets its process stop', async () => {
       const story = stories['has an item that cannot be encoded']
       if (story === undefined) throw new Error('the story is gone')
@@ -542,6 +604,13 @@ eachDatabase((_name, open) => {
       const story = stories[name]
       if (story === undefined) throw new Error(name)
       await tell(story, null, anthropic)
+    })
+
+    test('is found by its number of lines though one of as many was lost hours ago', async () => {
+      const story = stories['loses the answer to its creation']
+      if (story === undefined) throw new Error('the story is gone')
+      const machine = await tell(story, null, anthropic, ({ process }) => noteLost(process, 3 * 3_600_000))
+      expect((await countsOf(simulator.url, machine))['batches_made']).toBe(1)
     })
 
     test('takes no job of an earlier try for its own, whose removal would not find it', async () => {

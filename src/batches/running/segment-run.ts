@@ -14,6 +14,7 @@ import { closedEnding, failedEnding, keptEnding, ownerGoneEnding, tooLargeEnding
 import { itemRestMinMs, retryRestMs } from './item-retries.ts'
 import type { ItemLimiter } from './item-limiter.ts'
 import type { BatchMoney } from './batch-money.ts'
+import { mayMove } from '../lanes/choose-lane.ts'
 import { moveAfter } from '../lanes/item-moves.ts'
 import type { LaneRooms, RoomVerdict } from '../lanes/lane-room.ts'
 import type { PartWriter } from '../results/part-writer.ts'
@@ -156,17 +157,24 @@ export class SegmentRun {
       if (tries) this.#putBack.put({ item, dueMs: 0, missing: null, ...tries })
       else this.#queue.push(item)
     }
-    if (await this.#owner.read()) await this.#startItems()
+    const isOwnerGone = this.#isGivenUpByJobs
+    if (!isOwnerGone && (await this.#owner.read())) await this.#startItems()
     while (this.#running > 0) await this.#changed.promise
     this.#lane.close()
     if (this.#closing !== null) this.#closeRest(this.#closing)
-    else if (this.#owner.lastRead === null) this.#endRest(ownerGoneEnding)
+    else if (isOwnerGone || this.#owner.lastRead === null) this.#endRest(ownerGoneEnding)
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
     const { missing, tries } = this.#putBack
     // A run that gave its place up left items that could start at once.
     const restMs = this.#next < this.#queue.length && !this.#lane.isBlocked ? 0 : this.#restMs
     return { isDone: false, restMs, missing, tries }
+  }
+
+  /** In a lane of jobs that was named nothing runs live: its items are given up because the key was gone, and stay so. */
+  get #isGivenUpByJobs(): boolean {
+    const { batch } = this.#dependencies
+    return batch.lane === 'native' && !mayMove(batch)
   }
 
   /** Starts items until none is left to start, or until the owner is gone. */

@@ -7,6 +7,7 @@ import { failedEnding } from '../../running/item-endings.ts'
 import { type OpenItem, readOpenItems } from '../../running/segment-items.ts'
 import type { SegmentLease } from '../../running/segment-repository.ts'
 import { intendAgain } from './job-create.ts'
+import { isLongClosed } from './job-deadline.ts'
 import { endJob, type LeftItems, nothingLeft } from './job-end.ts'
 import { type DownloadedResults, downloadResults } from './job-download.ts'
 import { encodeItem } from './job-upload.ts'
@@ -21,6 +22,9 @@ import {
   retryMs,
   takeSegments,
 } from './job-step.ts'
+
+/** Tries to read the items of a closed batch before it is closed without their results. */
+const unreadableTries = 10
 
 /** Errors of a line that are not the item's fault: under `auto` it is run again. */
 const passingErrors: ReadonlySet<string> = new Set([
@@ -54,7 +58,8 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
       const segments = await takeSegments(step, dependencies)
       const items = segments.reduce((sum, { itemCount }) => sum + itemCount, 0)
       const collecting = { owner, results, left, isWhole: items === job.itemCount }
-      for (const segment of segments) await collectSegment(step, segment, dependencies, collecting)
+      const read = isReadable(step) ? segments : []
+      for (const segment of read) await collectSegment(step, segment, dependencies, collecting)
     }
     if (results.strayLines > 0)
       dependencies.report('batch_job_stray_lines', {
@@ -66,6 +71,16 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
   } finally {
     await results.close()
   }
+}
+
+/**
+ * Whether the items are to be read: not where their batch is being closed and has no results of them, or they could not be
+ * read for long. Then the batch closes them.
+ */
+function isReadable(step: JobStep): boolean {
+  const { job } = step.lease
+  const isGivenUp = isLongClosed(step) && job.tries >= unreadableTries
+  return !isClosing(step.batch) || (job.outputs.length > 0 && !isGivenUp)
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   leaveJobResources,
   nameJobResource,
 } from '../../../execution/resources/upstream-resource-repository.ts'
-import { abandon, isOverdue } from './job-deadline.ts'
+import { abandon, isLongClosed } from './job-deadline.ts'
 import { endUnneeded, refuseJob } from './job-end.ts'
 import { changeJob } from './job-repository.ts'
 import {
@@ -116,7 +116,6 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
   const { job } = lease
   const { search } = place.jobs
   assert(search !== null, 'idempotent services are not driven yet')
-  if (isOverdue(step)) return abandon(step, dependencies)
   const fromMs = (job.sentAtMs ?? lease.leasedAtMs) - clockSlackMs
   const mark = search.markOf({ ...job, fileId: job.inputFileId })
   const found: FoundJob[] = []
@@ -124,6 +123,7 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
   for (let page = 0; page < searchPagesMax; page++) {
     const sent = await ask(step, search.request(older))
     if (sent.type !== 'reply') {
+      if (isLongClosed(step)) return abandon(step, dependencies)
       const retryAfterMs = sent.type === 'refused' ? sent.failure.retryAfterMs : sent.retryAfterMs
       const changes = { tries: job.tries + 1 }
       const restMs = retryMs(job.tries, retryAfterMs)
@@ -137,6 +137,7 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
   }
   const adopted = await adoptable(step, found, { mark, fromMs, dependencies })
   if (adopted !== null) return noteCreated(step, dependencies, adopted)
+  if (isLongClosed(step)) return abandon(step, dependencies)
   const isLostForLong = lease.leasedAtMs - (job.sentAtMs ?? lease.leasedAtMs) >= searchedForMs
   if (!isLostForLong) return leave(step, dependencies, 'job.wait', { changes: {}, restMs: searchAgainMs })
   await intendAgain(step, dependencies, { restMs: 0, isJobGone: false })
@@ -155,7 +156,9 @@ async function adoptable(
   if (place.jobs.uncertainCreate === 'searchable') return found[0]?.reading ?? null
   if (found.length === 0) return null
   const { jobs } = dependencies
-  const nameless = await jobs.countNameless(place.deploymentId, kindOf(place, 'batch'), mark)
+  // What was asked for much earlier was not made at this time.
+  const asked = { deploymentId: place.deploymentId, kind: kindOf(place, 'batch'), mark }
+  const nameless = await jobs.countNameless(asked, fromMs - jobTransferMs)
   if (nameless > 1) return null
   const { sentAtMs } = lease.job
   const toMs = (sentAtMs ?? lease.leasedAtMs) + jobTransferMs

@@ -7,7 +7,7 @@ import { recordOrEmpty, textOrEmpty } from '../../../json/values.ts'
 import { itemOfLine } from './job.ts'
 import type { UpstreamBody } from '../../../transport/upstream-body.ts'
 import { JobSpool } from './job-spool.ts'
-import { isOverdue } from './job-deadline.ts'
+import { isLongClosed } from './job-deadline.ts'
 import { type JobDependencies, JobLost, type JobStep, jobTransferMs, waitOf } from './job-step.ts'
 
 /** The largest line of a job's results; a larger one counts as missing. */
@@ -76,7 +76,7 @@ async function download(
       if (response.status < 200 || response.status >= 300) {
         const isMissing = response.status === 404 || response.status === 410
         const failure = await place.readFailure(response)
-        const isEmpty = isLastTry && (isMissing || isOverdue(step))
+        const isEmpty = isLastTry && (isMissing || isLongClosed(step))
         return isEmpty
           ? null
           : { type: 'again', retryAfterMs: failure.retryAfterMs, waitsFor: waitOf({ failure }) }
@@ -88,7 +88,7 @@ async function download(
     return null
   } catch (cause) {
     if (signal.aborted) throw new JobLost('the step was aborted')
-    return isLastTry && isOverdue(step)
+    return isLastTry && isLongClosed(step)
       ? null
       : { type: 'again', retryAfterMs: null, waitsFor: waitOf({ cause }) }
   }

@@ -43,8 +43,9 @@ export async function lookAtJob(step: JobStep, dependencies: JobDependencies): P
   if (isUnknown && job.tries >= unknownLooksMax) return endUnknown(step, dependencies)
   const reading = sent.type === 'reply' ? readOrNull(step, sent) : null
   if (reading === null) {
-    const restMs = Math.min(retryMs(job.tries, null), lookMsMax)
-    const changes = { tries: job.tries + 1 }
+    // Only looks that the provider answered with "not found" count.
+    const restMs = isUnknown ? Math.min(retryMs(job.tries, null), lookMsMax) : lookWaitMs(step)
+    const changes = { tries: isUnknown ? job.tries + 1 : 0 }
     return leave(step, dependencies, 'job.look', {
       changes,
       restMs: Math.max(restMs, retryAfterOf(sent) ?? 0, place.jobs.lookWaitMs ?? 0),

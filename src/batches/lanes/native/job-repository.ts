@@ -54,8 +54,11 @@ export interface JobRepository {
   shownOf(batches: readonly Pick<Batch, 'id' | 'lane'>[]): Promise<ReadonlyMap<BatchId, readonly LaneJob[]>>
   /** Ids of the provider's jobs that stored jobs are, or were and are not removed yet. */
   listKnownIds(deploymentId: string): Promise<ReadonlySet<string>>
-  /** How many things of this kind that bear this mark were, or are being, made at the deployment and have no id. */
-  countNameless(deploymentId: string, kind: string, mark: string): Promise<number>
+  /** How many things that bear this mark were asked for since then, or are being made, and have no id. */
+  countNameless(
+    things: { deploymentId: string; kind: string; mark: string },
+    sinceMs: number,
+  ): Promise<number>
   /** Owners of leases that have not run out, except this process. */
   listOwners(except: string): Promise<string[]>
 }
@@ -83,11 +86,12 @@ export function createJobRepository(database: Database): JobRepository {
       )
       return new Set(rows.map((row) => row.upstream_id))
     },
-    async countNameless(deploymentId, kind, mark) {
+    async countNameless({ deploymentId, kind, mark }, sinceMs) {
       const [row] = await database.query<{ nameless: number }>(
         `select count(*) as nameless from upstream_resources
-         where deployment_id = $1 and kind = $2 and marker = $3 and upstream_id is null and state <> 'kept'`,
-        [deploymentId, kind, mark],
+         where deployment_id = $1 and kind = $2 and marker = $3 and upstream_id is null and state <> 'kept'
+           and created_at_ms >= $4`,
+        [deploymentId, kind, mark, sinceMs],
       )
       return Number(row?.nameless)
     },
