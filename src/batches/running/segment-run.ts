@@ -171,7 +171,7 @@ export class SegmentRun {
     return { isDone: false, restMs, missing, tries }
   }
 
-  /** In a lane of jobs that was named nothing runs live: its items are given up because the key was gone, and stay so. */
+  /** Nothing runs live where the caller named the lane of jobs: its planner has given such items up because the key was gone. */
   get #isGivenUpByJobs(): boolean {
     const { batch } = this.#dependencies
     return batch.lane === 'native' && !mayMove(batch)

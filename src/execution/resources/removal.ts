@@ -24,7 +24,7 @@ export const removalWaitMs = 5_000
 const removalWaitMsMax = 7_200_000
 /**
  * The waits between the looks for a thing whose id never came. A request that was running when its process died may
- * arrive at the provider later, and a listing may lag behind. Looks that brought nothing to know do not count.
+ * arrive at the provider later, and a listing may lag behind. A try that the provider did not answer is no look.
  */
 export const lostLookWaitsMs: readonly number[] = [30_000, 600_000]
 /** The least wait for a thing that has been told to end, and has not ended yet. */

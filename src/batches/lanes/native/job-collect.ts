@@ -23,7 +23,7 @@ import {
   takeSegments,
 } from './job-step.ts'
 
-/** Tries to read the items of a closed batch before it is closed without their results. */
+/** Tries to read the items of a closing batch before the batch ends them without their results. */
 const unreadableTries = 10
 
 /** Errors of a line that are not the item's fault: under `auto` it is run again. */
@@ -74,8 +74,8 @@ export async function collectResults(step: JobStep, dependencies: JobDependencie
 }
 
 /**
- * Whether the items are to be read: not where their batch is being closed and has no results of them, or they could not be
- * read for long. Then the batch closes them.
+ * Whether the job's items are to be read. A batch that is closing ends them itself where the job has no results, or where
+ * storage could not read the items for long.
  */
 function isReadable(step: JobStep): boolean {
   const { job } = step.lease

@@ -144,9 +144,10 @@ export async function searchAtProvider(step: JobStep, dependencies: JobDependenc
 }
 
 /**
- * The one of these jobs that is this one. Where others may have the same mark, it is the only one that was made at the time
- * and that no other job is known to be; its results tell later whether it was. As long as one with this mark is missing
- * besides, such as that of an earlier try, it may be that one: whoever took it would hide it from its removal.
+ * The provider's job that the creating request of this job has made. Where other jobs may have the same mark, it is the only
+ * one of the listing that was made at the time and that no other row has; its results tell later whether it was. While another
+ * row with this mark has no id, such as the note of an earlier try, the listed job may belong to that row: then none is taken,
+ * because the removal of that row would no longer find its job.
  */
 async function adoptable(
   { lease, place }: JobStep,
@@ -156,7 +157,7 @@ async function adoptable(
   if (place.jobs.uncertainCreate === 'searchable') return found[0]?.reading ?? null
   if (found.length === 0) return null
   const { jobs } = dependencies
-  // What was asked for much earlier was not made at this time.
+  // A creating request that was sent much earlier has not made a job at this time.
   const asked = { deploymentId: place.deploymentId, kind: kindOf(place, 'batch'), mark }
   const nameless = await jobs.countNameless(asked, fromMs - jobTransferMs)
   if (nameless > 1) return null

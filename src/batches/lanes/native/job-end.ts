@@ -86,7 +86,7 @@ export async function endUnreachable(
   dependencies.signals.wakeWorkers()
 }
 
-/** Items of a job that have no result: its service has not answered them, or does not run them, or the job had no room for them. */
+/** Items of a job without a result: not answered by its service, not run by it (`elsewhere`), or not sent for want of room. */
 export interface LeftItems {
   unanswered: number
   elsewhere: number
@@ -113,8 +113,8 @@ export async function endJob(
   const mayRun = endedAs === 'abandoned' || endedAs === 'unneeded'
   const isLeft = mayRun || place.jobs.removesEnded === true
   const kind = kindOf(place, 'batch')
-  // Where the job had no room for all items of its segment, another one takes those that are left, whyever they are, unless
-  // nothing was run: the other one would be as large, and meet the same.
+  // Where the job had no room for all items of its segment, another job takes the items that are left. But where the provider
+  // refused the whole job, another job of this size would be refused as well.
   const isRefused = endedAs === 'refused' || endedAs === 'failed'
   const hasLeft = job.sentUntil === null || isRefused
   const mayLeave = batch?.status === 'in_progress' && mayMove(batch) && hasLeft

@@ -83,7 +83,7 @@ async function waitForRoom(step: JobStep, dependencies: JobDependencies): Promis
   await intendAgain(step, dependencies, { restMs: fullRestMs, isJobGone, more, waitsFor })
 }
 
-/** What the provider said it does not know may run all the same: it is removed like one that nobody waits for. */
+/** A job that its provider says it does not know may run all the same, so it is removed like one that nobody waits for. */
 function endUnknown(step: JobStep, dependencies: JobDependencies): Promise<void> {
   const ended = { endedAs: 'failed', outputs: [], reason: 'the provider does not know it' } as const
   const left = leaveJobResources(step.lease.job.id, kindOf(step.place, 'batch'))

@@ -59,7 +59,7 @@ export async function waitForMoney(
 ): Promise<void> {
   const { batch, lease } = step
   const { jobs } = dependencies
-  // One that is intended too came later and waits for this one.
+  // Another job that is intended was intended later than this job, and waits for it.
   const others = (await jobs.listOf(batch.id)).some(
     ({ id, state }) => id !== lease.job.id && state !== 'ended' && state !== 'intended',
   )
