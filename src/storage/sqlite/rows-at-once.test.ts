@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SqlValue } from '../database.ts'
 import { openSqlite } from './sqlite-database.ts'
-import { forRowsAtOnce, rowsAtOnce } from './rows-at-once.ts'
+import { insertOfRows, readBulkInsert, rowsAtOnce } from './rows-at-once.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rows-at-once-'))
 const path = join(folder, 'headrace.db')
@@ -64,14 +64,70 @@ test('a row that is refused takes its whole unit with it, and no other unit', as
   expect(await storedAt(2_001)).toHaveLength(rowsAtOnce)
 })
 
-test('a value may be an expression, and what follows the values is kept', () => {
-  expect(forRowsAtOnce('insert into t (a, b, c) values (?1, max(1, 2), ?2) on conflict do nothing')).toEqual({
-    width: 2,
-    sql: `insert into t (a, b, c) values ${Array.from(
-      { length: rowsAtOnce },
-      (_, row) => `(?${row * 2 + 1}, max(1, 2), ?${row * 2 + 2})`,
-    ).join(', ')} on conflict do nothing`,
+test('rows that begin to differ in a column which was shared keep their own values', async () => {
+  const own = (minute: number, differing: number): SqlValue[][] =>
+    Array.from({ length: rowsAtOnce }, (_, index) => [
+      minute + (differing > 1 ? index : 0),
+      `address ${index}`,
+      differing > 0 ? index : 7,
+    ])
+  // The first eight share two values, the next one, the last none; then they share two again, with other values.
+  const rows = [...own(3_000, 0), ...own(3_001, 1), ...own(3_100, 2), ...own(3_200, 0)]
+  await database.commit({ name: 'differ', statements: [{ sql: insertSql, rows, expect: rows.length }] })
+  const stored = await database.query<Record<string, SqlValue>>(
+    'select minute, client_address, requests from anonymous_refusals where minute >= $1 and minute <= $2',
+    [3_000, 3_200],
+  )
+  const inOrder = (list: SqlValue[][]) => list.map((values) => values.join(' ')).toSorted()
+  expect(
+    inOrder(
+      stored.map(({ minute, client_address, requests }) => [
+        minute ?? null,
+        client_address ?? null,
+        requests ?? null,
+      ]),
+    ),
+  ).toEqual(inOrder(rows))
+})
+
+test('bytes, whole numbers beyond 2^53 and nothing are written as such, shared or not', async () => {
+  await database.commit({
+    name: 'table',
+    statements: [{ sql: 'create table kept (id bigint, bytes blob, amount bigint, word text)' }],
   })
+  const sql = 'insert into kept (id, bytes, amount, word) values ($1, $2, $3, $4)'
+  const rows = Array.from({ length: rowsAtOnce * 2 }, (_, index): SqlValue[] => [
+    index,
+    new Uint8Array([index % 3]),
+    index < rowsAtOnce ? 2n ** 60n : 2n ** 60n + BigInt(index),
+    index === rowsAtOnce * 2 - 1 ? 'last' : null,
+  ])
+  await database.commit({ name: 'kept', statements: [{ sql, rows }] })
+  const stored = await database.query<Record<string, SqlValue>>(
+    'select id, hex(bytes) as bytes, cast(amount as text) as amount, word from kept order by id',
+  )
+  expect(stored.map(({ id, bytes, amount, word }) => [id, bytes, amount, word])).toEqual(
+    rows.map(([id, bytes, amount, word]) => [
+      Number(id),
+      Buffer.from(bytes as Uint8Array).toString('hex'),
+      String(amount),
+      word ?? null,
+    ]),
+  )
+})
+
+test('a value may be an expression, and what follows the values is kept', () => {
+  const insert = readBulkInsert('insert into t (a, b, c) values (?1, max(1, 2), ?2) on conflict do nothing')
+  expect(insert?.width).toBe(2)
+  const each = (listOf: (row: number) => string) =>
+    Array.from({ length: rowsAtOnce }, (_, row) => listOf(row)).join(', ')
+  const sqlOf = (shared: number[], own: number[]) => insert && insertOfRows(insert, { shared, own })
+  expect(sqlOf([], [0, 1])).toBe(
+    `insert into t (a, b, c) values ${each((row) => `(?${row * 2 + 1}, max(1, 2), ?${row * 2 + 2})`)} on conflict do nothing`,
+  )
+  expect(sqlOf([1], [0])).toBe(
+    `insert into t (a, b, c) values ${each((row) => `(?${row + 2}, max(1, 2), ?1)`)} on conflict do nothing`,
+  )
 })
 
 test('other statements run row by row', () => {
@@ -81,5 +137,5 @@ test('other statements run row by row', () => {
     'insert into t (a) values (now())',
     'insert into t (a) values (?1) on conflict (a) do update set b = ?2',
   ])
-    expect(forRowsAtOnce(sql)).toBeNull()
+    expect(readBulkInsert(sql)).toBeNull()
 })

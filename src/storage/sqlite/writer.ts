@@ -8,7 +8,7 @@ import { migrateSqlite } from './migrate-sqlite.ts'
 import { listOccupants, markRunning } from './owner-files.ts'
 import { openWriting } from './open-connection.ts'
 import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
-import { forRowsAtOnce, rowsAtOnce } from './rows-at-once.ts'
+import { readBulkInsert, rowsAtOnce, RowsAtOnce } from './rows-at-once.ts'
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
@@ -26,8 +26,8 @@ interface Prepared {
 interface PreparedStatement {
   readonly prepared: Prepared
   readonly returnsRows: boolean
-  /** The same insert for `rowsAtOnce` rows of so many values; null where there is none, undefined until it is needed. */
-  many: { readonly prepared: Prepared; readonly width: number } | null | undefined
+  /** The same insert for several rows; null where there is none, undefined until it is needed. */
+  many: RowsAtOnce | null | undefined
 }
 
 /** A guarded statement touched a wrong number of rows. */
@@ -195,21 +195,19 @@ export class Writer {
     const many = runs.length >= rowsAtOnce ? this.#prepareMany(number, statement) : null
     if (many === null) return ran
     while (ran.done + rowsAtOnce <= runs.length) {
-      const rows = runs.slice(ran.done, ran.done + rowsAtOnce)
-      if (rows.some((values) => values.length !== many.width)) break
-      ran.count += many.prepared.run(rows.flat()).changes
+      const changes = many.run(runs, ran.done)
+      if (changes === null) break
+      ran.count += changes
       ran.done += rowsAtOnce
     }
     return ran
   }
 
-  #prepareMany(number: number, statement: PreparedStatement): NonNullable<PreparedStatement['many']> | null {
+  #prepareMany(number: number, statement: PreparedStatement): RowsAtOnce | null {
     if (statement.many === undefined) {
-      const many = forRowsAtOnce(this.#sql.get(number) ?? '')
-      statement.many = many && {
-        prepared: this.#open().prepare(many.sql) as unknown as Prepared,
-        width: many.width,
-      }
+      const insert = readBulkInsert(this.#sql.get(number) ?? '')
+      const prepare = (sql: string): Prepared => this.#open().prepare(sql) as unknown as Prepared
+      statement.many = insert && new RowsAtOnce(insert, prepare)
     }
     return statement.many
   }
@@ -234,7 +232,7 @@ export class Writer {
   #finalize(): void {
     for (const { prepared, many } of this.#prepared.values()) {
       prepared.finalize()
-      many?.prepared.finalize()
+      many?.finalize()
     }
     this.#prepared.clear()
   }
