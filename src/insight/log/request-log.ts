@@ -5,11 +5,12 @@ import { noSums, sumsOf } from './log-sums.ts'
 import { type LogRow, toLogRow } from './log-row.ts'
 import type { AnonymousCount, LogUnit, RequestLogRepository } from './request-log-repository.ts'
 
-/** How long a row waits for others before it is written: a crash loses no more than that. */
+/** How long a row waits for others before it is written, unless there is a unit before: a crash loses no more than that. */
 export const logGatherMs = 500
 /**
- * Rows of one unit. A unit costs about as much as a hundred rows, so there are many in it; not more, because a capture may
- * have to wait for them, which is about a millisecond.
+ * Rows of one unit, which is written as soon as there are so many, because the garbage collector looks at all rows that
+ * wait. A unit costs about as much as a hundred rows, so there are many in it; not more, because a capture may have to wait
+ * for them, which is about a millisecond.
  */
 export const logRowsMax = 200
 /** Rows that may wait; one more is dropped and counted, because a call must never wait for its log. */
@@ -102,17 +103,17 @@ class GatheredLog implements RequestLog {
     const { asker, facts } = line
     if (facts.operation === null && !this.#options.callRoutes.has(line.route)) return
     if (asker.organizationId === null) return this.#countAnonymous(line)
-    if (this.#hasRoom()) this.#rows.push(toLogRow(line, asker.organizationId))
+    if (this.#hasRoom()) this.#add(toLogRow(line, asker.organizationId))
   }
 
   item(item: LoggedItem, facts: CallLine): void {
-    if (this.#hasRoom()) this.#rows.push(rowOfItem(item, facts))
+    if (this.#hasRoom()) this.#add(rowOfItem(item, facts))
   }
 
   itemOfJob(item: Omit<LoggedItem, 'durationMs'>, facts: CallLine): () => void {
     const row = { ...rowOfItem({ ...item, durationMs: 0 }, facts), firstByteMs: null, hasTime: false }
     return () => {
-      if (this.#hasRoom()) this.#rows.push(row)
+      if (this.#hasRoom()) this.#add(row)
     }
   }
 
@@ -141,6 +142,11 @@ class GatheredLog implements RequestLog {
     const hasRoom = this.#rows.length < logQueueMax
     if (!hasRoom) this.#dropped += 1
     return hasRoom
+  }
+
+  #add(row: LogRow): void {
+    this.#rows.push(row)
+    if (this.#rows.length >= logRowsMax && this.#writing === null) void this.#flush()
   }
 
   #countAnonymous({ asker }: RequestLine): void {
