@@ -42,10 +42,7 @@ export class CostSum {
 
   /** Adds a term; its members are those of `PricedQuantity`. */
   add(quantity: number, price: Nanocredits, per?: bigint): void {
-    assert(
-      Number.isSafeInteger(quantity) && quantity >= 0,
-      `quantity must be a whole number from 0, got ${quantity}`,
-    )
+    assert(Number.isSafeInteger(quantity) && quantity >= 0, 'a priced quantity is a whole number from 0')
     if (this.#dividend === null && per === undefined && price >= 0n) {
       // A product or sum beyond 2^53 may have been rounded; one within it was not.
       const next = this.#millionths + quantity * Number(price)

@@ -37,7 +37,7 @@ export function createServing(
       adaptersOf: ({ preset }) => presetOf(preset).adapters,
       credentialOf({ id }) {
         const credential = credentials.get(id)
-        assert(credential, `the deployment ${id} has a credential`)
+        assert(credential, 'every deployment has a credential')
         return credential
       },
     }

@@ -64,7 +64,7 @@ export interface ConfiguredDeployment extends DeploymentSource {
 /** The preset of a slug that exists. */
 export function presetOf(slug: string): Preset {
   const preset = findPreset(slug)
-  assert(preset !== null, `there is no preset ${slug}`)
+  assert(preset !== null, 'every deployment has a preset')
   return preset
 }
 

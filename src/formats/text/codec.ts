@@ -48,7 +48,7 @@ export interface TextCodec {
 
 /** Narrows quirks to those of their format. Another format is a bug, because an interface has both. */
 export function quirksOf<Quirks extends TextQuirks>(quirks: TextQuirks, format: Quirks['format']): Quirks {
-  assert(quirks.format === format, `${format} was given the quirks of ${quirks.format}`)
+  assert(quirks.format === format, 'a format is given its own quirks')
   return quirks as Quirks
 }
 
