@@ -33,6 +33,8 @@ export interface PairsOptions {
   only: string | undefined
   /** Settings of the processes that this checkout is compared with, as JSON; they are then of this checkout as well. */
   against: string | undefined
+  /** Settings of this checkout's own processes, as JSON; the usual ones when left out. */
+  own: string | undefined
   output: string
 }
 
@@ -40,11 +42,12 @@ export interface PairsOptions {
  * `npm run bench -- pairs [COMMIT]`: this checkout against a commit, without one against the last release, row by row in
  * interleaved rounds of several processes each; what those of the commit differ by is the machine's. Adds a line to
  * `bench/history.jsonl`, unless some rows were left out. With `--against '{"request_log_days":0}'` it is this checkout against
- * itself with other settings. The exit code is 1 when a row costs more than `ratioMax`.
+ * itself with other settings; with `--with` they are this checkout's own, for what an earlier version did not do yet. The
+ * exit code is 1 when a row costs more than `ratioMax`.
  */
 export async function runPairs(
   commit: string | undefined,
-  { only, against, output }: PairsOptions,
+  { only, against, own, output }: PairsOptions,
 ): Promise<number> {
   const names = only?.split(',') ?? Object.keys(rows)
   const unknown = names.find((name) => !(name in rows))
@@ -53,13 +56,13 @@ export async function runPairs(
   if (started === null || unknown !== undefined) {
     console.error(
       unknown === undefined
-        ? 'Name a commit of this repository: npm run bench -- pairs [COMMIT] [--only ROW,ROW] [--against SETTINGS]'
+        ? 'Name a commit of this repository: npm run bench -- pairs [COMMIT] [--only ROW,ROW] [--against SETTINGS] [--with SETTINGS]'
         : `There is no row "${unknown}"; the rows are ${Object.keys(rows).join(', ')}.`,
     )
     return 2
   }
-  const found = await measure(names, started, join(output, 'pairs'))
-  if (only === undefined && against === undefined)
+  const found = await measure(names, { before: started, now: settingsOf(own) }, join(output, 'pairs'))
+  if (only === undefined && against === undefined && own === undefined)
     appendFileSync(historyFile, `${JSON.stringify(entryOf(before, found))}\n`)
   const slower = found.filter(([, { ratio }]) => ratio > ratioMax).map(([name]) => name)
   if (slower.length > 0) console.log(`\nMore than ${ratioMax} × before: ${slower.join(', ')}.`)
@@ -70,20 +73,28 @@ type Found = readonly (readonly [name: string, figures: PairFigures])[]
 
 /** What stands for `before`; null where there is no such commit. */
 function startedOf(commit: string | null, against: string | undefined): Started | null {
-  if (against !== undefined) return { settings: JSON.parse(against) as Record<string, unknown> }
+  if (against !== undefined) return settingsOf(against)
   const root = commit === null ? null : checkOut(commit)
   return root === null ? null : { root }
 }
 
-async function measure(names: readonly string[], started: Started, folder: string): Promise<Found> {
+function settingsOf(json: string | undefined): Started {
+  return json === undefined ? {} : { settings: JSON.parse(json) as Record<string, unknown> }
+}
+
+async function measure(
+  names: readonly string[],
+  started: { before: Started; now: Started },
+  folder: string,
+): Promise<Found> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   return beside(folder, async (start) => {
     const before: Headrace[] = []
     const now: Headrace[] = []
     for (let each = 1; each <= processes; each += 1) {
-      before.push(await start.gateway(`before-${each}`, started))
-      now.push(await start.gateway(`now-${each}`))
+      before.push(await start.gateway(`before-${each}`, started.before))
+      now.push(await start.gateway(`now-${each}`, started.now))
     }
     const found: [string, PairFigures][] = []
     for (const name of names) {

@@ -56,6 +56,8 @@ const { values: options, positionals } = parseArgs({
     rounds: { type: 'string' },
     /** Of the command `pairs`: settings of the processes of this checkout that it is compared with, as JSON. */
     against: { type: 'string' },
+    /** Of the command `pairs`: settings of this checkout's own processes, as JSON. */
+    with: { type: 'string' },
     /** Takes this run's ratios as what later ones are compared with. */
     record: { type: 'boolean', default: false },
     /** Of the command `peers`: puts its tables into docs/benchmarks.md. */
@@ -69,9 +71,9 @@ const [command, commit] = positionals
 process.exit(await runCommand())
 
 async function runCommand(): Promise<number> {
-  const { only, against, quick: isQuick, write: isWritten } = options
+  const { only, against, with: own, quick: isQuick, write: isWritten } = options
   if (command === undefined) return run()
-  if (command === 'pairs') return runPairs(commit, { only, against, output })
+  if (command === 'pairs') return runPairs(commit, { only, against, own, output })
   if (command === 'peers') return runPeers({ output, only, isQuick, isWritten })
   console.error(`There is no command "${command}"; there are: pairs [COMMIT] and peers.`)
   return 2
