@@ -47,28 +47,45 @@ export const noSums: LogSums = { whole: [], hours: [] }
 const quarterMs = 15 * 60_000
 const quartersPerHour = 4
 
-/** The sums of these rows: each row is counted by its quarter of an hour, and the quarters are then added up. */
-export function sumsOf(rows: readonly LogRow[]): LogSums {
-  const quarters = new Map<string, WholeSum>()
-  let last: { row: LogRow; sum: WholeSum } | null = null
-  for (const row of rows) {
+/** Sums that gather until they are taken: each row is counted by its quarter of an hour, and the quarters are then added up. */
+export class GatheredSums {
+  #quarters = new Map<string, WholeSum>()
+  #last: { row: LogRow; sum: WholeSum } | null = null
+
+  add(row: LogRow): void {
     const slot = Math.floor(beganAtMs(row.requestId) / quarterMs)
+    let last = this.#last
     // Most rows belong to the sum of the row before them.
     if (last === null || last.sum.slot !== slot || !areOfOneSum(row, last.row))
-      last = { row, sum: findQuarter(quarters, row, slot) }
+      this.#last = last = { row, sum: findQuarter(this.#quarters, row, slot) }
     count(last.sum, row)
   }
-  const whole = new Map<string, WholeSum>()
-  const hours = new Map<string, HourSum>()
-  for (const quarter of quarters.values()) {
-    const { organizationId, keyId, model, provider } = quarter
-    const hour = { ...quarter, slot: Math.floor(quarter.slot / quartersPerHour) }
-    const start = `${organizationId}\n${hour.slot}`
-    add(whole, `${start}\n${model}\n${provider}\n${keyId}`, { ...hour, minutes: 60 })
-    add(hours, `models\n${start}\n${model}\n${provider}`, { ...hour, scope: 'models', keyId: '' })
-    add(hours, `keys\n${start}\n${keyId}`, { ...hour, scope: 'keys', model: '', provider: '' })
+
+  /** The sums of all rows since they were last taken. */
+  take(): LogSums {
+    const quarters = this.#quarters
+    if (quarters.size === 0) return noSums
+    this.#quarters = new Map()
+    this.#last = null
+    const whole = new Map<string, WholeSum>()
+    const hours = new Map<string, HourSum>()
+    for (const quarter of quarters.values()) {
+      const { organizationId, keyId, model, provider } = quarter
+      const hour = { ...quarter, slot: Math.floor(quarter.slot / quartersPerHour) }
+      const start = `${organizationId}\n${hour.slot}`
+      add(whole, `${start}\n${model}\n${provider}\n${keyId}`, { ...hour, minutes: 60 })
+      add(hours, `models\n${start}\n${model}\n${provider}`, { ...hour, scope: 'models', keyId: '' })
+      add(hours, `keys\n${start}\n${keyId}`, { ...hour, scope: 'keys', model: '', provider: '' })
+    }
+    return { whole: [...inOrder(quarters), ...inOrder(whole)], hours: inOrder(hours) }
   }
-  return { whole: [...inOrder(quarters), ...inOrder(whole)], hours: inOrder(hours) }
+}
+
+/** The sums of these rows. */
+export function sumsOf(rows: readonly LogRow[]): LogSums {
+  const sums = new GatheredSums()
+  for (const row of rows) sums.add(row)
+  return sums.take()
 }
 
 function areOfOneSum(one: LogRow, other: LogRow): boolean {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { CallLine, RequestLine } from '../../telemetry/call-line.ts'
 import { statusOfWord } from '../../core/errors.ts'
-import { noSums, sumsOf } from './log-sums.ts'
+import { GatheredSums, noSums } from './log-sums.ts'
 import { type LogRow, toLogRow } from './log-row.ts'
 import type { AnonymousCount, LogUnit, RequestLogRepository } from './request-log-repository.ts'
 
@@ -87,11 +87,14 @@ const noLog: RequestLog = {
 class GatheredLog implements RequestLog {
   readonly #options: RequestLogOptions
   #rows: LogRow[] = []
+  readonly #sums = new GatheredSums()
   #anonymous = new Map<string, AnonymousCount>()
   #dropped = 0
   #timer: Timer | null = null
   #retention: Timer | null = null
   #writing: Promise<void> | null = null
+  /** The half second is over: the next unit has the sums and the counts of addresses. */
+  #isDue = false
   #isFailing = false
   #isStopped = false
 
@@ -146,7 +149,8 @@ class GatheredLog implements RequestLog {
 
   #add(row: LogRow): void {
     this.#rows.push(row)
-    if (this.#rows.length >= logRowsMax && this.#writing === null) void this.#flush()
+    this.#sums.add(row)
+    if (this.#rows.length >= logRowsMax && this.#writing === null) void this.#run()
   }
 
   #countAnonymous({ asker }: RequestLine): void {
@@ -159,27 +163,38 @@ class GatheredLog implements RequestLog {
     else this.#anonymous.set(name, { minute, clientAddress, requests: 1 })
   }
 
-  /** Writes all rows that wait now, a unit at a time; never rejects. */
+  /** Writes all that waits now; never rejects. What a running write has not seen waits for the next one. */
   #flush(): Promise<void> {
+    this.#isDue = true
+    return this.#run()
+  }
+
+  #run(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null
     })
     return this.#writing
   }
 
+  /** Writes all rows that wait now, a unit at a time. */
   async #write(): Promise<void> {
-    const anonymous = this.#takeAnonymous()
+    let due = this.#takeDue()
     let rest = this.#rows.length
-    if (rest === 0 && anonymous.length === 0) return
-    // The first unit has the sums of all of them.
-    let first = { sums: sumsOf(this.#rows.slice(0, rest)), anonymous }
+    if (rest === 0 && due.sums === noSums && due.anonymous.length === 0) return
     do {
       await this.#standBack()
       const rows = this.#rows.splice(0, Math.min(logRowsMax, rest))
       rest -= rows.length
-      await this.#writeUnit({ rows, ...first })
-      first = { sums: noSums, anonymous: [] }
+      await this.#writeUnit({ rows, ...due })
+      due = nothingDue
     } while (rest > 0)
+  }
+
+  /** Sums have few rows for all calls of a half second, and would have as many again for each unit. */
+  #takeDue(): Omit<LogUnit, 'rows'> {
+    if (!this.#isDue) return nothingDue
+    this.#isDue = false
+    return { sums: this.#sums.take(), anonymous: this.#takeAnonymous() }
   }
 
   async #writeUnit(unit: LogUnit): Promise<void> {
@@ -238,6 +253,8 @@ class GatheredLog implements RequestLog {
     }
   }
 }
+
+const nothingDue: Omit<LogUnit, 'rows'> = { sums: noSums, anonymous: [] }
 
 function rowOfItem(
   { requestId, organizationId, keyId, batchId, durationMs }: LoggedItem,
