@@ -2,9 +2,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { assert } from '../../core/assert.ts'
 import type { SqlValue } from '../database.ts'
 import { openSqlite } from './sqlite-database.ts'
-import { insertOfRows, readBulkInsert, rowsAtOnce } from './rows-at-once.ts'
+import { insertOfRows, readBulkInsert, rowsAtOnce, RowsAtOnce } from './rows-at-once.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rows-at-once-'))
 const path = join(folder, 'headrace.db')
@@ -116,6 +117,69 @@ test('bytes, whole numbers beyond 2^53 and nothing are written as such, shared o
   )
 })
 
+test('values are shared with the rows of the same eight, and only when they are the same', async () => {
+  await database.commit({ name: 'any', statements: [{ sql: 'create table anything (id bigint, value)' }] })
+  const sql = 'insert into anything (id, value) values ($1, $2)'
+  const values: SqlValue[] = [
+    // Those of the second eight are like the first ones, but for their first.
+    ...Array.from({ length: rowsAtOnce }, () => 'first'),
+    ...Array.from({ length: rowsAtOnce }, (_, index) => (index === 0 ? 'second' : 'first')),
+  ]
+  // Each pair is equal after a conversion.
+  const alike: [SqlValue, SqlValue][] = [
+    [1, '1'],
+    [0, ''],
+    ['', 0],
+    [2n, '2'],
+  ]
+  const unitsOf = (list: readonly SqlValue[], from: number) => ({
+    name: 'any',
+    statements: [{ sql: `${sql} /* ${from} */`, rows: list.map((value, index) => [from + index, value]) }],
+  })
+  await database.commit({
+    name: 'any',
+    statements: [{ sql, rows: values.map((value, index) => [index, value]) }],
+  })
+  const expected = values.map((value) => ['text', value])
+  for (const [index, [one, other]] of alike.entries()) {
+    const list = Array.from({ length: rowsAtOnce }, (_, row) => (row === 3 ? other : one))
+    await database.commit(unitsOf(list, 100 * (index + 1)))
+    expected.push(...list.map((value) => [typeof value === 'string' ? 'text' : 'integer', String(value)]))
+  }
+  const stored = await database.query<Record<string, SqlValue>>(
+    'select typeof(value) as type, cast(value as text) as value from anything order by id',
+  )
+  expect(stored.map(({ type, value }) => [type, value])).toEqual(expected)
+})
+
+test('a row with too few values fails, and is not filled up', async () => {
+  const rows = rowsOf(4_000, rowsAtOnce).map((values, index) => (index === 5 ? values.slice(0, 2) : values))
+  const written = database.commit({ name: 'short', statements: [{ sql: insertSql, rows }] })
+  await expect(written).rejects.toThrow()
+  expect(await storedAt(4_000)).toEqual([])
+})
+
+test('a statement is prepared anew once for each column, and every one is given back', () => {
+  const insert = readBulkInsert('insert into t (a, b) values (?1, ?2)')
+  assert(insert, 'it is a bulk insert')
+  const open = new Set<string>()
+  const prepared: string[] = []
+  const many = new RowsAtOnce(insert, (sql) => {
+    prepared.push(sql)
+    open.add(sql)
+    return { run: () => ({ changes: rowsAtOnce }), finalize: () => open.delete(sql) }
+  })
+  const rowsLike = (valuesOf: (row: number) => SqlValue[]) =>
+    Array.from({ length: rowsAtOnce }, (_, row) => valuesOf(row))
+  const equal = rowsLike(() => [1, 2])
+  const lists = [equal, rowsLike((row) => [1, row]), equal, rowsLike((row) => [row, 2]), equal, equal]
+  for (const rows of lists) expect(many.run(rows, 0)).toBe(rowsAtOnce)
+  expect(prepared).toHaveLength(3)
+  expect(open.size).toBe(1)
+  many.finalize()
+  expect(open.size).toBe(0)
+})
+
 test('a value may be an expression, and what follows the values is kept', () => {
   const insert = readBulkInsert('insert into t (a, b, c) values (?1, max(1, 2), ?2) on conflict do nothing')
   expect(insert?.width).toBe(2)
@@ -136,6 +200,7 @@ test('other statements run row by row', () => {
     'insert into t (a) select ?1 where 1 = 1',
     'insert into t (a) values (now())',
     'insert into t (a) values (?1) on conflict (a) do update set b = ?2',
+    'insert into t (a, b) values (?1, ?3)',
   ])
     expect(readBulkInsert(sql)).toBeNull()
 })

@@ -20,10 +20,11 @@ export function readBulkInsert(sql: string): BulkInsert | null {
   const end = endOfList(sql, head.length)
   const values = sql.slice(head.length, end)
   const tail = sql.slice(end)
-  const numbers = [...values.matchAll(parameters)].map(([, number]) => Number(number))
-  // A parameter behind the values would be the same for all rows.
-  if (numbers.length === 0 || tail.includes('?')) return null
-  return { head, values, tail, width: Math.max(...numbers) }
+  const numbers = new Set([...values.matchAll(parameters)].map(([, number]) => Number(number)))
+  const width = Math.max(...numbers)
+  // A parameter behind the values would be the same for all rows, and one that no value uses would have no place.
+  if (numbers.size === 0 || numbers.size !== width || tail.includes('?')) return null
+  return { head, values, tail, width }
 }
 
 /** The places of a row's values, in two lists: those that all rows share, and those of each row. */
