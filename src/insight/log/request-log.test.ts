@@ -68,9 +68,8 @@ function openLog({ storageQueue = () => 0 }: { storageQueue?: () => number } = {
     await Bun.sleep(0)
   }
   const stop = async (): Promise<void> => {
-    let isOver = false
-    const stopped = log.stop().then(() => (isOver = true))
-    for (let unit = 0; unit < 200 && !isOver; unit += 1) await finish()
+    const stopped = log.stop()
+    for (let unit = 0; unit < 200; unit += 1) await finish()
     await stopped
   }
   const sizes = () => written.map(({ rows }) => rows.length)
