@@ -175,11 +175,16 @@ test('a reference with something around it is refused, and not taken for a key',
 test('what is wrong with one member of the file hides nothing that is wrong with another', () => {
   const problems = problemsOf(
     {},
-    { role: 'boss', base_path: 'ai', trusted_proxies: ['10.0.0.0/33'], database_url: 'mysql://me:pw@db/x' },
+    {
+      role: 'boss',
+      base_path: 'ai',
+      trusted_proxies: ['10.0.0.0/33'],
+      database_url: 'mysql://me:hidden-word@db/x',
+    },
   ).join('\n')
   for (const part of ['role', '"ai" must begin with a slash', '"10.0.0.0/33"', 'must begin with postgres://'])
     expect(problems).toContain(part)
-  expect(problems).not.toContain('pw')
+  expect(problems).not.toContain('hidden-word')
 })
 
 test('payloads are on a server where BLOB_URL names one', () => {
