@@ -91,14 +91,17 @@ test('a unit that is full is written without waiting for the others of its half 
 })
 
 test('items of batches fill units as requests do', async () => {
-  const { log, sizes, stop } = openLog()
+  const { log, finish, sizes, stop } = openLog()
   const item = { batchId: 'batch_a', organizationId: 'org_a', keyId: 'key_a' }
-  for (let each = 0; each < logRowsMax / 2; each += 1) {
+  for (let each = 0; each < logRowsMax; each += 1)
     log.item({ ...item, requestId: newId('req', Date.now()), durationMs: 1 }, refused)
-    log.itemOfJob({ ...item, requestId: newId('req', Date.now()) }, refused)()
-  }
-  await Bun.sleep(0)
+  await finish()
   expect(sizes()).toEqual([logRowsMax])
+  await finish()
+  for (let each = 0; each < logRowsMax; each += 1)
+    log.itemOfJob({ ...item, requestId: newId('req', Date.now()) }, refused)()
+  await finish()
+  expect(sizes()).toEqual([logRowsMax, logRowsMax])
   await stop()
 })
 

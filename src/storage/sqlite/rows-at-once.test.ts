@@ -172,8 +172,16 @@ test('a statement is prepared anew once for each column, and every one is given 
   const rowsLike = (valuesOf: (row: number) => SqlValue[]) =>
     Array.from({ length: rowsAtOnce }, (_, row) => valuesOf(row))
   const equal = rowsLike(() => [1, 2])
-  const lists = [equal, rowsLike((row) => [1, row]), equal, rowsLike((row) => [row, 2]), equal, equal]
+  const lists = [
+    equal,
+    rowsLike((row) => [1, row]),
+    equal,
+    rowsLike((row) => [row, 2]),
+    rowsLike((row) => [1, row]),
+    equal,
+  ]
   for (const rows of lists) expect(many.run(rows, 0)).toBe(rowsAtOnce)
+  expect(many.run([...equal.slice(1), [1]], 0)).toBeNull()
   expect(prepared).toHaveLength(3)
   expect(open.size).toBe(1)
   many.finalize()

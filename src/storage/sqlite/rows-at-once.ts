@@ -27,7 +27,7 @@ export function readBulkInsert(sql: string): BulkInsert | null {
   return { head, values, tail, width }
 }
 
-/** The places of a row's values, in two lists: those that all rows share, and those of each row. */
+/** Columns of a bulk insert, counted from 0: those whose value is bound once for all rows, and those that each row has its own value of. */
 export interface BoundPlaces {
   shared: readonly number[]
   own: readonly number[]
