@@ -10,8 +10,6 @@ const turnMsMax = 50
 const noticedMs = 80
 /** A case that is beyond a bound is run again: garbage of the one before and other programs cost, too. */
 const runsMax = 8
-/** The pairs of one size more that a case is measured with which is beyond the bound in all its runs. */
-const largerPairs = 2
 
 /** What a case costs, and what of it is beyond a bound; empty when nothing is. */
 export interface Judgement {
@@ -27,8 +25,7 @@ const sum = (turns: readonly number[]): number => turns.reduce((all, each) => al
 /**
  * Runs a case with 40,000 of what it has many of and, where that costs enough to tell, with 10,000. The fewer are run four
  * times right behind the others, so that both take as long where the work is linear: what a clock and other programs add is
- * then much the same for both. Of several such pairs the least ratio counts: a square is one in each of them. So it is
- * with 160,000 beside 40,000, which tells a square from work that becomes dearer between two sizes and is linear beyond them.
+ * then much the same for both. Of several such pairs the least ratio counts: a square is one in each of them.
  */
 export function judgeCase({ workOf }: Pick<Case, 'workOf'>): Judgement {
   const large = workOf(sizes.many)
@@ -47,24 +44,9 @@ export function judgeCase({ workOf }: Pick<Case, 'workOf'>): Judgement {
     if (run > 1) Bun.gc(true)
     if (leastMs < noticedMs) ratio = 0
     else ratio = Math.min(ratio, largeMs / meanOf(times, (small ??= workOf(sizes.few))))
-    if (run === runsMax && ratio > ratioMax) {
-      const larger = ratioOfLarger(workOf(sizes.many * times), large)
-      // Less than linear was refused or cut off, and tells nothing.
-      if (larger > times / 2) ratio = Math.min(ratio, larger)
-    }
     const problem = problemOf({ ratio, turnMs, leastMs })
     if (problem === '' || run === runsMax) return { ratio, turnMs, problem }
   }
-}
-
-function ratioOfLarger(larger: Work, large: Work): number {
-  const ratios = Array.from({ length: largerPairs }, () => {
-    Bun.gc(true)
-    const largerMs = sum(larger.run())
-    Bun.gc(true)
-    return largerMs / meanOf(times, large)
-  })
-  return Math.min(...ratios)
 }
 
 function meanOf(runs: number, work: Work): number {
