@@ -27,7 +27,7 @@ export function readBulkInsert(sql: string): BulkInsert | null {
   return { head, values, tail, width }
 }
 
-/** Columns of a bulk insert, counted from 0: those whose value is bound once for all rows, and those that each row has its own value of. */
+/** Which columns of a bulk insert the writer binds once for all rows, and which for each row; counted from 0. */
 export interface BoundPlaces {
   shared: readonly number[]
   own: readonly number[]
