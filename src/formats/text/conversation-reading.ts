@@ -35,10 +35,13 @@ export class ConversationReading {
    * them.
    */
   readonly own = new Set<string>()
+  /** Whether the provider's format has such members too, so that they are kept. */
+  readonly keepsOwn: boolean
   readonly #document: JsonDocument
 
-  constructor(document: JsonDocument) {
+  constructor(document: JsonDocument, keepsOwn: boolean) {
     this.#document = document
+    this.keepsOwn = keepsOwn
   }
 
   has(name: string): boolean {
@@ -86,17 +89,20 @@ export class ConversationReading {
   }
 
   /**
-   * The other members of an object, each noted as `path.name`; null when there are none. Null and empty lists do not
-   * count.
+   * The other members of an object, each noted as `path.name`; null when there are none, or when none are kept. Null
+   * and empty lists do not count.
    */
   rest(wire: Wire, known: ReadonlySet<string>, path: string): Wire | null {
     let rest: Record<string, unknown> | null = null
+    if (!this.keepsOwn && this.own.size >= droppedNamesMax) return null
     for (const name in wire) {
       if (known.has(name)) continue
       const value = wire[name]
       if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
-      rest ??= {}
-      rest[name] = value
+      if (this.keepsOwn) {
+        rest ??= {}
+        rest[name] = value
+      }
       if (this.own.size < droppedNamesMax) this.own.add(`${path}.${name.slice(0, shownNameLengthMax)}`)
     }
     return rest

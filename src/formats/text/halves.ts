@@ -1,5 +1,6 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { TextFormat } from '../../canonical/operation.ts'
 import type { Answer } from '../../canonical/text/answer.ts'
 import type { Conversation } from '../../canonical/text/conversation.ts'
 import type { FinishEvent, TextEvent } from '../../canonical/text/events.ts'
@@ -17,10 +18,11 @@ import type { BodyPieces } from '../../core/body.ts'
 /** The caller's half of a format: it reads requests and writes answers. Pure. */
 export interface CallerHalf {
   /**
-   * Reads the whole request, in steps; a large one takes several turns. Throws `invalid_request`, which names the
+   * Reads the whole request, in steps; a large one takes several turns. What only the caller's own format has is kept
+   * for a provider of that format; for any other it is noted and left out. Throws `invalid_request`, which names the
    * unreadable member.
    */
-  readConversation(call: TextCall): Generator<void, Conversation>
+  readConversation(call: TextCall, upstreamFormat: TextFormat): Generator<void, Conversation>
   /** The body of a whole answer, as JSON. */
   writeAnswer(answer: Answer, asked: Asked, settled: Settled): string
   /** The counts and their cost, as the end of an answer shows them; `serviceTier` by its provider's name. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../core/errors.ts'
+import { atOnce } from '../../core/turns.ts'
 import { chatQuirks } from './chat/quirks.ts'
 import { decodeChatRequest } from './chat/read-request.ts'
 import { runStream, streamOf, testCharge, testContext, testEndpoint, textOf } from './testing.ts'
-import { selectCodec } from './formats.ts'
+import { callers, selectCodec } from './formats.ts'
 import { decodeMessagesRequest } from './messages/read-request.ts'
 import { messagesQuirks } from './messages/quirks.ts'
 import { decodeResponsesRequest } from './responses/read-request.ts'
@@ -252,5 +253,32 @@ describe('an item that the provider made whole counts as a piece of output', () 
     const wire = Buffer.from(JSON.stringify(whole))
     const { reading } = codec.decodeAnswer(wire, testContext, responsesQuirks(), call)
     expect(reading).toMatchObject({ outputPieces: 1, outputBytes: 0, usage: { outputTokens: 0 } })
+  })
+})
+
+describe('members that only chat has', () => {
+  const own = {
+    model: 'a/b',
+    service_tier: 'auto',
+    store: true,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'x', tone: 'soft' }], mood: 'grey' }],
+  }
+  const call = decodeChatRequest(Buffer.from(JSON.stringify(own)), { sessionIdHeader: null })
+  const read = (format: 'chat' | 'messages' | 'gemini') => atOnce(callers.chat.readConversation(call, format))
+
+  test('are kept for a provider that speaks chat', () => {
+    const { turns, extras } = read('chat')
+    expect(turns[0]?.extras).toEqual({ chat: { mood: 'grey' } })
+    expect(turns[0]?.parts[0]?.extras).toEqual({ chat: { tone: 'soft' } })
+    expect(extras?.chat).toMatchObject({ store: true })
+  })
+
+  test('are only noted for one that does not', () => {
+    for (const format of ['messages', 'gemini'] as const) {
+      const { turns, extras, ownMembers } = read(format)
+      expect(JSON.stringify(turns)).not.toContain('extras')
+      expect(extras).toBeUndefined()
+      expect(ownMembers.optional).toEqual(['store', 'messages[].mood', 'messages[].content[].tone'])
+    }
   })
 })

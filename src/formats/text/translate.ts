@@ -31,7 +31,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     yield
     const sealer = sealerOf(quirks, endpoint.deployment.provider)
     const { format } = quirks
-    const read = yield* caller.readConversation(call)
+    const read = yield* caller.readConversation(call, format)
     yield
     const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
     // For a provider of the caller's own format, the provider judges the choice.

@@ -1,4 +1,5 @@
 import type { TextCall } from '../../../canonical/call.ts'
+import type { TextFormat } from '../../../canonical/operation.ts'
 import type {
   Conversation,
   OutputFormat,
@@ -18,9 +19,12 @@ import { readTurns } from './read-turns.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A chat request as a conversation, in which the formats meet. The decoder has checked its members. */
-export function* readChatConversation(call: TextCall): Generator<void, Conversation> {
+export function* readChatConversation(
+  call: TextCall,
+  upstreamFormat: TextFormat,
+): Generator<void, Conversation> {
   const { document } = call
-  const reading = new ConversationReading(document)
+  const reading = new ConversationReading(document, upstreamFormat === 'chat')
   const value = (name: string) => reading.value(name)
   const number = (name: string) => reading.number(name)
   const cache = readCacheMark(value('cache_control'))
@@ -75,7 +79,9 @@ export function* readChatConversation(call: TextCall): Generator<void, Conversat
   }
 }
 
-function membersOf(reading: ConversationReading, names: readonly string[]): Wire {
+/** Null when the provider's format has none of them. */
+function membersOf(reading: ConversationReading, names: readonly string[]): Wire | null {
+  if (!reading.keepsOwn) return null
   return Object.fromEntries(
     names.filter((name) => reading.has(name)).map((name) => [name, reading.value(name)]),
   )

@@ -31,11 +31,14 @@ export function* readTurns(wire: unknown, reading: ConversationReading): Generat
   for (const [index, message] of wire.filter(isRecord).entries()) {
     if (index % steppedMessagesMax === steppedMessagesMax - 1) yield
     const turn = readTurn(message, { index, lastCallId, reading })
-    const call = turn.parts.findLast((part) => part.type === 'tool_call')
-    if (call !== undefined) lastCallId = call.id
+    lastCallId = lastCallOf(turn.parts)?.id ?? lastCallId
     turns.push(turn)
   }
   return turns
+}
+
+function lastCallOf(parts: readonly Part[]): ToolCallPart | undefined {
+  return parts.findLast((part) => part.type === 'tool_call')
 }
 
 interface Place {
@@ -49,12 +52,14 @@ function readTurn(message: Wire, place: Place): Turn {
   const rest = place.reading.rest(message, messageMembers, 'messages[]')
   // Another name for the same role; only hosts of this format tell them apart.
   const extras = role === 'developer' || role === 'function' ? { ...rest, role } : rest
-  return {
-    ...readSpoken(message, place),
+  const spoken = readSpoken(message, place)
+  const turn = {
+    role: spoken.role,
+    parts: spoken.parts,
     name: textOrNull(name),
     place: `messages[${place.index}]`,
-    ...extrasOf('chat', extras),
   }
+  return extras === null ? turn : { ...turn, ...extrasOf('chat', extras) }
 }
 
 /** Members that every host of this format knows, and members that a conversation has a place for. */
@@ -121,7 +126,7 @@ function readContent(message: Wire, { index, reading }: Place): Part[] {
 }
 
 function textPart(text: string, cache: ReturnType<typeof readCacheMark>): TextPart {
-  return { type: 'text', text, ...(cache === null ? {} : { cache }) }
+  return cache === null ? { type: 'text', text } : { type: 'text', text, cache }
 }
 
 function readPart(wire: Wire, reading: ConversationReading): Part {

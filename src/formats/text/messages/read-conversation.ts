@@ -1,4 +1,5 @@
 import type { TextCall } from '../../../canonical/call.ts'
+import type { TextFormat } from '../../../canonical/operation.ts'
 import type {
   Conversation,
   OutputFormat,
@@ -18,9 +19,12 @@ import { messagesRequestShape } from './request-schema.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A messages request as a conversation, in which the formats meet. The decoder has checked its members. */
-export function* readMessagesConversation(call: TextCall): Generator<void, Conversation> {
+export function* readMessagesConversation(
+  call: TextCall,
+  upstreamFormat: TextFormat,
+): Generator<void, Conversation> {
   const { document } = call
-  const reading = new ConversationReading(document)
+  const reading = new ConversationReading(document, upstreamFormat === 'messages')
   const value = (name: string) => reading.value(name)
   const choice = recordOrNull(value('tool_choice'))
   const config = recordOrNull(value('output_config'))

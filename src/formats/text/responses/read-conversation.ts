@@ -1,4 +1,5 @@
 import type { TextCall } from '../../../canonical/call.ts'
+import type { TextFormat } from '../../../canonical/operation.ts'
 import type {
   Conversation,
   OutputFormat,
@@ -19,9 +20,12 @@ import { flatToolName, isNamespace, toolsOf } from './tool-namespaces.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A responses request as a conversation, in which the formats meet. The decoder has checked its members. */
-export function* readResponsesConversation(call: TextCall): Generator<void, Conversation> {
+export function* readResponsesConversation(
+  call: TextCall,
+  upstreamFormat: TextFormat,
+): Generator<void, Conversation> {
   const { document } = call
-  const reading = new ConversationReading(document)
+  const reading = new ConversationReading(document, upstreamFormat === 'responses')
   const value = (name: string) => reading.value(name)
   const number = (name: string) => reading.number(name)
   const text = recordOrNull(value('text'))
