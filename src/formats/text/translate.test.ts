@@ -281,4 +281,12 @@ describe('members that only chat has', () => {
       expect(ownMembers.optional).toEqual(['store', 'messages[].mood', 'messages[].content[].tone'])
     }
   })
+
+  test('are refused by name when they are not JSON, whatever the provider speaks', () => {
+    const fields = `"model":"a/b","messages":${JSON.stringify(bodies.chat.messages)}`
+    for (const format of ['chat', 'messages', 'gemini', 'responses', 'converse', 'cohere'] as const) {
+      const broken = decodeChatRequest(Buffer.from(`{${fields},"zzz":[1,]}`), { sessionIdHeader: null })
+      expect(() => atOnce(callers.chat.readConversation(broken, format))).toThrow('"zzz" is not valid JSON')
+    }
+  })
 })

@@ -79,12 +79,12 @@ export function* readChatConversation(
   }
 }
 
-/** Null when the provider's format has none of them. */
+/** Null when the provider's format has none of them; they are read all the same, because one that is not JSON is refused. */
 function membersOf(reading: ConversationReading, names: readonly string[]): Wire | null {
-  if (!reading.keepsOwn) return null
-  return Object.fromEntries(
+  const members = Object.fromEntries(
     names.filter((name) => reading.has(name)).map((name) => [name, reading.value(name)]),
   )
+  return reading.keepsOwn ? members : null
 }
 
 /**
